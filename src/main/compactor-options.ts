@@ -61,8 +61,8 @@ export interface CompactorOptions {
    */
   readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
   /**
-   * What models charge, in dollars per million tokens, by model id; `default` applies to models that are neither here nor in
-   * the price table. Decides when edits land, and what `costs()` reports. @default the prices that `modelPrice` knows
+   * What models charge, in dollars per million tokens, by model id; `*` applies to all models that are not listed here, `default`
+   * to those that are neither here nor in the price table. Decides when edits land, and what `costs()` reports. @default the prices that `modelPrice` knows
    */
   readonly prices?: OwnPrices | undefined;
   /** Directory with your own prompts; `compression.md` replaces the bundled one. */
@@ -93,6 +93,7 @@ const OWN_PRICES_SCHEMA = z.record(
   z.string().min(1),
   z.strictObject({
     ...TOKEN_PRICE,
+    name: z.string().optional(),
     output: DOLLARS.optional(),
     above: z.strictObject({ ...TOKEN_PRICE, promptTokens: z.number().positive() }).optional(),
     lifetimes: z

@@ -124,6 +124,7 @@ describe('analyze --suggest', () => {
     [SESSIONS[0]!, []],
     [SESSIONS[6]!, []],
     [SESSIONS[0]!, ['--recency', '2']],
+    [SESSIONS[0]!, ['--price', '10/10/10']],
     [SESSIONS[2]!, ['--context-limit', '30_000']],
   ];
 

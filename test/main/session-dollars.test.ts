@@ -58,6 +58,11 @@ describe("edits: 'auto'", () => {
     expect(await leavesAt('some-model')).toBe(unknown);
     expect(await leavesAt('cheap')).toBeLessThanOrEqual(unknown);
     expect(await leavesAt('local')).toBe(Infinity);
+    await compactor.close();
+    open({ '*': free, 'claude-opus-4-5': modelPrice('claude-opus-4-5')! });
+    expect(await leavesAt(undefined)).toBe(Infinity);
+    expect(await leavesAt('claude-sonnet-4-5')).toBe(Infinity);
+    expect(await leavesAt('claude-opus-4-5')).toBe(unknown);
   });
 });
 

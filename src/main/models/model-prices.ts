@@ -61,8 +61,13 @@ function plainName(id: string): string {
 /** Half a year: about how often makers change prices. */
 const OLD_AFTER_MS = 183 * 24 * 3_600_000;
 
-/** Prices given by the host, by model id. They override the table; `default` applies to models that neither lists. */
-export type OwnPrices = Readonly<Record<string, Omit<ModelPrice, 'name'>>>;
+/**
+ * Prices given by the host, by model id. They override the table; `*` applies to all models that are not listed here, `default`
+ * to models that neither lists.
+ */
+export type OwnPrices = Readonly<
+  Record<string, Omit<ModelPrice, 'name'> & { readonly name?: string | undefined }>
+>;
 
 /** The prices of one compactor's models: the host's, else the table's. */
 export class ModelPrices {
@@ -74,14 +79,17 @@ export class ModelPrices {
   constructor(own: OwnPrices = {}, logger: Logger = SILENT_LOGGER) {
     this.#logger = logger;
     this.#own = new Map(
-      Object.entries(own).map(([id, price]) => [plainName(id), { ...price, name: id }]),
+      Object.entries(own).map(([id, price]) => [
+        plainName(id),
+        { ...price, name: price.name ?? id },
+      ]),
     );
   }
 
   /** A model's prices; `undefined` if unknown. */
   of(modelName: string | undefined): ModelPrice | undefined {
-    if (modelName === undefined) return this.#own.get('default');
-    const own = this.#own.get(plainName(modelName));
+    if (modelName === undefined) return this.#own.get('*') ?? this.#own.get('default');
+    const own = this.#own.get(plainName(modelName)) ?? this.#own.get('*');
     const listed = own === undefined ? modelPrice(modelName) : undefined;
     if (listed !== undefined) this.#warnOfAge();
     return own ?? listed ?? this.#own.get('default');

@@ -19,18 +19,31 @@ export function renderSuggestion(
   const saved = formatShare(input.without - input.with, input.without);
   const limits = new Set(sessions.map(({ contextLimit }) => contextLimit));
   const [limit = null] = limits.size === 1 ? limits : [];
+  // All sessions are played at one price if the user gave it.
+  const price = sessions[0]?.money.price;
+  const byModel = [
+    ...(limits.size > 1 ? ['context limit'] : []),
+    ...(price?.origin === 'given' ? [] : ['prices']),
+  ];
   const comments = [
     `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
       `${isFolder ? formatNumberOf(sessions.length, 'session') : printable(path)}.`,
-    `${limits.size > 1 ? 'The context limit and the prices are those' : 'The prices are those'} of the model: ` +
-      'adapters name it, others by session.history.nameModel.',
+    ...(byModel.length === 0
+      ? []
+      : [
+          `The ${byModel.join(' and the ')} depend on the model: ` +
+            'adapters name it, others call session.history.nameModel.',
+        ]),
   ];
-  const code = settingsSnippet({
-    ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },
-    ...{ topPreserveThreshold: null, summarizer: null, workspaceRoot },
-    contextLimit: settings.contextLimit ?? limit,
-    recencyRetention: settings.recencyRetention,
-  });
+  const code = settingsSnippet(
+    {
+      ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },
+      ...{ topPreserveThreshold: null, summarizer: null, workspaceRoot },
+      contextLimit: settings.contextLimit ?? limit,
+      recencyRetention: settings.recencyRetention,
+    },
+    price,
+  );
   const told = comments.flatMap((comment) =>
     wrap(comment, width - COMMENT.length).map((line) => COMMENT + line),
   );

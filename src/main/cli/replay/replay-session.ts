@@ -21,7 +21,7 @@ import { recordingOf } from './recording.js';
 import type { Recording } from './recording.js';
 import { replayTotals } from './replay-totals.js';
 import { SessionRecorder } from './session-recorder.js';
-import { modelOfEntry, PlayClock, playEntries } from './session-player.js';
+import { PlayClock, playEntries } from './session-player.js';
 import { sumInput } from './money.js';
 import type { UsedPrice } from './money.js';
 
@@ -71,19 +71,11 @@ export interface SummarizerOptions {
 /** As dear as most models, in proportion: what is decided by price is decided as for a model that nobody knows. */
 const ASSUMED_MODEL = 'claude-sonnet-4-6';
 
-/**
- * Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else.
- *
- * @param models those of the transcripts, where their price was given
- */
-export function createReplayCompactor(
-  setup: ReplaySetup,
-  models: readonly string[] = [],
-): Compactor {
+/** Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else. */
+export function createReplayCompactor(setup: ReplaySetup): Compactor {
   // Of a model that nobody knows, nobody knows either which prompts it caches.
   const assumed = { ...(modelPrice(ASSUMED_MODEL) ?? FREE), leastCachedTokens: undefined };
-  const { name: _, ...price } = setup.price ?? assumed;
-  const named = setup.price === undefined ? [] : models.map((model) => [model, price] as const);
+  const price = setup.price ?? assumed;
   return createCompactor({
     contextLimit: setup.contextLimit,
     workspaceRoot: setup.workspaceRoot,
@@ -92,7 +84,7 @@ export function createReplayCompactor(
     // Recorded turns take no time in which a model could answer: a turn that needs a summary waits for it.
     settings: { ...replaySettings(setup), ...(setup.summarizer && { 'compression.ahead': 1 }) },
     summarizer: setup.summarizer?.summarizer,
-    prices: { ...Object.fromEntries(named), default: price },
+    prices: { [setup.price === undefined ? 'default' : '*']: price },
   });
 }
 
@@ -121,9 +113,7 @@ export async function replaySession(
   const { summarizer } = options;
   const meter = summarizer && new SummarizerMeter(summarizer.summarizer);
   const metered = summarizer && meter && { ...summarizer, summarizer: meter };
-  const models = transcript.entries.flatMap((entry) => modelOfEntry(entry) ?? []);
-  const setup = { ...options, summarizer: metered };
-  await using compactor = createReplayCompactor(setup, Array.from(new Set(models)));
+  await using compactor = createReplayCompactor({ ...options, summarizer: metered });
   return await replayIn(compactor, file, transcript, { ...options, meter });
 }
 

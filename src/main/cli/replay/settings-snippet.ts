@@ -1,6 +1,8 @@
 // What sessions were played with, as code to paste. It says what differs from the defaults, and nothing else.
 
+import { inspect } from 'node:util';
 import { SETTINGS_REGISTRY } from '../../../settings.js';
+import type { UsedPrice } from './money.js';
 import type { ReplaySettings } from './replay-report.js';
 
 /** What code is made of. */
@@ -14,8 +16,12 @@ export interface SnippetSettings extends Omit<
   readonly workspaceRoot?: string | undefined;
 }
 
-/** Returns code that makes sessions like those that were played. */
-export function settingsSnippet(given: SnippetSettings): string {
+/**
+ * Returns code that makes sessions like those that were played.
+ *
+ * @param price what requests were priced at; left out of the code unless the user gave it
+ */
+export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): string {
   const settings = Object.entries({
     'compression.strategy': given.strategy,
     'compression.threshold': given.threshold,
@@ -29,6 +35,7 @@ export function settingsSnippet(given: SnippetSettings): string {
     ...(given.workspaceRoot === undefined
       ? []
       : [`  workspaceRoot: ${JSON.stringify(given.workspaceRoot)},`]),
+    ...(price?.origin === 'given' ? [`  prices: { '*': ${priceLiteral(price)} },`] : []),
     ...(settings.length === 0
       ? []
       : [
@@ -51,6 +58,11 @@ export function settingsSnippet(given: SnippetSettings): string {
     '// Adapters take the compactor.',
     'const session = await compactor.createSession();',
   ].join('\n');
+}
+
+function priceLiteral({ price: { name: _, ...price } }: UsedPrice): string {
+  const known = Object.entries(price).filter(([, value]) => value !== undefined);
+  return inspect(Object.fromEntries(known), { depth: null, breakLength: Infinity });
 }
 
 function defaultOf(key: string): unknown {

@@ -38,7 +38,7 @@ interface Document {
 export function renderPage(page: ReportPage, assets: PageAssets): string {
   const body = html`${headlineSection(sessionHead(page))} ${chartSection(page.chart)}
   ${cacheSection(page)} ${windowSection(page)} ${lifeSection(page)} ${editsSection(page)}
-  ${settingsSection(page.recording.report.settings)} ${runSection(page)}`;
+  ${settingsSection(page.recording.report)} ${runSection(page)}`;
   const { title, chart: data } = page;
   return renderDocument({ title, body, styles: windowStyle(page), data }, assets);
 }

@@ -60,6 +60,17 @@ describe('analyzeFiles', () => {
     await expect(analyzeFiles([SMALL], { ...OPTIONS, signal })).rejects.toBe(reason);
   });
 
+  test('decides edits by the given price, whatever model a recording names', async () => {
+    // Its model is in the price table, and its edits pay at cheap cache reads alone.
+    const named = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+    const sentAt = async (cacheRead: number) => {
+      const price = { name: '', input: 10, cacheRead, cacheWrite: 12.5 };
+      const { sessions } = await analyzeFiles([named], { ...OPTIONS, price });
+      return sessions[0]!.input.with;
+    };
+    expect(await sentAt(10)).toBeLessThan(await sentAt(0.05));
+  });
+
   test('takes a format as it is given', async () => {
     const wrong = await analyzeFiles([LARGER], { ...OPTIONS, format: 'cline' });
     expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
