@@ -352,7 +352,8 @@ class ThreadedCompactor implements Compactor {
   ): SessionOffload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
-      return { offload: new InlineOffload(meter, onFallback), mirror: undefined };
+      const inline = new InlineOffload(meter, onFallback);
+      return { offload: inline, mirror: inline };
     }
     const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
     if (offload === 'snapshot') return { offload: pooled, mirror: undefined };

@@ -3,9 +3,8 @@
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
-import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';
-import { planWithTexts, scopeOfPass } from '../../shared/density/plan/optimize.js';
+import { scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { asError } from '../../shared/errors.js';
 import { runSlicesInTurns } from '../../shared/slices.js';
@@ -14,7 +13,9 @@ import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
+import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
 import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
+import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
 
@@ -29,10 +30,10 @@ const ENTRIES_AT_ONCE = 1_024;
  * history yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count; it
  * occupies 6 MB. If it cannot be loaded, tokens are estimated.
  */
-export class InlineOffload implements Offload {
+export class InlineOffload implements Offload, HistoryMirror {
   readonly #meter: OffloadMeter;
   readonly #onFallback: (event: FallbackEvent) => void;
-  readonly #index = new GrowingIndex();
+  readonly #index = new KeptIndex();
 
   /**
    * @param onFallback called whenever tokens are estimated because the encoding cannot be loaded. Its errors are not caught.
@@ -47,6 +48,10 @@ export class InlineOffload implements Offload {
 
   get stats(): OffloadStats {
     return this.#meter.stats;
+  }
+
+  noteChange(change: HistoryChange, state: HistoryState): void {
+    this.#index.noteChange(change, state);
   }
 
   async optimize(
@@ -127,19 +132,16 @@ async function countInSlices(
 /** Entries indexed between yields. */
 const ENTRIES_PER_SLICE = 64;
 
-/** The index, and the state of the history it was made from. */
+/** An index, and the state of the history that it has. */
 interface Kept {
-  readonly index: HistoryIndex;
+  readonly index: GrowingIndex;
   readonly scope: IndexScope;
   readonly revision: number;
   readonly lastEntry: IContent | undefined;
 }
 
-/**
- * The index of one session's history, kept between density passes, so that no entry is indexed twice. Starts over after a
- * rewrite, or if a pass has another scope. Plans are the same as from scratch.
- */
-class GrowingIndex {
+/** The index of one session's history between density passes. Starts over if a pass has another scope, or after a rewrite. */
+class KeptIndex {
   #kept: Kept | undefined;
 
   /**
@@ -155,9 +157,7 @@ class GrowingIndex {
   ): PlanWithTexts {
     const scope = scopeOfPass(config);
     const index = this.#take(history, revision, scope);
-    const planned = planWithTexts(history, config, index);
-    // Releases the texts of results that were sent.
-    index.unsentResults();
+    const planned = index.plan(history, config);
     this.#kept = { index, scope, revision, lastEntry: history.at(-1) };
     return planned;
   }
@@ -180,15 +180,29 @@ class GrowingIndex {
     const scope = scopeOfPass(config);
     const index = this.#take(history, revision, scope);
     while (index.length + ENTRIES_PER_SLICE < history.length) {
-      const end = index.length + ENTRIES_PER_SLICE;
-      for (const entry of history.slice(index.length, end)) index.append(entry);
+      index.extend(history, index.length + ENTRIES_PER_SLICE);
       yield;
     }
     this.#kept = { index, scope, revision, lastEntry: history[index.length - 1] };
   }
 
+  /** Follows a change of the history; appended entries are indexed by the next plan. */
+  noteChange(change: HistoryChange, { base: { revision }, entries }: HistoryState): void {
+    const kept = this.#kept;
+    if (kept === undefined || change.kind === 'append') return;
+    this.#kept = undefined;
+    // Every change but an append raises the revision by one: an index of an older one has missed a change.
+    if (change.kind !== 'edit' || kept.revision !== revision - 1) return;
+    const { index } = kept;
+    const isIndexed = (entry: number): boolean => entry < index.length;
+    const { removals, replacements } = change;
+    if (!removals.every(isIndexed) || ![...replacements.keys()].every(isIndexed)) return;
+    index.noteEdit(change);
+    this.#kept = { ...kept, revision, lastEntry: entries[index.length - 1] };
+  }
+
   /** Takes the index if it fits the history, else a new one. After an error a half-made index is not put back. */
-  #take(history: readonly IContent[], revision: number, scope: IndexScope): HistoryIndex {
+  #take(history: readonly IContent[], revision: number, scope: IndexScope): GrowingIndex {
     const kept = this.#kept;
     this.#kept = undefined;
     const goesOn =
@@ -197,7 +211,7 @@ class GrowingIndex {
       kept.index.length <= history.length &&
       kept.lastEntry === history[kept.index.length - 1] &&
       isSameScope(kept.scope, scope);
-    return goesOn ? kept.index : new HistoryIndex(scope);
+    return goesOn ? kept.index : new GrowingIndex(scope);
   }
 }
 

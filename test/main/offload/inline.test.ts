@@ -5,8 +5,10 @@ import { describe, expect, test, onTestFinished, vi } from 'vitest';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
-import type { DensityConfig } from '../../../src/shared/density.js';
-import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
+import { applyDensityResult, NO_EDITS } from '../../../src/shared/density.js';
+import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
+import { HistoryIndex } from '../../../src/shared/density/index/history-index.js';
+import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { runTask } from '../../../src/worker/tasks.js';
 import {
   arbitraryWorkingConfig,
@@ -55,7 +57,15 @@ describe('InlineOffload', () => {
     const anyConfig = fc
       .tuple(arbitraryWorkingConfig(), fc.constantFrom('off', 'lossless', 'default'))
       .map(([config, shrink]) => ({ ...config, shrink }));
-    const anyChange = fc.constantFrom('none', 'none', 'rewritten', 'looked at otherwise');
+    const anyChange = fc.constantFrom(
+      ...([
+        'none',
+        'rewritten',
+        'looked at otherwise',
+        'edited',
+        'edited by another pass',
+      ] as const),
+    );
     const anyStep = fc.tuple(fc.nat(12), anyChange, anyConfig);
     await fc.assert(
       fc.asyncProperty(
@@ -66,8 +76,19 @@ describe('InlineOffload', () => {
           const inline = new InlineOffload();
           let history: readonly IContent[] = [];
           let [revision, next, config] = [0, 0, firstConfig];
+          const edit = (result: Pick<DensityResult, 'removals' | 'replacements'>): void => {
+            const entries = [...history];
+            applyDensityResult(entries, { ...NO_EDITS, ...result });
+            history = entries;
+            revision += 1;
+            const base = { revision, length: entries.length };
+            const state = { base, entries, countedTokens: () => undefined };
+            inline.noteChange({ kind: 'edit', ...result }, state);
+          };
           for (const [count, change, other] of steps) {
             if (change === 'looked at otherwise') config = other;
+            if (change === 'edited') edit(optimize(history, config));
+            if (change === 'edited by another pass') edit(optimize(history, other));
             if (change === 'rewritten') {
               revision += 1;
               // As long as before, with the same end.
@@ -85,6 +106,27 @@ describe('InlineOffload', () => {
       ),
       { numRuns: runs(400) },
     );
+  });
+
+  test('indexes no entry again after an edit', async () => {
+    const inline = new InlineOffload();
+    const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
+    const history = Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`));
+    await inline.optimize(history, { revision: 1, length: 200 }, CONFIG);
+    const append = vi.spyOn(HistoryIndex.prototype, 'append');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const replacements = new Map([[50, inclusion]]);
+    const entries = [...history.slice(0, 50), inclusion, ...history.slice(51, 150)];
+    const removals = Array.from({ length: 50 }, (_, at) => 150 + at);
+    inline.noteChange(
+      { kind: 'edit', removals, replacements },
+      { base: { revision: 2, length: 150 }, entries, countedTokens: () => undefined },
+    );
+    const grown = [...entries, inclusion];
+    const base = { revision: 2, length: grown.length };
+    const planned = await inline.optimize(grown, base, CONFIG);
+    expect(append).toHaveBeenCalledTimes(2);
+    expect(planned).toEqual({ base, ...planWithTexts(grown, CONFIG) });
   });
 
   test('takes a history for another one where only its revision is the same', async () => {

@@ -121,7 +121,7 @@ export class HistoryIndex {
     if (speaker === 'ai' && calls) {
       for (let block = 0; block < blocks.length; block += 1) {
         const content = blocks[block];
-        if (content?.type === 'tool_call') this.#appendCall(entry, block, content);
+        if (content?.type === 'tool_call') this.#appendCall(entry, block, content, place);
       }
     } else if (speaker === 'tool' && (calls || recency)) {
       for (let block = 0; block < blocks.length; block += 1) {
@@ -252,12 +252,12 @@ export class HistoryIndex {
     }
   }
 
-  #appendCall(entry: number, block: number, call: ToolCallBlock): void {
+  #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
     const use = callUse(this.#uses.get(call.name), call.parameters, this.#scope.workingSet);
     const { calls } = this;
     for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
     this.#openCalls.add(call.id, calls.length);
-    if (this.#scope.unsent) this.#unsent.noteCall(call);
+    if (this.#scope.unsent) this.#unsent.noteCall(call, place);
     calls.entry.push(entry);
     calls.block.push(block);
     calls.response.push(NONE);

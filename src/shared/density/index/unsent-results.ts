@@ -60,6 +60,10 @@ export const NO_TEXT = 0;
 export class UnsentResults {
   /** Open calls by id, newest last: a result answers the last one. */
   readonly #calls: Map<string, ToolCallBlock[]>;
+  /**
+   * The same for edited entries, until they are in their places: a later call may have the same id.
+   */
+  readonly #moving = new Map<string, ToolCallBlock[]>();
   readonly #shingles: KnownShingles;
   /** By row, ascending. */
   #results = new Map<number, UnsentResult>();
@@ -75,12 +79,17 @@ export class UnsentResults {
   }
 
   /** Remembers a call whose result may come. */
-  noteCall(call: ToolCallBlock): void {
-    const open = this.#calls.get(call.id) ?? [];
-    this.#calls.delete(call.id);
-    this.#calls.set(call.id, [...open.slice(1 - MAX_OPEN), call]);
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > MAX_OPEN && oldest !== undefined) this.#calls.delete(oldest);
+  noteCall(call: ToolCallBlock, place: EntryPlace): void {
+    const calls = this.#openAt(place);
+    const open = calls.get(call.id) ?? [];
+    calls.delete(call.id);
+    calls.set(call.id, [...open.slice(1 - MAX_OPEN), call]);
+    const [oldest] = calls.keys();
+    if (calls.size > MAX_OPEN && oldest !== undefined) calls.delete(oldest);
+  }
+
+  #openAt(place: EntryPlace): Map<string, ToolCallBlock[]> {
+    return place === 'end' ? this.#calls : this.#moving;
   }
 
   /**
@@ -99,9 +108,10 @@ export class UnsentResults {
     lastAnswer: number,
   ): number {
     const { callId, result, error } = response;
-    const open = this.#calls.get(callId);
+    const calls = this.#openAt(place);
+    const open = calls.get(callId);
     const call = open?.pop();
-    if (open?.length === 0) this.#calls.delete(callId);
+    if (open?.length === 0) calls.delete(callId);
     if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
       return NO_TEXT;
     }
@@ -173,6 +183,9 @@ export class UnsentResults {
    */
   chosen(responses: ResponseColumns, rows: readonly Stretch[], lastAnswer: number): UnsentResults {
     const chosen = new UnsentResults(this);
+    for (const [id, calls] of this.#moving) {
+      if (this.#calls.size < MAX_OPEN && !this.#calls.has(id)) this.#calls.set(id, calls);
+    }
     const { size } = this.#results;
     let length = 0;
     for (const { start, end } of size === 0 ? [] : rows) {

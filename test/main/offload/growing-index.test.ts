@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ReplayedPasses } from '../../../src/main/preflight/replay-edits.js';
+import { GrowingIndex } from '../../../src/main/offload/growing-index.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
-import { DEFAULT_DENSITY_CONFIG, NO_EDITS, PRUNED_POINTER } from '../../../src/shared/density.js';
+import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
-import { optimize } from '../../../src/shared/density/plan/optimize.js';
+import { scopeOfSession } from '../../../src/shared/density/index/index-scope.js';
+import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, ...RESIDENT_AGENT, shrink: 'default' };
@@ -24,29 +25,28 @@ function linesOf(at: number, length: number): string {
   );
 }
 
-describe('ReplayedPasses', () => {
+describe('GrowingIndex', () => {
   it.each([
     { long: 70, edited: 55, lines: 2_000, shown: 10 },
     { long: 1_500, edited: 250, lines: 14, shown: 1_240 },
-  ])('finds what a fresh pass does once most results have gone: %o', (parts) => {
+  ])('plans what a fresh pass does once most results have gone: %o', (parts) => {
     const { long, edited, lines, shown } = parts;
     const history = Array.from({ length: long }, (_unused, at) => [
       call(`c${at}`),
       result(`c${at}`, linesOf(at, lines)),
     ]).flat();
-    const passes = new ReplayedPasses(CONFIG, { getRawHistory: () => history });
-    passes.find(CONFIG);
+    const index = new GrowingIndex(scopeOfSession(CONFIG));
+    index.plan(history, CONFIG);
 
     const replacements = new Map<number, IContent>();
     for (let at = long - edited; at < long; at += 1) {
       replacements.set(2 * at + 1, result(`c${at}`, PRUNED_POINTER));
     }
     for (const [entry, content] of replacements) history[entry] = content;
-    passes.noteLanding({ ...NO_EDITS, replacements }, false);
+    index.noteEdit({ removals: [], replacements });
     history.push(call('last'), result('last', `${linesOf(shown, lines)}\nand more`));
 
-    const expected = optimize(history, CONFIG);
-    expect([...expected.replacements.keys()]).toEqual([history.length - 1]);
-    expect(passes.findShrinks(CONFIG)?.result).toEqual(expected);
+    expect([...optimize(history, CONFIG).replacements.keys()]).toEqual([history.length - 1]);
+    expect(index.plan(history, CONFIG)).toEqual(planWithTexts(history, CONFIG));
   });
 });

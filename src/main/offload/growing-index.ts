@@ -1,0 +1,81 @@
+// The density index of one history that is kept on the calling thread while the history grows and is edited, so that no entry is
+// indexed twice.
+
+import type { IContent } from '../../shared/content.js';
+import type { DensityConfig, DensityResult } from '../../shared/density.js';
+import { HistoryIndex } from '../../shared/density/index/history-index.js';
+import type { IndexScope } from '../../shared/density/index/index-scope.js';
+import { stretchesOfEdit } from '../../shared/density/index/stretches.js';
+import { planWithTexts } from '../../shared/density/plan/optimize.js';
+import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
+import { WorkerPoolError } from '../../shared/errors.js';
+
+/** What changed in an edit; indices refer to the history before it. */
+export type IndexedEdit = Pick<DensityResult, 'removals' | 'replacements'>;
+
+/** An index that follows one history. Its plans equal those of an index made from scratch. */
+export class GrowingIndex {
+  readonly #scope: IndexScope;
+  #index: HistoryIndex;
+
+  /** @param scope must cover all passes to be planned */
+  constructor(scope: IndexScope) {
+    // Edits pair calls and results anew.
+    this.#scope = { ...scope, isRewritable: true };
+    this.#index = new HistoryIndex(this.#scope);
+  }
+
+  /** The number of indexed entries. */
+  get length(): number {
+    return this.#index.length;
+  }
+
+  /** Indexes the entries that follow the indexed ones, up to `end`, exclusive. */
+  extend(history: readonly IContent[], end: number = history.length): void {
+    for (let at = this.#index.length; at < end; at += 1) {
+      const entry = history[at];
+      if (entry !== undefined) this.#index.append(entry);
+    }
+  }
+
+  /**
+   * Plans a density pass over a history, after indexing what is new in it.
+   *
+   * @throws what `planWithTexts` throws
+   */
+  plan(history: readonly IContent[], config: DensityConfig): PlanWithTexts {
+    try {
+      return planWithTexts(history, config, this.#index);
+    } catch (error) {
+      if (!(error instanceof WorkerPoolError) || error.code !== 'RESIDENT_OUT_OF_STEP') throw error;
+      // So many results were removed that this index lacks what preceded them; a new one has it.
+      this.#index = new HistoryIndex(this.#scope);
+      return planWithTexts(history, config, this.#index);
+    } finally {
+      // Releases the texts of results that were sent.
+      this.#index.unsentResults();
+    }
+  }
+
+  /** Whether results behind the last answer may be shrunk. Releases the texts of older ones. */
+  get hasUnsentResults(): boolean {
+    return this.#index.unsentResults().size > 0;
+  }
+
+  /** Follows an edit of indexed entries. */
+  noteEdit({ removals, replacements }: IndexedEdit): void {
+    const replaced = [...replacements].toSorted(([a], [b]) => a - b);
+    const edited = replaced.map(([entry]) => entry);
+    const { length } = this.#index;
+    const placeOf = this.#index.placesOf(new Set([...removals, ...edited]));
+    for (const [entry, content] of replaced) this.#index.append(content, placeOf(entry));
+    const removed = Int32Array.from(removals).sort();
+    const left = stretchesOfEdit(length, removed, Int32Array.from(edited));
+    this.#index = this.#index.chosen(left).index;
+  }
+
+  /** Follows an edit that shrinks results behind the last answer and changes no other calls or results. */
+  noteShrinks(replacements: DensityResult['replacements']): void {
+    for (const [entry, content] of replacements) this.#index.noteShrunk(entry, content);
+  }
+}
