@@ -6,10 +6,11 @@ import type { ListInBody } from './list-in-body.js';
 import { writeValue } from './written-value.js';
 import type { ParsedValue } from './written-value.js';
 
-const COMMA = Buffer.from(',');
+const COMMA = ','.charCodeAt(0);
 
 /** A message that an edit has made of others, as text. */
 export interface WrittenMessage {
+  /** Begins with the comma that separates it from the one before. */
   readonly text: Buffer;
   /** The place behind what it was made of. */
   readonly next: number;
@@ -38,18 +39,26 @@ export function piecesOf(
   for (const [at, message] of compacted.entries()) {
     const place = places[at] ?? -1;
     const element = elements[place];
-    if (element !== undefined && place > 0 && places[at - 1] === place - 1) {
-      // With what stands between them.
-      addRange(elements[place - 1]?.end ?? element.start, element.end);
-    } else {
-      if (at > 0) pieces.push(COMMA);
-      if (element === undefined) pieces.push(textOf(message));
-      else addRange(element.start, element.end);
+    if (element === undefined) {
+      const text = textOf(message);
+      pieces.push(at > 0 ? text : text.subarray(1));
+    } else if (at === 0) addRange(element.start, element.end);
+    else {
+      // With the bytes between them, if the message before stands there too.
+      const isNext = place > 0 && places[at - 1] === place - 1;
+      addRange(isNext ? (elements[place - 1]?.end ?? 0) : commaBefore(element), element.end);
     }
     if (place !== -1) next = place + 1;
   }
   addRange(end - 1, bytes.length);
   return pieces;
+
+  /** The place of the comma before an element that is not the first to be sent. */
+  function commaBefore({ start: first }: ByteRange): number {
+    if (bytes[first - 1] === COMMA) return first - 1;
+    pieces.push(Buffer.of(COMMA));
+    return first;
+  }
 
   /** Ranges that follow each other are one. */
   function addRange(from: number, to: number): void {
@@ -66,7 +75,7 @@ export function piecesOf(
       return known.text;
     }
     const sources = sourcesOf(message);
-    const text = writeValue(message, sources);
+    const text = Buffer.concat([Buffer.of(COMMA), writeValue(message, sources)]);
     written.set(message, { text, next });
     return text;
   }
