@@ -20,6 +20,7 @@ const PEAK_GOAL_ENTRIES = 100_000;
 /** Entries that cross to a child in one message. */
 const ENTRIES_PER_MESSAGE = 1_000;
 const FOLLOWING_ENTRIES = 50;
+const SHORT_SESSIONS = 1_000;
 /** Short histories are kept so often that together they have this many entries. */
 const KEPT_ENTRIES = 20_000;
 
@@ -41,12 +42,7 @@ export async function measureResidentMemory({ sizes }: ScopeContext): Promise<Sc
       limit: 0.06,
     });
     if (entries < MIN_PEAK_ENTRIES) continue;
-    const resident = await peakOf('resident', history, followingOf(entries));
-    const snapshot = await peakOf('snapshot', history, followingOf(entries));
-    check(
-      resident.length === snapshot.length && resident.tokens === snapshot.tokens,
-      'resident and snapshot leave different histories',
-    );
+    const { resident, snapshot } = await peaksOf(history, 1, followingOf(entries));
     check(resident.length < entries + FOLLOWING_ENTRIES, 'the windows pruned nothing');
     add('added at the peak, resident', resident.addedMegabytes);
     add('added at the peak, snapshot', snapshot.addedMegabytes);
@@ -56,8 +52,28 @@ export async function measureResidentMemory({ sizes }: ScopeContext): Promise<Sc
       value: resident.addedMegabytes / snapshot.addedMegabytes,
       limit: 1 / 15,
     });
+    await measureShortSessions(history, add, goals);
   }
   return { measurements, goals };
+}
+
+/** The same over many short sessions, each with a part of the history. */
+async function measureShortSessions(
+  history: readonly IContent[],
+  add: (name: string, value: number) => void,
+  goals: Goal[],
+): Promise<void> {
+  const { resident, snapshot } = await peaksOf(history, SHORT_SESSIONS, []);
+  const kept = await keptPerSession(history.slice(0, history.length / SHORT_SESSIONS));
+  const of = `${SHORT_SESSIONS.toLocaleString('en')} sessions`;
+  add(`added at the peak by ${of}, resident`, resident.addedMegabytes);
+  add(`added at the peak by ${of}, snapshot`, snapshot.addedMegabytes);
+  add(`kept in workers for ${of}`, kept * SHORT_SESSIONS);
+  goals.push({
+    name: `added at the peak by ${of}, resident for snapshot`,
+    value: resident.addedMegabytes / snapshot.addedMegabytes,
+    limit: 1 / 15,
+  });
 }
 
 /** Megabytes that a worker keeps for a session, found on this thread with copies as a thread gets them. */
@@ -90,10 +106,25 @@ function residentOf(history: readonly IContent[]): ResidentHistory {
   return resident;
 }
 
+async function peaksOf(
+  history: readonly IContent[],
+  sessions: number,
+  following: readonly IContent[],
+): Promise<Record<PeakMode, PeakReport>> {
+  const resident = await peakOf('resident', history, sessions, following);
+  const snapshot = await peakOf('snapshot', history, sessions, following);
+  check(
+    resident.length === snapshot.length && resident.tokens === snapshot.tokens,
+    'resident and snapshot leave different histories',
+  );
+  return { resident, snapshot };
+}
+
 /** Lets a process of its own open the history and play turns on it: what was before leaves no trace there. */
 async function peakOf(
   mode: PeakMode,
   history: readonly IContent[],
+  sessions: number,
   following: readonly IContent[],
 ): Promise<PeakReport> {
   const child = fork(new URL('./support/peak-memory-entry.js', import.meta.url), {
@@ -113,7 +144,7 @@ async function peakOf(
     throw new Error(`The process that measures memory left with code ${String(code)}.`);
   });
   const report = once(child, 'message') as Promise<[PeakReport]>;
-  await send({ kind: 'play', mode, following: following.slice(0, FOLLOWING_ENTRIES) });
+  await send({ kind: 'play', mode, sessions, following: following.slice(0, FOLLOWING_ENTRIES) });
   const [made] = await Promise.race([report, leaving]);
   leaving.catch(() => undefined);
   child.disconnect();

@@ -1,6 +1,7 @@
 // Turns of a session whose history lives in a worker: what they cost the main thread, how long their
 // windows last, and how long the event loop stands still while a history moves in.
 
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createCompactor } from '../src/index.js';
@@ -48,6 +49,8 @@ const AT_ONCE = 'window, entry just now, wall';
 const LATER = `window, entry ${LATER_MS} ms ago, wall`;
 const LATER_P99 = `${LATER}, p99`;
 const OPENING = 'opening, longest pause';
+/** What the system does to any thread that shares its cores with as many busy ones. */
+const OPENING_FLOOR = 'longest pause of an idle loop beside busy threads';
 const RECOUNT = 'full recount inline, wall';
 
 /** The goals that are ratios to one clone hold for this length, those of long histories for the other. */
@@ -68,9 +71,13 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
     };
     const history = historyOf(entries);
     const openingsMs: number[] = [];
+    const idleMs: number[] = [];
     for (let opening = 1; opening < OPENINGS; opening += 1) {
       await using other = createCompactor(OPTIONS);
+      const startedAt = performance.now();
       openingsMs.push(await longestPauseMs(() => openSession(other, history)));
+      const { threads } = other.status();
+      idleMs.push(await idlePauseMs(threads, performance.now() - startedAt));
     }
     await using compactor = createCompactor(OPTIONS);
     let session: Session | undefined;
@@ -81,6 +88,7 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
     );
     check(session !== undefined, 'no session was made');
     add(OPENING, median(openingsMs), OPENINGS);
+    add(OPENING_FLOOR, median(idleMs), idleMs.length);
 
     const player = new TurnPlayer(session, followingOf(entries));
     await player.window();
@@ -92,6 +100,32 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
     add(RECOUNT, await checkAgainstInline(session, history, player), 1);
   }
   return { measurements, goals: goalsOf(measurements, sizes, cloneMs) };
+}
+
+/** A thread that is busy for as many milliseconds as it is told, and then answers. */
+const BUSY_THREAD = `
+  const { parentPort } = require('node:worker_threads');
+  parentPort.on('message', (milliseconds) => {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end);
+    parentPort.postMessage('done');
+  });
+`;
+
+/** The longest pause of an event loop that has nothing to do, while this many threads are busy. */
+async function idlePauseMs(threads: number, milliseconds: number): Promise<number> {
+  const workers = Array.from({ length: threads }, () => new Worker(BUSY_THREAD, { eval: true }));
+  await Promise.all(workers.map((worker) => once(worker, 'online')));
+  const pauseMs = await longestPauseMs(() =>
+    Promise.all(
+      workers.map((worker) => {
+        worker.postMessage(milliseconds);
+        return once(worker, 'message');
+      }),
+    ),
+  );
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  return pauseMs;
 }
 
 /** Resolves once the history is there and counted. */

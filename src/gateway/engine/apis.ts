@@ -1,20 +1,20 @@
-// The APIs that carry a whole history in each request: where it stands, how a path names one, whose message is whose, and which
-// requests are not for editing. Knows no conversation.
+// The APIs whose requests carry the whole history: their paths, where the messages are in a body, who wrote a message, and which
+// requests must not be edited. Stateless.
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** What a request speaks. */
+/** The API of a request. */
 export type ApiName = 'anthropic' | 'responses' | 'chat' | 'gemini' | 'code-assist';
 
 /** One API. */
 export interface Api {
   readonly name: ApiName;
-  /** What paths of requests that a model answers end in. */
+  /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
-  /** Leads to the list of messages in a body. */
+  /** Keys that lead to the list of messages in a body. */
   readonly list: readonly string[];
-  /** Says why the request is not for editing, by what stands beside and at the end of its messages. */
+  /** Returns why a request must not be edited, from the fields beside its messages and its last message; else `undefined`. */
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
@@ -24,7 +24,7 @@ const NO_TOOLS = 'a side call, without tools';
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** All of them. The path of a Chat Completion ends in no other's. */
+/** All of them; no path matches two. */
 export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
@@ -71,26 +71,26 @@ export const APIS: readonly Api[] = [
   },
 ];
 
-/** The API that a POST to a path speaks; `undefined` for any other request. */
+/** The API of a POST to this path; `undefined` for other requests. */
 export function apiOfPath(path: string): Api | undefined {
   return APIS.find((api) => api.path.test(path));
 }
 
-/** The API of that name. */
+/** @throws RangeError for an unknown name. */
 export function apiNamed(name: ApiName): Api {
   const api = APIS.find((candidate) => candidate.name === name);
   if (api === undefined) throw new RangeError(`Expected the name of an API, got '${name}'.`);
   return api;
 }
 
-/** Whether the user has written a message: the first one of these names a conversation. */
+/** Whether a message is the user's. The first such message identifies a conversation. */
 export function isFromUser(message: unknown): boolean {
   if (!isRecord(message)) return false;
   const { role, parts } = message;
   return role === 'user' || (role === undefined && Array.isArray(parts));
 }
 
-/** Whether a message is what the model answered, a call of a tool included. */
+/** Whether the model wrote a message; tool calls count. */
 export function isFromModel(message: unknown): boolean {
   if (!isRecord(message)) return false;
   const role = asText(message['role']);

@@ -1,5 +1,4 @@
-// `POST /ctxfold/compact`: messages in, messages out, of no conversation. For what stands in front of a provider already and
-// calls somebody before it sends, in whatever language.
+// `POST /ctxfold/compact`: stateless, messages in, messages out. For gateways in any language that call a hook before a request.
 
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -7,16 +6,16 @@ import { apiNamed } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { OnceAnswer } from './protocol.js';
 
-/** Messages that were compacted, with what that came to. Tokens are counted ones. */
+/** The compacted messages, with counted tokens before and after. */
 export interface CompactedMessages {
   readonly messages: readonly unknown[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Why they are as they were, when compacting them failed. */
+  /** Why compaction failed; the messages are unchanged then. */
   readonly error?: string | undefined;
 }
 
-/** What is known about messages of no conversation. */
+/** Optional facts about the messages. */
 export interface OnceOptions {
   readonly model: string | undefined;
   readonly contextLimit: number | undefined;
@@ -24,7 +23,7 @@ export interface OnceOptions {
 
 const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
 
-/** Answers a body with messages in it. */
+/** Answers a request body. */
 export async function compactOnce(
   body: string,
   compact: (
@@ -60,7 +59,7 @@ function isLimit(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** As it is said, or by where the messages stand: a whole request does as well. */
+/** The format given, else the one implied by the field that holds the messages: the body may be a whole provider request. */
 function formatOf(given: JsonRecord): ApiName | undefined {
   const { format } = given;
   if (format !== undefined) return FORMATS.find((name) => name === format);

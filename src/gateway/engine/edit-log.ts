@@ -1,5 +1,5 @@
-// What landed in a conversation, edit by edit: with which rule, of which tool, how much, and what stood there, for as
-// long as that is kept. What leaves here without being asked for holds no content.
+// Logs the edits that landed in a conversation: rule, tool, size, and the original text while it is kept. Reports contain no
+// content; originals are returned only on request.
 
 import type { ContentBlock } from '../../shared/content.js';
 import type {
@@ -9,10 +9,10 @@ import type {
 } from '../../main/preflight/session-events.js';
 import type { EditReport } from './protocol.js';
 
-/** Edits of a conversation whose originals are kept. */
+/** Originals kept per conversation. */
 const MAX_ORIGINALS = 500;
 const MAX_ORIGINAL_CHARACTERS = 200_000;
-/** Names of tools come from outside: what is no plain name is not shown. */
+/** Tool names come from clients; others are not shown. */
 const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
 
 /** The edits of one conversation. */
@@ -21,7 +21,7 @@ export class EditLog {
   #count = 0;
   readonly #originals = new Map<number, ContentBlock>();
 
-  /** Takes note of a density pass. */
+  /** Logs the edits of a density pass. */
   notePruned({ edits, changes }: PrunedEvent): void {
     const byEntry = new Map(changes.map((change) => [change.index, change]));
     for (const { entry, block, rule, action } of edits) {
@@ -34,10 +34,10 @@ export class EditLog {
     }
   }
 
-  /** Takes note of a compression that was applied. */
+  /** Logs a compression that was applied. */
   noteCompressed({ outcome, strategy, tokensBefore, tokensAfter }: CompressedEvent): void {
     if (outcome !== 'applied') return;
-    // What is told in tokens elsewhere is some four characters each.
+    // Reports are in characters: about four per token.
     this.#push({
       rule: 'compression',
       action: strategy,
@@ -47,7 +47,7 @@ export class EditLog {
     });
   }
 
-  /** Takes note of a history that was made to fit. */
+  /** Logs results that were shortened to fit the window. */
   noteFitted({ changes }: FittedEvent): void {
     for (const { before, after } of changes) {
       for (const [at, block] of before.blocks.entries()) {
@@ -56,14 +56,14 @@ export class EditLog {
     }
   }
 
-  /** Returns what landed since this was asked last. */
+  /** Returns the edits since the last call. */
   takeFresh(): readonly EditReport[] {
     const fresh = this.#fresh;
     this.#fresh = [];
     return fresh;
   }
 
-  /** The text that an edit took away. */
+  /** The text that an edit removed; `undefined` if it is no longer kept. */
   original(number: number): string | undefined {
     const block = this.#originals.get(number);
     return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);

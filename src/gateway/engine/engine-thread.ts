@@ -1,4 +1,4 @@
-// The entry of the thread that an engine runs on. Nothing but messages to and from `threaded-engine.ts`.
+// The entry point of an engine's thread: passes calls and results between `threaded-engine.ts` and the engine.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine.js';

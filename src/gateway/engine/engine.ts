@@ -1,5 +1,5 @@
-// Compacts the bodies of requests, on whichever thread it runs: reads what is new in a body, has the adapter of its API make
-// the messages ready, and says of which bytes the new body consists. Sends nothing.
+// Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
+// Independent of the thread it runs on. Sends nothing.
 
 import { isUtf8 } from 'node:buffer';
 import { messageCompactor } from '../../adapters/anthropic/message-compactor.js';
@@ -41,19 +41,19 @@ import type {
   OnceAnswer,
 } from './protocol.js';
 
-/** How an engine works. */
+/** Options of an engine. */
 export interface EngineOptions {
-  /** Conversations that are remembered. */
+  /** Maximum number of conversations to remember. */
   readonly maxConversations: number;
   readonly contextLimit?: number | undefined;
   readonly workspaceRoot?: string | undefined;
-  /** Where what goes is kept. */
+  /** Directory for the logs of removed content. */
   readonly removalLogDirectory?: string | undefined;
-  /** Names the store of states, which gateways share. */
+  /** Name of the state store, which several gateways may share. */
   readonly store?: string | undefined;
 }
 
-/** The function form of an adapter, of messages whose format it alone knows. */
+/** An adapter's function; only the adapter knows the format of the messages. */
 type Compact = (messages: readonly object[], call: CompactCall) => Promise<readonly object[]>;
 
 interface Watched {
@@ -64,7 +64,7 @@ interface Watched {
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 
-/** Makes an engine that runs on the calling thread. @throws CtxfoldError `STORE_FAILED` when a package for the store is not installed */
+/** Creates an engine on the calling thread. @throws CtxfoldError `STORE_FAILED` if the store's package is not installed */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { store } = options;
   return new LocalEngine(options, store === undefined ? undefined : await openStore(store));
@@ -76,10 +76,10 @@ class LocalEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #lines: Lines;
   readonly #opened: OpenedStore | undefined;
-  /** By the id of a line. */
+  /** By line id. */
   readonly #watched = new Map<string, Watched>();
   readonly #reported = new Map<string, CompactCall>();
-  /** What was written of messages that an edit has touched, which later calls send again. */
+  /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
 
   constructor(options: EngineOptions, opened: OpenedStore | undefined) {
@@ -87,7 +87,7 @@ class LocalEngine implements Engine {
     this.#options = options;
     this.#opened = opened;
     const store = opened?.store;
-    // What an engine does is off the thread that pipes already: another one would only be waited for.
+    // Inline: the engine usually has a thread of its own, and would only wait for another one.
     this.#compactor = createCompactor({ contextLimit, workspaceRoot, store, offload: 'inline' });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
       this.#watched.delete(id);
@@ -152,7 +152,7 @@ class LocalEngine implements Engine {
     if (reason !== undefined) return passed(reason);
     const { scope } = call;
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
-    // What stands beside the messages is of no use later.
+    // The other fields are not needed later.
     const { line, isNew } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
     const asked = cacheTtlIn(list.fields);
@@ -186,7 +186,7 @@ class LocalEngine implements Engine {
     try {
       let session: Session | undefined;
       const compacts = compactsOf(compactor, {
-        // Nobody comes back with these messages: there is no cache to be spared.
+        // These messages will not be sent again, so there is no prompt cache to preserve.
         edits: 'every-turn',
         onError: 'throw',
         onSession: (made) => {
@@ -229,7 +229,7 @@ class LocalEngine implements Engine {
     const { model } = about;
     return {
       ...{ id, name, api, ...about },
-      // It comes from outside, and is shown.
+      // Clients choose it, and pages show it.
       model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
       givenMessages: given.length,
       sentMessages: sent.length,
@@ -253,7 +253,7 @@ function compactsOf(
   };
 }
 
-/** The messages of a list, those that are known as they were; `undefined` where one of them is none. */
+/** Parses the messages of a list, reusing known ones; `undefined` if one of them is invalid. */
 function readMessages(
   { bytes, elements }: ListInBody,
   known: readonly object[],
@@ -273,13 +273,13 @@ function readMessages(
   return messages;
 }
 
-/** The bytes of a new body, in memory that threads share. */
+/** Assembles the new body in shared memory. */
 function bodyOf(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
   let length = 0;
   for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
   const body = Buffer.from(new SharedArrayBuffer(length));
   let at = 0;
-  // There may be thousands: views of the old body would take longer than the copying.
+  // There may be thousands: creating views of the old body would take longer than copying.
   for (const piece of pieces) {
     if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
     else {
@@ -294,7 +294,7 @@ function passed(reason: string): EngineAnswer {
   return { outcome: 'passed', reason, edits: NO_EDITS };
 }
 
-/** What went wrong, without what it went wrong with: messages of errors quote values. */
+/** Name and code of an error; its message may quote content. */
 function reasonOf(thrown: unknown): string {
   const error = asError(thrown);
   const { code } = error as { readonly code?: unknown };

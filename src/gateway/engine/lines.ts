@@ -1,5 +1,5 @@
-// The conversations that went through a gateway, each as the body that it came in last: which one a request goes on
-// with, and which of its messages are known. Compacts nothing.
+// Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and how much
+// of it is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
 import { isSameButForCacheMarks } from '../../adapters/cache-marks.js';
@@ -10,49 +10,52 @@ import type { ListInBody } from '../body/list-in-body.js';
 import { isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 
-/** A conversation. */
+/** One conversation. */
 export interface Line {
   readonly id: string;
   readonly scope: string;
   readonly api: ApiName;
   readonly name: string | undefined;
-  /** The list as it came last, and what was parsed of it. */
+  /** The message list of the latest body, and where its elements are. */
   list: ListInBody;
-  /** Equal for lists that begin with the same message. */
+  /** Hash of the first message; lists that begin with the same message have equal ones. */
   firstKey: number;
   messages: readonly object[];
 }
 
-/** What a body begins with that came before. */
+/** The known messages that a new body begins with. */
 export interface KnownStart {
-  /** The line that it came in last. */
+  /** The line with the longest common beginning. */
   readonly line: Line | undefined;
-  /** Messages that are the same bytes, as they were parsed. */
+  /** The parsed messages whose bytes are unchanged. */
   readonly messages: readonly object[];
-  /** Their places in the new body. */
+  /** Their ranges in the new body. */
   readonly elements: readonly ByteRange[];
 }
 
 const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
-/** All bodies that are kept together may have so many bytes, whatever their number. */
+/** Limit for the bytes of all kept bodies together. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** The lines of a gateway; the one that was used last stands last. */
+/** The conversations of a gateway, least recently used first. */
 export class Lines {
   readonly #maxLines: number;
   readonly #lines = new Set<Line>();
   readonly #areShared: boolean;
   readonly #onGone: (line: Line) => void;
 
-  /** @param areShared whether other processes have the same conversations under the same ids */
+  /**
+   * @param areShared whether other processes serve the same conversations, so that ids must be the same everywhere
+   * @param onGone called with each evicted line
+   */
   constructor(maxLines: number, areShared: boolean, onGone: (line: Line) => void) {
     this.#maxLines = maxLines;
     this.#areShared = areShared;
     this.#onGone = onGone;
   }
 
-  /** Finds as many elements as any line of a scope has in common with a list that begins there. */
+  /** Finds the line of a scope that shares most leading elements with the list at `start`. */
   knownStart(scope: string, bytes: Buffer, start: number): KnownStart {
     let best: Line | undefined;
     let bestCount = 0;
@@ -80,9 +83,9 @@ export class Lines {
   }
 
   /**
-   * Takes a list in: as the next one of the line that it goes on with, or as the first of another.
+   * Records a list: as the latest one of the line that it continues, or as the first of a new line. May evict others.
    *
-   * @param start what it was found to begin with
+   * @param start the result of `knownStart` for it
    */
   take(
     about: Pick<Line, 'scope' | 'api' | 'name'>,
@@ -109,7 +112,7 @@ export class Lines {
   ): Line | undefined {
     const isOf = (line: Line): boolean =>
       line.scope === scope && line.api === api && line.name === name;
-    // All of it stands there to the byte: no other one has more in common.
+    // All of that line is a byte-exact prefix: no other line can share more.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
@@ -123,13 +126,13 @@ export class Lines {
     return best;
   }
 
-  /** The same in every process, for conversations that are kept beyond one. */
+  /** If conversations are shared, the id is the same in every process. */
   #idOf(
     { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
     messages: readonly object[],
   ): string {
     const first = JSON.stringify(messages.find(isFromUser) ?? messages[0] ?? null);
-    // Where others have it too, nobody's conversation may be found by another one's key, whatever they say.
+    // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
     const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
     const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
@@ -152,7 +155,7 @@ export class Lines {
   }
 }
 
-/** How many whole elements of a known list stand at the beginning of the one that begins there. */
+/** Number of whole elements of a known list that the list at `at` begins with. Binary search over the common bytes. */
 function commonElements(
   { bytes: known, start, elements }: ListInBody,
   bytes: Buffer,
@@ -166,15 +169,15 @@ function commonElements(
     if ((elements[middle]?.end ?? Infinity) <= common) low = middle + 1;
     else high = middle;
   }
-  // Where the last one is no object, it might go on in the new list.
+  // A last element that is not an object may be longer in the new list: `1` and `12`.
   const last = elements[low - 1]?.end;
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
 
-/** Bytes of a message by which nearly all are told from each other. */
+/** Bytes sampled for `keyOf`. */
 const SEEN_BYTES = 64;
 
-/** A number by which most messages are told from each other, without a look at the body that another one stands in. */
+/** A cheap hash of a message (FNV-1a over sampled bytes): rules out most lines without comparing bodies. */
 function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
   const step = Math.ceil((end - start) / SEEN_BYTES);
   let key = end - start;
@@ -186,7 +189,7 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
 
 const NOTHING: ByteRange = { start: 0, end: 0 };
 
-/** How many messages say the same at the beginning; nearly all are the same objects. */
+/** Number of equal leading messages; nearly all are the same objects. */
 function commonLength(known: readonly object[], messages: readonly object[]): number {
   let length = 0;
   while (length < known.length && isSame(known[length], messages[length])) length += 1;
@@ -194,8 +197,8 @@ function commonLength(known: readonly object[], messages: readonly object[]): nu
 }
 
 /**
- * Whether messages are the next ones of a conversation: they begin as it did, with what its user has asked first, and all
- * that the model has answered is in them. What else stood at the end may have been replaced.
+ * Whether messages continue a conversation: they share its beginning with the user's first message, and contain all answers of the
+ * model. Other messages at the end may have been replaced.
  */
 function goesOn(known: readonly object[], messages: readonly object[], common: number): boolean {
   if (known.slice(common).some(isFromModel)) return false;

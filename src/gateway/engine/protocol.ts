@@ -1,40 +1,40 @@
-// What the server and the engine say to each other: plain data, as it may cross threads. Bodies lie in memory that both share.
+// The protocol between server and engine. Plain data, since it may cross threads; bodies are in shared memory.
 
 import type { CostReport } from '../../main/preflight/cost-meter.js';
 import type { ApiName } from './apis.js';
 
-/** A request whose body has come in. */
+/** A request with its complete body. */
 export interface EngineCall {
   readonly api: ApiName;
-  /** Must not change any more. */
+  /** Must not change from now on. */
   readonly body: Uint8Array;
-  /** Tells apart who may have a conversation in common: users by their keys, upstreams. */
+  /** Separates users (by key) and upstreams: conversations are never shared between scopes. */
   readonly scope: string;
-  /** How the host names its conversation; several may have one name. */
+  /** The host's name for the conversation; not unique. */
   readonly name?: string | undefined;
-  /** Where the path names it. */
+  /** The model, if the path names it. */
   readonly model?: string | undefined;
-  /** Why the request is not for editing, where its headers say so. */
+  /** Why the request must not be edited, if its headers say so. */
   readonly passes?: string | undefined;
 }
 
-/** What became of a request. */
+/** The result for a request. */
 export interface EngineAnswer {
   /**
-   * `edited`: the new body is to be sent. `unchanged`: nothing was to be edited. `passed`: the request is not for editing.
-   * `failed`: it could not be read, or compacting it failed. But for the first, the body is to be sent as it came.
+   * `edited`: send the new body. `unchanged`: nothing to edit. `passed`: the request must not be edited. `failed`: it could not
+   * be read, or compaction failed. In all cases but the first, send the original body.
    */
   readonly outcome: 'edited' | 'unchanged' | 'passed' | 'failed';
-  /** Why, without content of the conversation. */
+  /** The reason, without content of the conversation. */
   readonly reason?: string | undefined;
-  /** In memory that threads share. */
+  /** In shared memory. */
   readonly body?: Uint8Array | undefined;
   readonly line?: LineReport | undefined;
-  /** What has landed in this call. */
+  /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
 }
 
-/** One conversation as it stands. */
+/** The state of one conversation. */
 export interface LineReport {
   readonly id: string;
   readonly name: string | undefined;
@@ -42,12 +42,12 @@ export interface LineReport {
   readonly model: string | undefined;
   readonly givenMessages: number;
   readonly sentMessages: number;
-  /** Tokens by estimate, with edits and without. */
+  /** Estimated tokens with and without edits. */
   readonly costs: CostReport;
   readonly contextLimit: number;
-  /** How long the request asks its provider to keep it, in milliseconds; `undefined` when it does not say. */
+  /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it does not say. */
   readonly cacheTtlMs: number | undefined;
-  /** Whether this call began it. */
+  /** Whether this call started the conversation. */
   readonly isNew: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface EditReport {
   readonly after: number;
 }
 
-/** What a provider reported of a request. */
+/** The usage that a provider reported for a request. */
 export interface AnsweredUsage {
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -70,39 +70,39 @@ export interface AnsweredUsage {
   readonly outputTokens: number;
 }
 
-/** Compacts what it is given. Nothing of it rejects. */
+/** Compacts requests. Its promises never reject. */
 export interface Engine {
-  /** Makes a request of a conversation ready. */
+  /** Compacts a request of a conversation. */
   compact(call: EngineCall): Promise<EngineAnswer>;
-  /** Compacts the messages in a body that belong to no conversation. */
+  /** Compacts messages that belong to no conversation. */
   compactOnce(body: Uint8Array): Promise<OnceAnswer>;
-  /** Takes what was reported for the last request of a conversation. */
+  /** Records the usage reported for a conversation's last request. */
   report(line: string, usage: AnsweredUsage): void;
-  /** Takes what a provider has refused a request with. */
+  /** Records a provider's refusal, which may name the context limit. */
   reportRefusal(text: string, model: string | undefined): void;
-  /** The text that an edit took away; `undefined` once it is not kept any more. */
+  /** The text that an edit removed; `undefined` if it is no longer kept. */
   original(line: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** What is answered to messages of no conversation. */
+/** The answer to `compactOnce`. */
 export interface OnceAnswer {
   readonly status: 200 | 400;
-  /** JSON, or what is wrong with what was asked. */
+  /** JSON, or the reason for the refusal. */
   readonly body: Uint8Array;
 }
 
-/** What an engine on a thread of its own can be asked; the arguments are those of its methods. */
+/** The methods that can be called on an engine in another thread. */
 export type EngineMethod = Exclude<keyof Engine, 'close'>;
 
-/** One question to it. */
+/** One call of a method. */
 export interface EngineQuestion {
   readonly id: number;
   readonly method: EngineMethod;
   readonly arguments: readonly unknown[];
 }
 
-/** What became of a question. */
+/** The result of a call. */
 export interface EngineReply {
   readonly id: number;
   readonly value: unknown;

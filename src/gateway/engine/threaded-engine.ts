@@ -1,5 +1,5 @@
-// An engine on a thread of its own, so that no body that is read and no history that is compacted holds up an answer that
-// is being piped. A thread that dies or is silent for too long is replaced; what it was asked is answered as failed.
+// Runs an engine on its own thread, so that parsing and compacting never delay answers that are being piped. A thread that dies or
+// hangs is replaced; its pending calls are answered as failed.
 
 import { Worker } from 'node:worker_threads';
 import type { EngineOptions } from './engine.js';
@@ -13,23 +13,19 @@ import type {
   OnceAnswer,
 } from './protocol.js';
 
-interface Waiting {
-  readonly answer: (value: unknown) => void;
-  readonly fail: () => void;
-}
-
-/** After so long without a word a thread that was asked something is taken for dead. */
+/** A thread with pending calls that does not answer for this long is considered dead. */
 const SILENCE_MS = 60_000;
 const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', edits: [] };
 
-/** Makes an engine that runs on a thread. It does not keep the process alive. */
+/** Creates an engine that runs on its own thread, which does not keep the process alive. */
 export function createThreadedEngine(options: EngineOptions): Engine {
   return new ThreadedEngine(options);
 }
 
 class ThreadedEngine implements Engine {
   readonly #options: EngineOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  /** Resolvers of pending calls, by id; `undefined` means that the thread ended. */
+  readonly #waiting = new Map<number, (value: unknown) => void>();
   #worker: Worker | undefined;
   #silence: NodeJS.Timeout | undefined;
   #asked = 0;
@@ -73,19 +69,14 @@ class ThreadedEngine implements Engine {
     await this.#worker?.terminate();
   }
 
-  /** Resolves to what the method returned, or to `undefined` when the thread has ended before. */
+  /** Resolves to what the method returned, or to `undefined` if the thread ended before. */
   #ask(method: EngineMethod, given: readonly unknown[]): Promise<unknown> {
     if (this.#isClosed) return Promise.resolve(undefined);
     this.#worker ??= this.#start();
     const worker = this.#worker;
     const id = (this.#asked += 1);
     return new Promise((resolve) => {
-      this.#waiting.set(id, {
-        answer: resolve,
-        fail: () => {
-          resolve(undefined);
-        },
-      });
+      this.#waiting.set(id, resolve);
       worker.postMessage({ id, method, arguments: given });
       if (this.#waiting.size === 1) this.#silence?.refresh();
       this.#silence ??= this.#watch(worker);
@@ -97,16 +88,16 @@ class ThreadedEngine implements Engine {
       workerData: this.#options,
     });
     worker.on('message', ({ id, value }: EngineReply) => {
-      this.#waiting.get(id)?.answer(value);
+      this.#waiting.get(id)?.(value);
       this.#waiting.delete(id);
       this.#silence?.refresh();
     });
-    // What it died of is said by the failed answers; the exit follows.
+    // Failed answers report the death; `exit` follows.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       if (this.#worker !== worker) return;
       this.#worker = undefined;
-      for (const { fail } of this.#waiting.values()) fail();
+      for (const resolve of this.#waiting.values()) resolve(undefined);
       this.#waiting.clear();
     });
     worker.unref();
