@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { IContent } from '../src/index.js';
 import { DeltaQueue } from '../src/main/offload/delta-queue.js';
 import { indexedAgentOf } from '../src/shared/density/index/index-scope.js';
+import { planWithTexts } from '../src/shared/density/plan/optimize.js';
 import { ResidentHistory } from '../src/worker/resident-history.js';
 import { check } from './support/check.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -86,9 +87,10 @@ async function keptPerSession(history: readonly IContent[]): Promise<number> {
   const after = await usedMegabytes();
   // Asked only now, so that all of them have been held until here.
   const base = { revision: 0, length: history.length };
+  const expected = planWithTexts(history, CONFIG).plan;
   for (const resident of kept.slice(1)) {
     const { plan } = resident.plan(base, CONFIG);
-    check(plan.length > 0, 'a kept history plans nothing');
+    check(plan.length === expected.length, 'a kept history plans something else');
   }
   return (after - before) / sessions;
 }
