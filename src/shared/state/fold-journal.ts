@@ -13,7 +13,7 @@ import { ACTION } from '../density/rules/marks.js';
 import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
-import { answeredCalls } from '../summarize/answered-calls.js';
+import { answeredCalls } from '../summarize/history-outline.js';
 import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
