@@ -6,7 +6,7 @@ import type { IContent } from '../shared/content.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
-import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
+import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import { SummaryFacts } from './summary-facts.js';
 import { tokensLostWithCalls } from './tokens-lost-with-calls.js';
 

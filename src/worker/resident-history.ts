@@ -22,8 +22,8 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
+import { measureEntry, pointerTokens } from '../shared/tokens/count-tokens.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
-import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';

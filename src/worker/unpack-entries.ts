@@ -13,7 +13,7 @@ import {
 } from '../shared/packed-entries.js';
 import type { PackedCounts, PackedEntries } from '../shared/packed-entries.js';
 import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
-import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
+import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import type { MeasuredEntry } from './resident-facts.js';
 
 /** Counts the tokens of some UTF-8. */

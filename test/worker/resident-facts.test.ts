@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../src/shared/content.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../src/shared/density/index/index-scope.js';
-import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { measureEntry } from '../../src/shared/tokens/count-tokens.js';
 import { stretchesOfRewrite } from '../../src/shared/density/index/stretches.js';
 import { ResidentFacts } from '../../src/worker/resident-facts.js';
 import type { MeasuredEntry } from '../../src/worker/resident-facts.js';

@@ -1,22 +1,22 @@
-// What o200k calls each character: letter, mark, number, white space. Its classes are those of Unicode 16, as tiktoken has
-// them, whatever version the engine here has; a character that is newer than that is none of them.
+// The character classes of o200k: letter, mark, number, white space. They are those of Unicode 16, as in tiktoken, regardless
+// of the engine's version; newer characters have no class.
 
 import { O200K_CLASSES } from './o200k-classes.js';
 
-/** A letter or mark that may stand where capitals do. */
+/** Letters and marks that o200k accepts as capitals. */
 export const UPPER = 1;
-/** A letter or mark that may stand where small letters do. */
+/** Letters and marks that o200k accepts as small letters. */
 export const LOWER = 2;
-/** What begins a word, or the number it stands for: \p{L}. */
+/** \p{L}. */
 export const LETTER = 4;
 /** \p{N}. */
 export const NUMBER = 8;
 /** \s. */
 export const SPACE = 16;
-/** A carriage return or a line feed, which are white space too. */
+/** Carriage return and line feed, which are also white space. */
 export const NEWLINE = 32;
 
-/** What the letters of `O200K_CLASSES` say. */
+/** The meaning of the letters in `O200K_CLASSES`. */
 const FLAGS: Readonly<Record<string, number>> = {
   u: LETTER | UPPER,
   l: LETTER | LOWER,
@@ -29,18 +29,18 @@ const FLAGS: Readonly<Record<string, number>> = {
 };
 
 const POINTS = 0x110000;
-/** Code points of a page. */
+/** Code points per page. */
 const PAGE = 256;
 
-/** Flags of all code points, in pages of which equal ones stand once. */
+/** Flags of all code points, in deduplicated pages. */
 export interface CharacterClasses {
-  /** By code point over 256: which page has its flags. */
+  /** By code point >> 8, the number of its page. */
   readonly pageOf: Uint8Array;
-  /** The pages, one after the other, that of ASCII first. */
+  /** All pages, concatenated; that of ASCII is the first. */
   readonly flags: Uint8Array;
 }
 
-/** Reads them from the module of the build, in some 5 ms. */
+/** Reads the generated classes, in about 5 ms. */
 export function readCharacterClasses(): CharacterClasses {
   const all = new Uint8Array(POINTS);
   let point = 0;
