@@ -1,8 +1,7 @@
 // Validates the options of density and names each one that is wrong. Checks kinds only; sets no defaults.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
-import type { ShrinkerName } from './shrink/shrink-text.js';
-import type { ShrinkLevel } from './shrink/shrinker.js';
+import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
 
 /** Returns what is wrong with a value, or `undefined`. */

@@ -17,8 +17,8 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import type { ShrinkerName, ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import type { ShrinkSettings } from '../../shrink/shrink-text.js';
+import type { ShrinkerName, ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
