@@ -1,5 +1,5 @@
-// Plans a compression by high-density on what a resident history knows: the same decisions as on the
-// entries themselves, and the lines that will stand in for their results.
+// Plans a compression by `high-density` on a resident history, with the same decisions as on the entries themselves, and writes
+// the lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
@@ -13,7 +13,7 @@ import type { CountText } from '../shared/tokens/count-tokens.js';
 import type { ResidentFacts } from './resident-facts.js';
 import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 
-/** Returns the plan, or `null` when a result that would become a line was never here. */
+/** Returns the plan, or `null` if a result to summarize was never here. */
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
@@ -48,7 +48,7 @@ export function planResidentCompression(
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
-  // Nothing in front of the tail: nothing is done, whatever the target.
+  // If the tail is the whole history, nothing is done, whatever the target.
   const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
   return written(index, curated, tokens, drops, lines);
 }
@@ -113,7 +113,7 @@ function written(
   const tokensAfter = new IntColumn();
   const lines: string[] = [];
   let last = NONE;
-  // A map keeps the order of insertion, which is that of the rows.
+  // Insertion order is the order of rows.
   for (const [row, line] of lineOfRow) {
     const entry = indices[responses.entry.at(row)] ?? NONE;
     if (dropped.has(entry)) continue;

@@ -1,48 +1,47 @@
-// What a resident history knows besides its index: the tokens of its entries, calls and results, and
-// what a compression will say of them.
-// Rows are those of the index; nothing here pairs or plans.
+// The data of a resident history besides its index: the tokens of entries, calls and results, and the facts for summaries.
+// Rows are those of the index.
 
-import type { IContent } from '../shared/content.js';
+import { hasSubstance } from '../shared/content.js';
+import type { ContentBlock, IContent } from '../shared/content.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
+import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize.js';
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import { SummaryFacts } from './summary-facts.js';
-import { tokensLostWithCalls } from './tokens-lost-with-calls.js';
 
-/** An entry on its way in, and what is known of its tokens. */
+/** A new entry and its tokens. */
 export interface MeasuredEntry {
   readonly content: IContent;
-  /** `NONE` when they are not counted. */
+  /** `NONE` if not counted. */
   readonly tokens: number;
-  /** How they spread over its blocks; not known of an entry that was counted elsewhere. */
+  /** The tokens by block; unknown for an entry that was counted elsewhere. */
   readonly measure: EntryMeasure | undefined;
 }
 
-/** Tokens by row of an index; `NONE` where they were not counted. */
+/** Tokens by row of an index; `NONE` if not counted. */
 export class ResidentFacts {
   readonly entryTokens: IntColumn = new IntColumn();
-  /** What an entry loses together with the call, reasoning that led to it alone included. */
+  /** What the entry loses with the call, including reasoning that led to this call only. */
   readonly callTokens: IntColumn = new IntColumn();
-  /** What an entry loses together with the response. */
+  /** What the entry loses with the response. */
   readonly responseTokens: IntColumn = new IntColumn();
-  /** What of that is the result. */
+  /** The part of that in the result. */
   readonly resultTokens: IntColumn = new IntColumn();
-  /** What entries are, and what summaries say of calls and responses. */
   readonly summaries: SummaryFacts;
   #totalTokens = 0;
 
-  /** @param former facts whose texts are shared */
+  /** @param former facts to share texts with */
   constructor(former?: ResidentFacts) {
     this.summaries = new SummaryFacts(former?.summaries);
   }
 
-  /** Tokens of all entries that were counted. */
+  /** Tokens of all counted entries. */
   get totalTokens(): number {
     return this.#totalTokens;
   }
 
-  /** Adds the facts of an entry that the index has just taken in. */
+  /** Adds an entry that was just added to the index. */
   append(index: HistoryIndex, entry: MeasuredEntry): void {
     const { tokens, measure } = entry;
     this.entryTokens.push(tokens);
@@ -61,7 +60,7 @@ export class ResidentFacts {
     }
   }
 
-  /** Returns the facts of these entries, whose index was made by choosing them. */
+  /** Returns the facts of some entries, like `HistoryIndex.chosen`. */
   chosen(entries: readonly Stretch[], { callRows, responseRows }: ChosenIndex): ResidentFacts {
     const facts = new ResidentFacts(this);
     facts.entryTokens.pushStretches(this.entryTokens, entries);
@@ -77,4 +76,38 @@ export class ResidentFacts {
     const tokens = this.entryTokens.at(entry);
     if (tokens !== NONE) this.#totalTokens += tokens;
   }
+}
+
+/**
+ * Returns, by block, what an ai entry loses if that call is dropped and the entry stays: the tokens of the call and of the
+ * reasoning that led only to it. `NONE` if reasoning led only to several calls, because it is dropped once all of them are;
+ * and `NONE` for all blocks if one is bound to a call of the entry.
+ *
+ * @param tokens tokens by block
+ */
+export function tokensLostWithCalls(
+  blocks: readonly ContentBlock[],
+  tokens: readonly number[],
+): readonly number[] {
+  if (bindsToOwnCall(blocks)) return blocks.map(() => NONE);
+  if (!blocks.some(({ type }) => type === 'thinking')) return tokens;
+  const lost = [...tokens];
+  for (const { reasoning, ledTo } of findReasoning(blocks)) {
+    if (!ledTo.every((at) => blocks[at]?.type === 'tool_call')) continue;
+    // Dropping these would leave nothing, so the whole entry would be removed.
+    if (ledTo.length === blocks.filter(hasSubstance).length) continue;
+    const [call, ...others] = ledTo;
+    if (call === undefined) continue;
+    if (others.length > 0) for (const at of ledTo) lost[at] = NONE;
+    else for (const at of reasoning) lost[call] = (lost[call] ?? 0) + (tokens[at] ?? 0);
+  }
+  return lost;
+}
+
+function bindsToOwnCall(blocks: readonly ContentBlock[]): boolean {
+  return blocks.some(
+    (block) =>
+      isBoundToCall(block) &&
+      blocks.some((call) => call.type === 'tool_call' && call.id === block.callId),
+  );
 }

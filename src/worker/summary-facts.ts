@@ -1,5 +1,5 @@
-// What a compression needs to know of entries that a worker does not have: what they are, and what a
-// summary line says of their calls and responses. A few bytes each; of texts, their numbers in a table.
+// The facts that a compression needs about entries without their payloads: flags, and the digests of calls and responses for
+// summary lines. A few bytes each; texts are numbers in a table.
 
 import { carriesContent } from '../shared/content.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
@@ -11,32 +11,32 @@ import { digestResponse, keyOfCall } from '../shared/summarize/tool-summary.js';
 import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
 import type { MeasuredEntry } from './resident-facts.js';
 
-/** A bit beside those of `ENTRY_FLAG`: the entry is left out of the curated history. */
+/** In addition to `ENTRY_FLAG`: the entry is omitted from the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
 
-/** Bits of what a response's digest says, which is 0 while its result was never here. */
+/** Flags of a response's digest; 0 if its result was never here. */
 const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
 
 /** Facts by rows of an index. */
 export class SummaryFacts {
-  /** By entry, bits of `ENTRY_FLAG` and `EMPTY_ENTRY_FLAG`. */
+  /** By entry, its `ENTRY_FLAG`s and `EMPTY_ENTRY_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
   /** By call, its key parameter. */
   readonly #callKeys: IntColumn = new IntColumn();
-  /** By response, bits of `DIGEST`. */
+  /** By response, its `DIGEST` flags. */
   readonly #digests: IntColumn = new IntColumn();
-  /** Its tool's name; of a summary the line. */
+  /** By response, the tool's name, or the line of a summary. */
   readonly #names: IntColumn = new IntColumn();
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
   #texts: TextTable;
 
-  /** @param former facts whose texts are shared */
+  /** @param former facts to share texts with */
   constructor(former?: SummaryFacts) {
     this.#texts = former === undefined ? new TextTable() : former.#texts;
   }
 
-  /** Adds what is known of an entry that the index has just taken in. */
+  /** Adds an entry that was just added to the index. */
   append(index: HistoryIndex, entry: MeasuredEntry): void {
     this.#pushEntry(entry);
     for (let row = this.#callKeys.length; row < index.calls.length; row += 1) {
@@ -47,7 +47,7 @@ export class SummaryFacts {
     }
   }
 
-  /** Fills empty facts with those of entries and rows that were chosen. */
+  /** Fills empty facts with those of the chosen entries and rows. */
   pushChosen(
     from: SummaryFacts,
     entries: readonly Stretch[],
@@ -67,7 +67,7 @@ export class SummaryFacts {
     return this.#textOf(this.#callKeys.at(row));
   }
 
-  /** What a summary says of a response; `undefined` when its result was never here. */
+  /** The digest of a response; `undefined` if its result was never here. */
   digestOfResponse(row: number): ResponseDigest | undefined {
     const digest = this.#digests.at(row);
     const name = this.#textOf(this.#names.at(row)) ?? '';
