@@ -6,7 +6,7 @@ import { types } from 'node:util';
 import type { IContent } from './content.js';
 import { assertBlock, assertSpeaker, tokensKeyOf } from './entry-shape.js';
 import { asObject, elementAt, isArray, kindOf, readOptions, refuse } from './misuse.js';
-import { isSurelyIngestible, isSurelyMade } from './sure-ingestion.js';
+import { isSurelyIngestible, isMadeSurelyIngestible } from './ingestion-fast-path.js';
 
 /** Limits on the depth and size of an entry. */
 export interface IngestionLimits {
@@ -36,7 +36,8 @@ const CHECKED = new WeakSet<object>();
  * @throws TypeError as `assertIngestible` does.
  */
 export function assertMadeEntry(content: IContent, position: number): void {
-  if (!isSurelyMade(content, DEFAULT_INGESTION_LIMITS)) assertIngestible(content, position);
+  if (!isMadeSurelyIngestible(content, DEFAULT_INGESTION_LIMITS))
+    assertIngestible(content, position);
   CHECKED.add(content);
 }
 
@@ -96,7 +97,11 @@ export function assertHistory(
  *
  * @throws TypeError as `assertHistory`, else whatever `run` threw.
  */
-export function overEntries<Result>(name: string, contents: unknown, run: () => Result): Result {
+export function overUncheckedEntries<Result>(
+  name: string,
+  contents: unknown,
+  run: () => Result,
+): Result {
   if (!isArray(contents)) refuse(name, 'an array of entries', contents);
   try {
     for (let at = 0; at < contents.length; at += 1) assertShape(contents[at], `entry ${at}`);

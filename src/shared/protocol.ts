@@ -3,7 +3,7 @@
 
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
-import type { DensityPlan } from './density/plan/plan.js';
+import type { PlanWithTexts } from './density/plan/optimize.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions, WireReply } from './resident-protocol.js';
 
@@ -62,12 +62,7 @@ export const LOADED = 'loaded';
 /** The reply's value by kind of request. */
 export interface TaskValues {
   /** `base` is that of the request. */
-  readonly optimize: {
-    readonly base: DensityBase;
-    readonly plan: DensityPlan;
-    /** The replacements of results that the plan shrinks, in row order; absent if there are none. */
-    readonly texts?: readonly string[];
-  };
+  readonly optimize: PlanWithTexts & { readonly base: DensityBase };
   /** Tokens per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
   readonly 'count-packed': PackedCounts;

@@ -4,7 +4,7 @@
 import type { IContent } from './content.js';
 import type { DensityBase, PassSettings, PlaceholderForm } from './density.js';
 import type { IndexedAgent } from './density/index/index-scope.js';
-import type { DensityPlan } from './density/plan/plan.js';
+import type { PlanWithTexts } from './density/plan/optimize.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { WireError } from './errors.js';
 
@@ -58,11 +58,8 @@ export interface HistoryDelta {
 }
 
 /** A pass planned on a base. */
-export interface PlannedPass {
+export interface PlannedPass extends PlanWithTexts {
   readonly base: DensityBase;
-  readonly plan: DensityPlan;
-  /** The replacements of results that the plan shrinks, in row order; absent if there are none. */
-  readonly texts?: readonly string[];
   /**
    * Three numbers per edited entry, ascending: its index; its tokens after the edit, or -1 if they must be counted; and 1 if
    * those tokens cover only its unchanged blocks, so that the others must be counted, else 0.

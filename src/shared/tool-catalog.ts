@@ -1,7 +1,7 @@
 // Describes an agent's tools: which read or write files, which parameters hold the paths, and which tools search or run
 // commands. Plain data, so that a catalog can be passed to threads and written as JSON.
 
-import { assertToolCatalog, assertToolUse } from './density-problems.js';
+import { assertToolCatalog, assertToolUse } from './density-options.js';
 
 /** One way in which a tool touches files. */
 export interface FileUse extends UseCondition {

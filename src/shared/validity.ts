@@ -5,7 +5,7 @@ import { carriesContent, hasSubstance } from './content.js';
 import { runSlices } from './slices.js';
 import type { ContentBlock, IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
-import { overEntries } from './ingestion.js';
+import { overUncheckedEntries } from './ingestion.js';
 
 /** The name of each rule that a history can break. */
 export type ViolationRule =
@@ -57,8 +57,8 @@ export function findViolations(
   base?: readonly IContent[],
 ): readonly Violation[] {
   const find = (): readonly Violation[] =>
-    overEntries('the history', history, () => findAll(history, base));
-  return base === undefined ? find() : overEntries('the base', base, find);
+    overUncheckedEntries('the history', history, () => findAll(history, base));
+  return base === undefined ? find() : overUncheckedEntries('the base', base, find);
 }
 
 function findAll(

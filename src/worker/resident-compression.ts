@@ -6,9 +6,10 @@ import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
-import { planCompression } from '../shared/summarize/plan-compression.js';
+import { findTailStart } from '../shared/summarize/plan-compression.js';
 import { placeholderEnding } from '../shared/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
+import { chooseDrops } from '../shared/summarize/truncation.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
 import type { ResidentFacts } from './resident-facts.js';
 import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
@@ -24,7 +25,7 @@ export function planResidentCompression(
   const placeholder = placeholderOf(request);
   const curated = curate(facts);
   const outline = outlineIndex(index, facts, curated);
-  const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
+  const tailStart = findTailStart(outline, preserveThreshold);
   const tokens = Int32Array.from(curated.entries, (entry) => facts.entryTokens.at(entry));
   const lines = new Map<number, string>();
   const { calls, responses } = index;
@@ -49,7 +50,7 @@ export function planResidentCompression(
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
   // If the tail is the whole history, nothing is done, whatever the target.
-  const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
+  const drops = tailStart === 0 ? [] : chooseDrops({ outline, tokens, tailStart }, targetTokens);
   return written(index, curated, tokens, drops, lines);
 }
 

@@ -11,6 +11,7 @@ import {
   SPEAKERS,
 } from '../shared/packed-entries.js';
 import type { PackedCounts, PackedEntries } from '../shared/packed-entries.js';
+import type { DeltaStep } from '../shared/resident-protocol.js';
 import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import type { MeasuredEntry } from './resident-facts.js';
@@ -32,14 +33,8 @@ export function textOfBytes(bytes: Uint8Array, start: number, end: number): stri
   return start === end ? '' : decoder.decode(bytes.subarray(start, end));
 }
 
-/** Packed entries and their known tokens. */
-export interface PackedStage {
-  readonly packed: PackedEntries;
-  /** Tokens per entry, or `NONE` if it must be counted. */
-  readonly knownTokens: Int32Array;
-  /** Counts by another thread. */
-  readonly counts?: PackedCounts;
-}
+/** Packed entries with what is known of their tokens. */
+type PackedStage = Omit<DeltaStep & { readonly kind: 'stage-packed' }, 'kind'>;
 
 /**
  * Decodes entries lazily.

@@ -119,7 +119,7 @@ export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) =
       reply = { request, cause: causeOf(now, requests, firstRequestOf, at) };
     }
     if (reply.cause === null) continue;
-    findings.push({ turn, part: partAt, subject: itemIdOf(turns[turn]), cause: reply.cause });
+    findings.push({ turn, part: partAt, subject: turns[turn]?.itemId ?? '', cause: reply.cause });
   }
   return findings;
 };
@@ -223,10 +223,6 @@ function keyOf(part: TurnPart | undefined): string {
     Record<string, string | undefined>
   >;
   return part === undefined ? '' : `${signature ?? ''}\0${encryptedContent ?? ''}`;
-}
-
-function itemIdOf(turn: Turn | undefined): string {
-  return turn?.itemId ?? '';
 }
 
 function isSame(a: Placed | undefined, b: Placed | undefined): boolean {

@@ -1,7 +1,7 @@
 // Checks a history or a request against a provider's rules. Repairs nothing and makes no requests.
 
 import type { IContent } from '../content.js';
-import { assertHistory, overEntries } from '../ingestion.js';
+import { assertHistory, overUncheckedEntries } from '../ingestion.js';
 import { assertArray, kindOf, readOptions } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
@@ -36,8 +36,8 @@ export function validate(
   const given = readOptions('options', options);
   const { sentBefore = [] } = given;
   assertArray('sentBefore', sentBefore);
-  for (const sent of sentBefore) overEntries(SENT_BEFORE, sent, () => undefined);
-  return overEntries('the history', history, () => {
+  for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
+  return overUncheckedEntries('the history', history, () => {
     try {
       return findRequestViolations(readHistory(history, profile, given), profile);
     } catch (thrown) {

@@ -1,35 +1,11 @@
-// Plans a compression by `high-density` without payloads, so that it is the same on entries and on a worker's index. Makes no
-// summaries and counts nothing.
+// A compression by `high-density`: where its unchanged tail starts, and how a plan that a worker made without payloads is carried
+// out on the entries.
 
 import type { HistoryOutline } from './history-outline.js';
-import { chooseDrops } from './truncation.js';
 import { NONE } from '../density/index/history-columns.js';
 import { withResult } from '../content.js';
 import type { IContent } from '../content.js';
 import type { PlannedCompression } from '../resident-protocol.js';
-
-/** A compression, planned except for what depends on token counts. */
-export interface CompressionPlan {
-  /** Index of the first unchanged entry; tool results before it become summaries. 0 if the history stays as it is. */
-  readonly tailStart: number;
-  /**
-   * Returns the entries to drop in addition, ascending; none if summaries reach the target. `tokens` are those of each entry
-   * after tool results before `tailStart` were summarized. `chooseDrops` defines the order. Linear.
-   */
-  readonly dropsFor: (tokens: ArrayLike<number>, targetTokens: number) => readonly number[];
-}
-
-/** Plans a compression that leaves at least a share of `preserveThreshold` of the entries, from the end, unchanged. */
-export function planCompression(
-  outline: HistoryOutline,
-  preserveThreshold: number,
-): CompressionPlan {
-  const tailStart = findTailStart(outline, preserveThreshold);
-  return {
-    tailStart,
-    dropsFor: (tokens, targetTokens) => chooseDrops({ outline, tokens, tailStart }, targetTokens),
-  };
-}
 
 /**
  * Returns the index of the tail's first entry: `ceil(length × preserveThreshold)` entries from the end, at least one, and

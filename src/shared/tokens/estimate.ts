@@ -2,7 +2,7 @@
 // are measured without serializing them.
 
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
-import { overEntries } from '../ingestion.js';
+import { overUncheckedEntries } from '../ingestion.js';
 import { blockParts, fixedEntryTokens, payloadText } from './content-text.js';
 import { TextEncoder } from 'node:util';
 import { readCharacterClasses } from './character-classes.js';
@@ -23,7 +23,7 @@ const MAX_VALUES = 1_000_000;
  * sessions, the sum over all entries is within 5 %. @throws TypeError for an invalid entry.
  */
 export function estimateEntryTokens(entry: IContent): number {
-  return overEntries(
+  return overUncheckedEntries(
     'the entry',
     [entry],
     () => Math.ceil(estimateEntryTextTokens(entry)) + fixedEntryTokens(entry),

@@ -30,7 +30,10 @@ export function isSurelyIngestible(content: unknown, limits: IngestionLimits): b
  * `isSurelyIngestible` for an entry made by a reader: its blocks are new objects with known fields, so only their values can
  * be foreign.
  */
-export function isSurelyMade({ blocks, metadata }: IContent, limits: IngestionLimits): boolean {
+export function isMadeSurelyIngestible(
+  { blocks, metadata }: IContent,
+  limits: IngestionLimits,
+): boolean {
   for (const _ in NOTHING) return false;
   begin(limits);
   try {
