@@ -117,13 +117,13 @@ function findChangedOpaqueFields(
   origins: readonly number[],
 ): readonly Violation[] {
   const violations: Violation[] = [];
-  const known = new Set(base.flatMap(({ blocks }) => blocks.flatMap(sealedBytes)));
+  const known = new Set(base.flatMap(({ blocks }) => blocks.flatMap(opaqueContent)));
   history.forEach((content, entry) => {
     const origin = base[origins[entry] ?? UNMATCHED];
     // The opaque blocks of an unmatched entry may come from anywhere in the base.
-    const left = origin?.blocks.flatMap(sealedBytes).reverse();
+    const left = origin?.blocks.flatMap(opaqueContent).reverse();
     content.blocks.forEach((block, at) => {
-      const [bytes] = sealedBytes(block);
+      const [bytes] = opaqueContent(block);
       if (bytes === undefined) return;
       if (left === undefined ? known.has(bytes) : popUntil(left, bytes)) return;
       const message = `The ${block.type} block is not in the base as it is, where it is.`;
@@ -137,7 +137,7 @@ function findChangedOpaqueFields(
 }
 
 /** The content of a block that must not change, serialized; empty for blocks that may. */
-function sealedBytes(block: ContentBlock): readonly [bytes: string] | readonly [] {
+function opaqueContent(block: ContentBlock): readonly [bytes: string] | readonly [] {
   if (block.type === 'thinking') {
     return [JSON.stringify([block.thought, block.signature, block.encryptedContent])];
   }

@@ -83,7 +83,7 @@ const DENSITY_OPTIONS = ofFields(CHECKS);
  * @throws TypeError that lists each wrong option.
  */
 export function assertDensityOptions(name: string, options: unknown): void {
-  refuseBy(DENSITY_OPTIONS, name, options);
+  throwProblem(DENSITY_OPTIONS, name, options);
 }
 
 /** Checks a complete configuration of a pass. @throws TypeError that lists each wrong or missing option. */
@@ -97,15 +97,15 @@ export function assertDensityConfig(config: unknown): void {
 
 /** @throws TypeError if the value is not a tool catalog. */
 export function assertToolCatalog(name: string, catalog: unknown): void {
-  refuseBy(catalogProblem, name, catalog);
+  throwProblem(catalogProblem, name, catalog);
 }
 
 /** @throws TypeError if the value does not describe a use of a tool. */
 export function assertToolUse(use: unknown): void {
-  refuseBy(toolUseProblem, 'use of a tool', use);
+  throwProblem(toolUseProblem, 'use of a tool', use);
 }
 
-function refuseBy(check: Check, name: string, value: unknown): void {
+function throwProblem(check: Check, name: string, value: unknown): void {
   let problem: string | undefined;
   try {
     problem = check(value);
@@ -127,7 +127,7 @@ function toolUseProblem(use: unknown): string | undefined {
 function catalogProblem(catalog: unknown): string | undefined {
   if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
-  return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+  return joinProblems(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
 }
 
 /** The option is a word, or an object of shrinker names and `level`. */
@@ -169,7 +169,7 @@ function ofFields(
 ): Check {
   return (value) => {
     if (!isObject(value)) return `expected an object, got ${kindOf(value)}`;
-    return together(
+    return joinProblems(
       Object.entries(checks).map(([name, check]) => {
         const field = value[name];
         const isGiven = field !== undefined || required.includes(name);
@@ -183,7 +183,7 @@ function inside(name: string, problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `${name}: ${problem}`;
 }
 
-function together(problems: readonly (string | undefined)[]): string | undefined {
+function joinProblems(problems: readonly (string | undefined)[]): string | undefined {
   const found = problems.filter((problem) => problem !== undefined);
   return found.length === 0 ? undefined : found.join('; ');
 }

@@ -178,7 +178,7 @@ class PlainDataWalk {
     if (types.isProxy(value)) this.#refuse('a Proxy');
     const prototype: unknown = Object.getPrototypeOf(value);
     if (Array.isArray(value)) {
-      if (prototype !== Array.prototype && !isForeign(prototype, 'copyWithin')) {
+      if (prototype !== Array.prototype && !isForeignPrototype(prototype, 'copyWithin')) {
         this.#refuse(kindOf(value));
       }
       return;
@@ -186,7 +186,7 @@ class PlainDataWalk {
     if (
       prototype !== Object.prototype &&
       prototype !== null &&
-      !isForeign(prototype, 'isPrototypeOf')
+      !isForeignPrototype(prototype, 'isPrototypeOf')
     ) {
       this.#refuse(kindOf(value));
     }
@@ -318,7 +318,7 @@ const lookupGetter = (
 ).__lookupGetter__;
 
 /** Whether a prototype is the `Object.prototype` or `Array.prototype` of another realm, judged by a method that it has. */
-function isForeign(prototype: unknown, method: string): boolean {
+function isForeignPrototype(prototype: unknown, method: string): boolean {
   if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false;
   const next: unknown = Object.getPrototypeOf(prototype);
   const root: unknown =

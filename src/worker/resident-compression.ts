@@ -51,7 +51,7 @@ export function planResidentCompression(
   }
   // If the tail is the whole history, nothing is done, whatever the target.
   const drops = tailStart === 0 ? [] : chooseDrops({ outline, tokens, tailStart }, targetTokens);
-  return written(index, curated, tokens, drops, lines);
+  return toPlannedCompression(index, curated, tokens, drops, lines);
 }
 
 interface Curated {
@@ -102,7 +102,7 @@ function outlineIndex(
   };
 }
 
-function written(
+function toPlannedCompression(
   { responses }: HistoryIndex,
   { entries, indices }: Curated,
   tokens: Int32Array,

@@ -35,18 +35,18 @@ export function tokensAfterPlan(
       const response = responseAt(entry, block);
       const changed =
         call === NONE ? tokensAt(facts.responseTokens, response) : facts.callTokens.at(call);
-      if (action !== ACTION.ceded) unchanged = exchanged(unchanged, changed, 0);
+      if (action !== ACTION.ceded) unchanged = replacePart(unchanged, changed, 0);
       switch (action) {
         case ACTION.drop:
         case ACTION.companion:
-          tokens = exchanged(tokens, changed, 0);
+          tokens = replacePart(tokens, changed, 0);
           break;
         case ACTION.pointer:
-          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
+          tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
           break;
         case ACTION.shrink: {
           const text = made.texts[row.start] ?? NONE;
-          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), text);
+          tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), text);
           break;
         }
         case ACTION.excerpt:
@@ -74,7 +74,7 @@ export interface MadeTokens {
 }
 
 /** Tokens after a part was replaced; `NONE` if any number is unknown. */
-function exchanged(tokens: number, part: number, putInPlace: number): number {
+function replacePart(tokens: number, part: number, putInPlace: number): number {
   const isKnown = tokens !== NONE && part !== NONE && putInPlace !== NONE;
   return isKnown ? tokens - part + putInPlace : NONE;
 }

@@ -136,7 +136,7 @@ function isNoResult(part: TurnPart): boolean {
 function readEntry(content: IContent, index: number): readonly ReadEntry[] {
   const { speaker, blocks } = content;
   // An entry with only incomplete results is not sent yet.
-  if (blocks.length > 0 && blocks.every(isUnderWay)) return [];
+  if (blocks.length > 0 && blocks.every(isIncomplete)) return [];
   const marks = readMarks(content);
   let { isSigned } = marks;
   const parts: TurnPart[] = [];
@@ -156,7 +156,7 @@ function readEntry(content: IContent, index: number): readonly ReadEntry[] {
   return [{ index, speaker, parts }];
 }
 
-function isUnderWay(block: ContentBlock): boolean {
+function isIncomplete(block: ContentBlock): boolean {
   return block.type === 'tool_response' && block.isComplete === false;
 }
 
@@ -197,8 +197,8 @@ function readBlock(
     }
     case 'tool_response': {
       const { callId, result, error } = block;
-      if (isUnderWay(block)) return undefined;
-      const isEmpty = isNothing(result) && isNothing(error);
+      if (isIncomplete(block)) return undefined;
+      const isEmpty = isEmptyPayload(result) && isEmptyPayload(error);
       return { kind: 'result', callId, isError: error !== undefined, isEmpty, ...place };
     }
     case 'media':
@@ -207,7 +207,7 @@ function readBlock(
   }
 }
 
-function isNothing(value: unknown): boolean {
+function isEmptyPayload(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && isBlank(value));
 }
 

@@ -114,7 +114,7 @@ export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) =
   /** The reply that the current reasoning belongs to, by the first request that contained it, and the cause found for it. */
   let reply = { request: -1, cause: null as Finding['cause'] | null };
   for (const [at, { part, turn, at: partAt }] of now.reasoning.entries()) {
-    const request = firstRequestOf.get(keyOf(part)) ?? requests.length;
+    const request = firstRequestOf.get(sealOf(part)) ?? requests.length;
     if (request !== reply.request || at === 0) {
       reply = { request, cause: causeOf(now, requests, firstRequestOf, at) };
     }
@@ -131,25 +131,25 @@ function causeOf(
   firstRequestOf: ReadonlyMap<string, number>,
   first: number,
 ): Finding['cause'] | null {
-  const key = keyOf(now.reasoning[first]?.part);
+  const key = sealOf(now.reasoning[first]?.part);
   const request = firstRequestOf.get(key) ?? requests.length;
   const holder = requests[request];
   // Reasoning in the first request was generated from what is before it there; the actual request is not known.
   const made = requests[request - 1] ?? holder;
   if (made === undefined) return null;
-  const own = holder?.reasoning.findIndex(({ part }) => keyOf(part) === key) ?? 0;
+  const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === key) ?? 0;
   const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
   const causes = possibleStarts(now, made, length).map((start) =>
     firstChange(now, now.othersBefore[first] ?? 0, made.others.slice(start, length)),
   );
   if (!causes.includes(null)) return causes[0];
   const ofReply = (holder?.reasoning.slice(0, own) ?? []).filter(
-    ({ part }) => made === holder || firstRequestOf.get(keyOf(part)) === request,
+    ({ part }) => made === holder || firstRequestOf.get(sealOf(part)) === request,
   );
   const chain = made === holder ? ofReply : [...made.reasoning, ...ofReply];
   for (let back = 1; back <= first; back += 1) {
     const present = now.reasoning[first - back];
-    if (keyOf(present?.part) !== keyOf(chain.at(-back)?.part)) return present?.part.entry;
+    if (sealOf(present?.part) !== sealOf(chain.at(-back)?.part)) return present?.part.entry;
   }
   return null;
 }
@@ -210,7 +210,7 @@ function firstRequests(requests: readonly Conversation[]): ReadonlyMap<string, n
   const first = new Map<string, number>();
   for (const [at, { reasoning }] of requests.entries()) {
     for (const { part } of reasoning) {
-      const key = keyOf(part);
+      const key = sealOf(part);
       if (!first.has(key)) first.set(key, at);
     }
   }
@@ -218,7 +218,7 @@ function firstRequests(requests: readonly Conversation[]): ReadonlyMap<string, n
 }
 
 /** Identifies reasoning by its signature and encrypted content. */
-function keyOf(part: TurnPart | undefined): string {
+function sealOf(part: TurnPart | undefined): string {
   const { encryptedContent, signature } = (part?.content ?? {}) as Readonly<
     Record<string, string | undefined>
   >;

@@ -52,7 +52,7 @@ function withoutBlobs(text: string, minRun: number): string {
     while (start > end && isOfRun(text, start - 1)) start -= 1;
     end = probe + 1;
     while (end < text.length && isOfRun(text, end)) end += 1;
-    if (end - start < minRun || !isVaried(text, start)) continue;
+    if (end - start < minRun || !hasManyCharacters(text, start)) continue;
     const left = end - start - RUN_HEAD - RUN_TAIL;
     kept += text.slice(from, start + RUN_HEAD) + leftOut(`${left} characters`);
     from = end - RUN_TAIL;
@@ -66,7 +66,7 @@ function isOfRun(text: string, at: number): boolean {
 }
 
 /** Whether a run has many different characters. A ruler has one; it is left to `likeLines`. */
-function isVaried(text: string, start: number): boolean {
+function hasManyCharacters(text: string, start: number): boolean {
   return new Set(text.slice(start, start + MIN_RUN.strong)).size > 8;
 }
 

@@ -46,7 +46,7 @@ export const LIKE_LINES: Shrinker = {
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && level !== 'lossless' && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
-        while (likeEnd < lines.length && isLike(first, lines[likeEnd] ?? '')) likeEnd += 1;
+        while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(first, level);
           end = likeEnd;
@@ -76,7 +76,7 @@ function cutOf(line: string, level: 'default' | 'strong'): Cut {
 }
 
 /** Whether two lines are equal except for digits, spaces and bars. */
-function isLike(a: string, b: string): boolean {
+function isSimilar(a: string, b: string): boolean {
   let at = 0;
   let other = 0;
   let letters = 0;

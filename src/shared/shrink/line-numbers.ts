@@ -10,7 +10,7 @@ export const LINE_NUMBERS: Shrinker = {
   name: 'lineNumbers',
   label: 'spaces before line numbers',
   from: 'lossless',
-  leavesText: true,
+  keepsText: true,
   shrink({ lines }) {
     let kept: string[] | undefined;
     for (let start = 0; start < lines.length;) {

@@ -19,7 +19,7 @@ const SOURCE = /unchanged, as shown above by ([\w.-]{1,64})/g;
 const ID = /^[\w.-]{1,64}$/;
 
 /** Whether a replacement can contain this id. */
-export function isShownId(callId: string): boolean {
+export function canBeReferenced(callId: string): boolean {
   return ID.test(callId);
 }
 

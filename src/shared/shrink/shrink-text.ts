@@ -75,7 +75,7 @@ export function shrinkText(
   if (withoutShown !== undefined) took.push('lines shown above');
   let draft = withoutShown ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
-    const sees = purpose !== undefined || shrinker.leavesText === true;
+    const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;
     // A shrinker that is turned on by name runs at least at its own minimum level.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;

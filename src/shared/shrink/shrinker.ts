@@ -46,7 +46,7 @@ export interface Shrinker {
   /** Whether its output is data, which other shrinkers must not change. */
   readonly isFinal?: boolean;
   /** Whether it keeps everything that an edit could have to quote; only then does it run on the text of files. */
-  readonly leavesText?: boolean;
+  readonly keepsText?: boolean;
 }
 
 /** Marks removed content. */

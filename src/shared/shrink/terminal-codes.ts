@@ -34,7 +34,7 @@ function withoutOverwritten(text: string): string {
   let lineEnd = text.indexOf('\n');
   for (let at = text.indexOf('\r'); at !== -1; at = text.indexOf('\r', at + 1)) {
     for (; lineEnd !== -1 && lineEnd < at; lineEnd = text.indexOf('\n', start)) start = lineEnd + 1;
-    if (isWrittenOver(text, start, at)) {
+    if (isOverwritten(text, start, at)) {
       kept += text.slice(from, start);
       from = at + 1;
     }
@@ -44,7 +44,7 @@ function withoutOverwritten(text: string): string {
 }
 
 /** Whether a line state starts like the next one, which follows the carriage return at `end`. */
-function isWrittenOver(text: string, start: number, end: number): boolean {
+function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
   if (end - shown < SAME_START) return false;
   const next = skipSpaces(text, end + 1);

@@ -113,7 +113,7 @@ export class JournalWriter {
   }
 
   /** Notes that an entry was removed from the history. */
-  leave(entry: IContent): void {
+  noteRemoved(entry: IContent): void {
     const number = this.#written.get(entry);
     if (number === undefined) return;
     this.#written.delete(entry);
@@ -130,10 +130,10 @@ export class JournalWriter {
   }
 
   /** Notes that all entries except these were removed. */
-  leaveAllBut(entries: readonly IContent[]): void {
+  noteRemovedExcept(entries: readonly IContent[]): void {
     if (this.#written.size === 0) return;
     const standing = new Set(entries);
-    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.leave(entry);
+    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.noteRemoved(entry);
   }
 
   #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {

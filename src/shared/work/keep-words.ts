@@ -66,7 +66,7 @@ export function keepWords(messages: readonly string[], budget: number): KeptWord
   }
   const said = messages.flatMap((text, message) => {
     const pieces = kept.get(message);
-    return pieces === undefined ? [] : joined(pieces, text);
+    return pieces === undefined ? [] : joinPieces(pieces, text);
   });
   return { said, lost: messages.length - said.length };
 }
@@ -115,7 +115,7 @@ function wholeEnd(text: string, index: number): number {
   return isSplit ? index + 1 : index;
 }
 
-function joined(chosen: readonly Piece[], text: string): string {
+function joinPieces(chosen: readonly Piece[], text: string): string {
   const pieces = chosen.toSorted((a, b) => a.at - b.at);
   let end = 0;
   let words = '';

@@ -37,7 +37,7 @@ const MAX_NAME = 200;
 export interface GatheredFrom {
   readonly history: readonly IContent[];
   /** Whether the entry at an index is removed. */
-  readonly leaves: (index: number) => boolean;
+  readonly isRemoved: (index: number) => boolean;
   /** See `outlineHistory`. */
   readonly callOf: CallOf;
   /** @default the documented tools */
@@ -48,11 +48,11 @@ export interface GatheredFrom {
 
 /** Adds the work in the removed entries to the earlier record. */
 export function gatherWork(from: GatheredFrom): WorkRecord {
-  const { history, leaves, callOf, toolCatalog = DEFAULT_TOOL_CATALOG, earlier } = from;
+  const { history, isRemoved, callOf, toolCatalog = DEFAULT_TOOL_CATALOG, earlier } = from;
   const said = [...earlier.said];
   const done = new Map(earlier.done);
   for (const [index, entry] of history.entries()) {
-    if (!leaves(index)) continue;
+    if (!isRemoved(index)) continue;
     if (entry.speaker === 'human') said.push(...wordsOf(entry));
     if (entry.speaker !== 'tool') continue;
     for (const [at, block] of entry.blocks.entries()) {
