@@ -112,7 +112,7 @@ export interface DensityResultMetadata {
   readonly fileDeduplicationsPruned: number;
   /** Responses whose payload became a placeholder because newer ones of the same tool exist. */
   readonly recencyPruned: number;
-  /** Responses whose payload became a placeholder or an excerpt because they left the working set; absent without a working set. */
+  /** Responses whose payload became a placeholder or an excerpt because they left the working set; absent without one. */
   readonly workingSetPruned?: number;
   /** Responses whose payload was shrunk before it was sent; absent if none was. */
   readonly resultsShrunk?: number;

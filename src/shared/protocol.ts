@@ -25,7 +25,7 @@ export interface CountRequest {
   readonly contents: readonly IContent[];
 }
 
-/** Counts packed entries, some of which may have been counted before. Any thread can do this part of a resident history's work. */
+/** Counts packed entries, except those with known tokens. Any thread can do this part of a resident history's work. */
 export interface CountPackedRequest {
   readonly kind: 'count-packed';
   readonly packed: PackedEntries;

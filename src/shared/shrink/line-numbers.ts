@@ -28,7 +28,7 @@ export const LINE_NUMBERS: Shrinker = {
   },
 };
 
-/** The end of the run of consecutively numbered lines, all in the same column, that starts at `start`; `start` if there is none. */
+/** The end of the consecutively numbered lines from `start` on, all in one column; `start` if there are none. */
 function endOfNumbers(lines: readonly string[], start: number): number {
   let [column, number] = [0, 0];
   for (let at = start; at < lines.length; at += 1) {
