@@ -112,9 +112,9 @@ export interface DensityResultMetadata {
   readonly fileDeduplicationsPruned: number;
   /** Responses whose payload became a placeholder because newer ones of the same tool exist. */
   readonly recencyPruned: number;
-  /** Responses whose payload became a placeholder or an excerpt because they left the working set; absent without one. */
+  /** Responses whose payload left the working set and became a placeholder or an excerpt; absent if there is no working set. */
   readonly workingSetPruned?: number;
-  /** Responses whose payload was shrunk before it was sent; absent if none was. */
+  /** Responses whose payload was shrunk before it was sent; absent if shrinking is off. */
   readonly resultsShrunk?: number;
 }
 

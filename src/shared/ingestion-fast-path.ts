@@ -1,5 +1,5 @@
 // The fast path of `ingestion.ts`: accepts most valid entries at a third of the cost. If it returns `false`, the entry may
-// still be valid; `ingestion.ts` decides and reports what is wrong. Allocates nothing and runs no code of an entry.
+// still be valid; `ingestion.ts` decides and reports what is wrong. Runs no code of an entry and allocates next to nothing.
 
 import { types } from 'node:util';
 import { assertBlock, assertSpeaker, tokensKeyOf } from './entry-shape.js';

@@ -1,5 +1,5 @@
 // How messages, reports and warnings show a given text: names and short words literally, anything else as its length, since
-// it may be part of a conversation or a secret key. Also shortens texts to one line, and finds a similar name.
+// it may be part of a conversation or a secret key. Also shortens texts to one line, counts lines, and finds a similar name.
 
 /** A word or a quoted number. Secret keys mix digits with letters, or are longer. */
 const WORD = /^(?:[A-Za-z_][A-Za-z_.-]{0,31}|-?[\d.]{1,12})$/;
@@ -39,6 +39,13 @@ export function shortened(text: string, maxLength: number): string {
 /** Removes half of a surrogate pair at the end, whether a cut left it or not. */
 function wholeCharacters(text: string): string {
   return text.replace(/\p{Surrogate}$/u, '');
+}
+
+/** The number of lines of a text; 1 for an empty one. */
+export function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
 }
 
 /** Names longer than any option are not compared. */

@@ -1,6 +1,7 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
 // Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
 
+import { countLines } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -52,9 +53,7 @@ export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): stri
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.callId === null) return undefined;
   if (first.there !== undefined) return undefined;
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return first.end === lines ? first.callId : undefined;
+  return first.end === countLines(text) ? first.callId : undefined;
 }
 
 /** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */

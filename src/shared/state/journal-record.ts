@@ -61,7 +61,7 @@ export function replacesResult(action: number): boolean {
   return action === ACTION.pointer || action === ACTION.excerpt || action === ACTION.shrink;
 }
 
-/** The rule number of rows for reasoning that an earlier edit invalidated. */
+/** The rule number of rows for reasoning that was dropped because of an edit before it. */
 export const NO_RULE = 15;
 
 const KIND = { settings: 0, rows: 1, splice: 2, unknown: 3 } as const;

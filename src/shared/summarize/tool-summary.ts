@@ -5,7 +5,7 @@ import type { JsonRecord } from '../json.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { onOneLine, shortened } from '../shown-text.js';
+import { countLines, onOneLine, shortened } from '../shown-text.js';
 import {
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
@@ -161,12 +161,6 @@ function sizeOf(result: unknown): ResultSize | undefined {
   const { output } = result as { readonly output?: unknown };
   if (typeof output === 'string') return sizeOf(output);
   return { amount: JSON.stringify(result).length, unit: 'char' };
-}
-
-function countLines(text: string): number {
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
 }
 
 /**

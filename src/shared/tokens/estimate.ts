@@ -30,7 +30,7 @@ export function estimateEntryTokens(entry: IContent): number {
   );
 }
 
-/** Estimates the tokens of an entry's texts, as a fraction. */
+/** Estimates the tokens of an entry's texts; not rounded. */
 export function estimateEntryTextTokens(entry: IContent): number {
   let tokens = 0;
   for (const block of entry.blocks) {
@@ -169,7 +169,7 @@ let scanner: WordScanner | undefined;
 const encoder = new TextEncoder();
 let buffer: Uint8Array<ArrayBuffer> | undefined;
 
-/** Estimates the tokens of a text, as a fraction, in about 5 ns per character. */
+/** Estimates the tokens of a text in about 5 ns per character; not rounded. */
 export function estimateTextTokens(text: string): number {
   scanner ??= new WordScanner(readCharacterClasses());
   buffer ??= new Uint8Array(CHUNK_UNITS * 3);
