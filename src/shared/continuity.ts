@@ -126,11 +126,11 @@ function findChangedOpaqueFields(
       const [bytes] = opaqueContent(block);
       if (bytes === undefined) return;
       if (left === undefined ? known.has(bytes) : popUntil(left, bytes)) return;
-      const message = `The ${block.type} block is not in the base as it is, where it is.`;
+      const message = `The ${block.type} block was changed or moved, or is not in the base.`;
       violations.push({ rule: 'opaque-changed', entry, block: at, message });
     });
     if (origin === undefined || hasSameProviderMetadata(content, origin)) return;
-    const message = 'The provider metadata is not that of the same entry of the base.';
+    const message = 'The provider metadata differs from that of the entry in the base.';
     violations.push({ rule: 'opaque-changed', entry, message });
   });
   return violations;
@@ -170,8 +170,8 @@ function findMisplacedEntries(origins: readonly number[]): readonly Violation[] 
     }
     const message =
       origin === last
-        ? `Entry ${origin} of the base stands here again.`
-        : `Entry ${origin} of the base stands after entry ${last}.`;
+        ? `Entry ${origin} of the base is repeated.`
+        : `Entry ${origin} of the base comes after entry ${last}.`;
     violations.push({ rule: 'out-of-order', entry, message });
   });
   return violations;
@@ -194,7 +194,7 @@ function findLostHuman(
     // A shortened text in new objects matches nothing, but the entry was kept.
     if (origins[last] === UNMATCHED && isCutOf(candidate, asked)) return [];
   }
-  const message = 'The newest human entry is not there any more.';
+  const message = 'The newest human entry is missing.';
   return [{ rule: 'newest-human-lost', entry: newest, message }];
 }
 

@@ -79,21 +79,21 @@ function findEntryViolations(content: IContent, entry: number): readonly Violati
     const isReasoning = content.speaker === 'ai' && content.blocks.some(carriesContent);
     violations.push(
       isReasoning
-        ? { rule: 'reasoning-only', entry, message: 'The ai entry holds nothing but reasoning.' }
+        ? { rule: 'reasoning-only', entry, message: 'The ai entry has nothing but reasoning.' }
         : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry holds nothing.` },
     );
   }
   content.blocks.forEach((block, at) => {
     if (block.type === 'tool_call' && content.speaker !== 'ai') {
-      const message = `Call ${block.id} stands in a ${content.speaker} entry.`;
+      const message = `Call ${block.id} is in a ${content.speaker} entry.`;
       violations.push({ rule: 'call-outside-ai', entry, block: at, message });
     }
     if (block.type === 'tool_response' && content.speaker !== 'tool') {
-      const message = `The response to ${block.callId} stands in a ${content.speaker} entry.`;
+      const message = `The response to ${block.callId} is in a ${content.speaker} entry.`;
       violations.push({ rule: 'response-outside-tool', entry, block: at, message });
     }
     if (hasLoneSurrogate(block)) {
-      const message = `A text of the ${block.type} block holds half of a surrogate pair.`;
+      const message = `A text of the ${block.type} block has half of a surrogate pair.`;
       violations.push({ rule: 'lone-surrogate', entry, block: at, message });
     }
   });
@@ -157,14 +157,14 @@ export function* pairingViolationsInSlices(
 }
 
 function describeUnpairedCall({ entry, block, id }: Place): Violation {
-  const message = `Call ${id} has no response, and the conversation went on.`;
+  const message = `Call ${id} has no response, but the conversation continues.`;
   return { rule: 'unpaired-call', entry, block, message };
 }
 
 function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
   const { entry, block, id } = stray;
   if (stray.isAnswered) {
-    const message = `Call ${id} was answered before.`;
+    const message = `Call ${id} already has a response.`;
     return { rule: 'duplicate-response', entry, block, message };
   }
   return isCallKnown
@@ -172,7 +172,7 @@ function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
         rule: 'response-before-call',
         entry,
         block,
-        message: `The response to ${id} stands before the call.`,
+        message: `The response to ${id} is before the call.`,
       }
     : { rule: 'unpaired-response', entry, block, message: `There is no call ${id}.` };
 }
