@@ -80,7 +80,7 @@ function findEntryViolations(content: IContent, entry: number): readonly Violati
     violations.push(
       isReasoning
         ? { rule: 'reasoning-only', entry, message: 'The ai entry has nothing but reasoning.' }
-        : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry holds nothing.` },
+        : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry is empty.` },
     );
   }
   content.blocks.forEach((block, at) => {

@@ -154,7 +154,8 @@ function followRows(
 ): boolean {
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
-  for (const row of rowsThatShrink(rows)) {
+  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+    if (row.action !== ACTION.shrink) continue;
     const call = callOf(row.entry, row.block);
     if (call === undefined || shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
@@ -259,12 +260,6 @@ function textOrNot(make: MakeText, response: ToolResponseBlock): string | undefi
   } catch (thrown) {
     if (thrown instanceof RangeError || thrown instanceof TypeError) return undefined;
     throw thrown;
-  }
-}
-
-function* rowsThatShrink(rows: Int32Array): Generator<PlanCursor, void, undefined> {
-  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
-    if (row.action === ACTION.shrink) yield row;
   }
 }
 

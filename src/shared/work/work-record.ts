@@ -139,7 +139,7 @@ const CODE_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code'] as cons
 export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
   const text = typeof result === 'string' ? result : '';
-  if (DENIED.test(startOf(error ?? text))) return 'denied';
+  if (DENIED.test((error ?? text).slice(0, SEEN))) return 'denied';
   if (error !== undefined && error !== '') return 'failed';
   const code = codeOf(result) ?? codeOf(parsedText(text));
   if (code !== undefined) return code === 0 ? 'passed' : 'failed';
@@ -148,10 +148,6 @@ export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): Cal
   const [, named] = EXIT_CODE.exec(ends) ?? [];
   if (named !== undefined) return Number(named) === 0 ? 'passed' : 'failed';
   return TIMED_OUT.test(ends) ? 'failed' : 'passed';
-}
-
-function startOf(text: string): string {
-  return text.slice(0, SEEN);
 }
 
 function endsOf(text: string): string {
