@@ -54,10 +54,10 @@ export function parseArguments(recorded: unknown): unknown {
 }
 
 /**
- * Joins the texts of content that is a string or a list of text parts; `undefined` if it holds anything else. A part is text
- * if its `type` ends in `text` or is absent.
+ * Joins, as lines, the texts of content that is a string or a list of text parts; `undefined` if it holds anything else. A
+ * part is text if its `type` ends in `text` or is absent.
  */
-export function textOfParts(content: unknown, separator: string = '\n'): string | undefined {
+export function textOfParts(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;
   const texts: string[] = [];
@@ -69,11 +69,11 @@ export function textOfParts(content: unknown, separator: string = '\n'): string 
     if (text === undefined) return undefined;
     texts.push(text);
   }
-  return texts.join(separator);
+  return texts.join('\n');
 }
 
 /** Shortens a text for a message without splitting a surrogate pair. */
-export function clip(text: string, length: number = 60): string {
+export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   const isWithinPair = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
   return `${text.slice(0, isWithinPair ? length - 1 : length)}…`;

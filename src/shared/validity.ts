@@ -67,7 +67,7 @@ function findAll(
 ): readonly Violation[] {
   const violations = [
     ...history.flatMap(findEntryViolations),
-    ...findPairingViolations(history),
+    ...runSlices(pairingViolationsInSlices(history)),
     ...(base === undefined ? [] : findBreaksWithBase(history, base)),
   ];
   return violations.sort((a, b) => a.entry - b.entry || (a.block ?? -1) - (b.block ?? -1));
@@ -115,12 +115,7 @@ interface StrayResponse extends Place {
 /** Entries checked between two yields. */
 const ENTRIES_PER_SLICE = 128;
 
-/** Pairs calls and responses in one pass, with a stack of open calls per id. */
-export function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
-  return runSlices(pairingViolationsInSlices(history));
-}
-
-/** `findPairingViolations` in slices. */
+/** Pairs calls and responses in one pass, in slices, with a stack of open calls per id. */
 export function* pairingViolationsInSlices(
   history: readonly IContent[],
 ): Generator<void, readonly Violation[], undefined> {

@@ -11,8 +11,8 @@ import { placeholderEnding } from '../shared/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
 import { chooseDrops } from '../shared/summarize/truncation.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
+import { EMPTY_ENTRY_FLAG } from './resident-facts.js';
 import type { ResidentFacts } from './resident-facts.js';
-import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 
 /** Returns the plan, or `null` if a result to summarize was never here. */
 export function planResidentCompression(
@@ -37,13 +37,13 @@ export function planResidentCompression(
   for (let row = 0; row < responses.length; row += 1) {
     const entry = curated.indices[responses.entry.at(row)] ?? NONE;
     if (entry >= tailStart) break;
-    const digest = facts.summaries.digestOfResponse(row);
+    const digest = facts.digestOfResponse(row);
     if (digest === undefined) return null;
     if (digest.isSummary) continue;
     const call = callOf[row] ?? NONE;
     const line = summaryLine(
       digest,
-      call === NONE ? undefined : { key: facts.summaries.keyOfCall(call) },
+      call === NONE ? undefined : { key: facts.keyOfCall(call) },
       placeholderEnding(index.idOf(responses.id.at(row)), placeholder),
     );
     lines.set(row, line);
@@ -61,7 +61,7 @@ interface Curated {
   readonly indices: Int32Array;
 }
 
-function curate({ summaries: { flags } }: ResidentFacts): Curated {
+function curate({ flags }: ResidentFacts): Curated {
   const entries: number[] = [];
   const indices = new Int32Array(flags.length).fill(NONE);
   for (let entry = 0; entry < flags.length; entry += 1) {
@@ -74,7 +74,7 @@ function curate({ summaries: { flags } }: ResidentFacts): Curated {
 
 function outlineIndex(
   { calls, responses, partials }: HistoryIndex,
-  { summaries: { flags } }: ResidentFacts,
+  { flags }: ResidentFacts,
   { entries, indices }: Curated,
 ): HistoryOutline {
   const at = (entry: number): number => indices[entry] ?? NONE;
