@@ -3,7 +3,6 @@
 import { TextEncoder } from 'node:util';
 import { runSlices } from '../slices.js';
 import { BytePairMerger } from './byte-pair-merger.js';
-import { readCharacterClasses } from './character-classes.js';
 import type { CountText } from './count-tokens.js';
 import { NO_RANK, TokenTable, hashOf } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
@@ -29,7 +28,7 @@ export class BytePairCounter {
   readonly #table: TokenTable;
   readonly #merger: BytePairMerger;
   readonly #memo: WordMemo = new WordMemo();
-  readonly #scanner: WordScanner = new WordScanner(readCharacterClasses());
+  readonly #scanner: WordScanner = new WordScanner();
   readonly #encoder: TextEncoder = new TextEncoder();
   readonly #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_UNITS * MAX_BYTES_PER_UNIT);
   /** Whether all short numbers are tokens. If so, they are not looked up, which would miss the processor's caches. */

@@ -5,7 +5,6 @@ import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { overUncheckedEntries } from '../ingestion.js';
 import { blockParts, fixedEntryTokens, payloadText } from './content-text.js';
 import { TextEncoder } from 'node:util';
-import { readCharacterClasses } from './character-classes.js';
 import { WordScanner } from './word-scanner.js';
 
 /**
@@ -171,7 +170,7 @@ let buffer: Uint8Array<ArrayBuffer> | undefined;
 
 /** Estimates the tokens of a text in about 5 ns per character; not rounded. */
 export function estimateTextTokens(text: string): number {
-  scanner ??= new WordScanner(readCharacterClasses());
+  scanner ??= new WordScanner();
   buffer ??= new Uint8Array(CHUNK_UNITS * 3);
   let tokens = 0;
   for (let at = 0; at < text.length; at += CHUNK_UNITS) {

@@ -1,8 +1,21 @@
 // Splits UTF-8 into words as the pattern of o200k does. Hand-written, because the engine's regular expressions are slower, use
-// other character classes, and cannot read bytes.
+// other character classes, and cannot read bytes. The classes are those of Unicode 16, as in tiktoken, whatever the engine has;
+// newer characters have none.
 
-import { LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER } from './character-classes.js';
-import type { CharacterClasses } from './character-classes.js';
+import { O200K_CLASSES } from './o200k-classes.js';
+
+/** Letters and marks that o200k accepts as capitals. */
+export const UPPER = 1;
+/** Letters and marks that o200k accepts as small letters. */
+export const LOWER = 2;
+/** \p{L}. */
+export const LETTER = 4;
+/** \p{N}. */
+export const NUMBER = 8;
+/** \s. */
+export const SPACE = 16;
+/** Carriage return and line feed, which are also white space. */
+export const NEWLINE = 32;
 
 const CASED: number = UPPER | LOWER;
 const VISIBLE_MASK: number = LETTER | NUMBER | SPACE;
@@ -34,7 +47,8 @@ export class WordScanner {
   /** The end of the bytes that the last `endOf` inspected. If it is beyond `end`, more text may change that word. */
   reach = 0;
 
-  constructor({ pageOf, flags }: CharacterClasses) {
+  constructor() {
+    const { pageOf, flags } = readCharacterClasses();
     this.#pageOf = pageOf;
     this.#flags = flags;
   }
@@ -176,4 +190,49 @@ function contractionLength(bytes: Uint8Array, at: number, end: number): number {
     default:
       return 0;
   }
+}
+
+/** The meaning of the letters in `O200K_CLASSES`. */
+const FLAGS: Readonly<Record<string, number>> = {
+  u: LETTER | UPPER,
+  l: LETTER | LOWER,
+  b: LETTER | UPPER | LOWER,
+  m: UPPER | LOWER,
+  n: NUMBER,
+  s: SPACE,
+  r: SPACE | NEWLINE,
+  o: 0,
+};
+
+const POINTS = 0x110000;
+/** Code points per page. */
+const PAGE = 256;
+
+/** Flags of all code points, in deduplicated pages. */
+export interface CharacterClasses {
+  /** By code point >> 8, the number of its page. */
+  readonly pageOf: Uint8Array;
+  /** All pages, concatenated; that of ASCII is the first. */
+  readonly flags: Uint8Array;
+}
+
+/** Reads the generated classes, in about 5 ms. */
+export function readCharacterClasses(): CharacterClasses {
+  const all = new Uint8Array(POINTS);
+  let point = 0;
+  for (const [, name = '', length] of O200K_CLASSES.matchAll(/([a-z])(\d*)/g)) {
+    const end = point + Number(length || 1);
+    all.fill(FLAGS[name] ?? 0, point, end);
+    point = end;
+  }
+  const pageOf = new Uint8Array(POINTS / PAGE);
+  const pages = new Map<string, number>();
+  const decoder = new TextDecoder();
+  for (const at of pageOf.keys()) {
+    const text = decoder.decode(all.subarray(at * PAGE, (at + 1) * PAGE));
+    const page = pages.get(text) ?? pages.size;
+    pages.set(text, page);
+    pageOf[at] = page;
+  }
+  return { pageOf, flags: new TextEncoder().encode([...pages.keys()].join('')) };
 }
