@@ -200,6 +200,7 @@ function digitsAt(text: string, at: number): number {
   return digits;
 }
 
+/** The end of at most `MAX_DIGITS` digits from `start` on. */
 export function endOfDigits(text: string, start: number): number {
   let end = start;
   for (; end - start < MAX_DIGITS; end += 1) {
