@@ -11,7 +11,7 @@ import { HistoryDigest } from '../src/main/state/history-digest.js';
 import { openState } from '../src/main/state/session-state.js';
 import { inTurns } from '../src/main/waiting/event-loop-turn.js';
 import { readJournal } from '../src/shared/state/journal-record.js';
-import { bytesOfText } from '../src/shared/state/packed-bytes.js';
+import { fromBase64 } from '../src/shared/state/packed-bytes.js';
 import { memoryStore } from '../src/state.js';
 import type { SessionState, StateStore } from '../src/state.js';
 import { check } from './support/check.js';
@@ -193,7 +193,7 @@ async function play(
 /** Edits of single blocks. */
 function editsIn({ journal: { records, texts } }: SessionState): number {
   let rows = 0;
-  for (const record of readJournal({ bytes: bytesOfText(records), texts })) {
+  for (const record of readJournal({ bytes: fromBase64(records), texts })) {
     if (record.kind === 'rows') rows += record.rows.length / ROW_LENGTH;
   }
   return rows;

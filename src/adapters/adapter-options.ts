@@ -7,7 +7,7 @@ import type { Logger } from '../main/host/logger.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { OddUsage } from '../main/preflight/session-events.js';
 import type { Session } from '../main/session.js';
-import { assertDensityOptions } from '../shared/density-problems.js';
+import { assertDensityOptions } from '../shared/density-options.js';
 import { assertKnownOptions } from '../shared/misuse.js';
 
 /** What the sessions of an adapter are made with. */

@@ -1,7 +1,7 @@
 // The options of a session, their validation, and the defaults they have by preset.
 
 import type { IContent } from '../shared/content.js';
-import { assertDensityOptions } from '../shared/density-problems.js';
+import { assertDensityOptions } from '../shared/density-options.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';

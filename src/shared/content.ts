@@ -1,7 +1,7 @@
 // The provider-neutral history model: entries, their blocks, guards and constructors.
-// Plain data only, so that every value here can cross a thread.
+// Plain data only, so that every value can be passed to a thread.
 
-/** Who an entry of a history comes from. Tool calls live in `ai` entries, tool responses in `tool` entries. */
+/** The author of an entry. Tool calls are in `ai` entries, tool responses in `tool` entries. */
 export type Speaker = 'human' | 'ai' | 'tool';
 
 export interface TextBlock {
@@ -17,26 +17,26 @@ export interface ToolCallBlock {
   readonly parameters: unknown;
   readonly description?: string;
   /**
-   * The same in parallel calls of which the first vouches for the others, as by its signature. No density pass takes
-   * the first and leaves another.
+   * Equal in parallel calls of which the first vouches for the others, for example by its signature. No density pass
+   * removes the first and keeps another.
    */
   readonly parallelGroup?: string;
 }
 
 export interface ToolResponseBlock {
   readonly type: 'tool_response';
-  /** The `id` of the call that this answers. */
+  /** The `id` of the answered call. */
   readonly callId: string;
   readonly toolName: string;
   /** JSON-serializable. */
   readonly result: unknown;
   /** Set when the tool failed. */
   readonly error?: string;
-  /** `false` while the tool still runs: such a response counts as not there yet. */
+  /** `false` while the tool is running: such a response does not answer its call yet. */
   readonly isComplete?: boolean;
   /**
-   * About how many tokens the result takes besides its text, for pictures and files in it: an integer, 0
-   * or more. It belongs to the result and goes with it.
+   * Estimated tokens of images and files in the result, besides its text: an integer, 0 or more. Removed together with
+   * the result.
    */
   readonly mediaTokens?: number;
 }
@@ -44,7 +44,7 @@ export interface ToolResponseBlock {
 export interface MediaBlock {
   readonly type: 'media';
   readonly mimeType: string;
-  /** A URL, or base64 text, as `encoding` says. */
+  /** A URL or base64 text, depending on `encoding`. */
   readonly data: string;
   readonly encoding: 'url' | 'base64';
   readonly caption?: string;
@@ -68,21 +68,21 @@ export interface CodeBlock {
   readonly language?: string;
 }
 
-/** What formats call the block of a compaction that a provider has made. */
+/** The `kind` of an opaque block that holds a compaction made by the provider. */
 export const COMPACTION_KIND = 'compaction';
 
-/** A part of a message that ctxfold does not look into: carried and counted, never edited. */
+/** A part of a message that ctxfold does not read: kept and counted, never edited. */
 export interface OpaqueBlock {
   readonly type: 'opaque';
-  /** What its format calls it. */
+  /** Its name in the message format. */
   readonly kind: string;
-  /** About how many tokens it takes: an integer, 0 or more. */
+  /** Estimated tokens: an integer, 0 or more. */
   readonly tokens: number;
-  /** The `id` of the call whose fate it shares, as that of an approval. */
+  /** The `id` of the call that it is kept and removed with, for example that of an approval. */
   readonly callId?: string;
 }
 
-/** One block of an entry, told apart by `type`. */
+/** One block of an entry, discriminated by `type`. */
 export type ContentBlock =
   | TextBlock
   | ToolCallBlock
@@ -92,7 +92,7 @@ export type ContentBlock =
   | CodeBlock
   | OpaqueBlock;
 
-/** What is known about an entry besides its content. Unknown keys are kept as they are. */
+/** Data about an entry besides its content. Unknown keys are kept unchanged. */
 export interface ContentMetadata {
   /** Milliseconds since the epoch. */
   readonly timestamp?: number;
@@ -143,10 +143,10 @@ export function isOpaqueBlock(block: ContentBlock): block is OpaqueBlock {
   return block.type === 'opaque';
 }
 
-/** Whether a text holds nothing but white space. Looks no further than the first other character. */
+/** Whether a text is empty or white space only. Stops at the first other character. */
 export function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
-  // Nearly every text begins with a visible ASCII character: no need of the pattern then.
+  // Fast path: nearly every text begins with a visible ASCII character.
   return !(first > SPACE && first < DELETE) && !/\S/.test(text);
 }
 
@@ -154,8 +154,8 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Whether a block says something on its own. Blank text and code do not, nor does reasoning:
- * providers reject a message that holds nothing else.
+ * Whether a block can stand alone in a message. Blank text, blank code and reasoning cannot: providers reject a message
+ * without anything else.
  */
 export function hasSubstance(block: ContentBlock): boolean {
   switch (block.type) {
@@ -173,19 +173,19 @@ export function hasSubstance(block: ContentBlock): boolean {
   }
 }
 
-/** Whether a block carries any content at all, reasoning included. */
+/** Whether a block has any content, including reasoning. */
 export function carriesContent(block: ContentBlock): boolean {
   return block.type === 'thinking'
     ? block.thought !== '' || block.encryptedContent !== undefined
     : hasSubstance(block);
 }
 
-/** Makes a `human` entry that holds one text. */
+/** Makes a `human` entry with one text block. */
 export function humanText(text: string, metadata?: ContentMetadata): IContent {
   return entry('human', [{ type: 'text', text }], metadata);
 }
 
-/** Makes an `ai` entry of the given blocks; a string stands for one text block. */
+/** Makes an `ai` entry of the given blocks; a string becomes one text block. */
 export function aiContent(
   blocks: string | readonly ContentBlock[],
   metadata?: ContentMetadata,
@@ -210,7 +210,7 @@ export function toolCall(id: string, name: string, parameters: unknown): ToolCal
   return { type: 'tool_call', id, name, parameters };
 }
 
-/** Makes a complete tool response block; `error` marks a call that failed. */
+/** Makes a complete tool response block; `error` marks a failed call. */
 export function toolResponse(
   callId: string,
   toolName: string,
@@ -221,7 +221,7 @@ export function toolResponse(
   return error === undefined ? block : { ...block, error };
 }
 
-/** Returns the response with another result, which is a text or data and holds no media. */
+/** Returns the response with another result, which must be text or data without media. */
 export function withResult(block: ToolResponseBlock, result: unknown): ToolResponseBlock {
   if (block.mediaTokens === undefined) return { ...block, result };
   const { mediaTokens: _, ...others } = block;

@@ -1,12 +1,12 @@
-// What a compacted history must keep of its base: opaque fields to the byte, kept entries in order,
-// the newest human entry. Entries are matched first; one that matches none is new and breaks nothing.
+// Checks a compacted history against its base: opaque fields are byte-identical, kept entries are in order, the newest
+// human entry is there. Entries are matched with those of the base first; an unmatched entry is new and always valid.
 
 import type { ContentBlock, IContent } from './content.js';
-import type { Violation } from './violation.js';
+import type { Violation } from './validity.js';
 
 const UNMATCHED = -1;
 
-/** Lists where `history` breaks with the base that it was made from. Takes time linear in both. */
+/** Lists violations in `history` relative to the base that it was made from. Linear in both. */
 export function findBreaksWithBase(
   history: readonly IContent[],
   base: readonly IContent[],
@@ -20,10 +20,9 @@ export function findBreaksWithBase(
 }
 
 /**
- * Tells for each entry of `history` which entry of `base` it was, or `UNMATCHED`. An entry that
- * shares an object with one of the base is sure to be that one. What remains, because it was copied
- * or loaded anew, is matched by an id or a signature that only one entry of the base holds; texts
- * would not do, because a shortened text may equal another one.
+ * Returns, for each entry of `history`, the index of its origin in `base`, or `UNMATCHED`. Entries that share an object are
+ * matched first. Others, which were copied or loaded again, are matched by an id or a signature that is unique in the base;
+ * not by text, because a shortened text may equal another one.
  */
 function matchEntries(history: readonly IContent[], base: readonly IContent[]): readonly number[] {
   const origins = matchByIdentity(history, base);
@@ -37,9 +36,9 @@ function matchEntries(history: readonly IContent[], base: readonly IContent[]): 
   });
 }
 
-/** The same object may stand at several places of the base: then the first one not yet passed is it. */
+/** If an object occurs in several entries of the base, the first one after the last match wins. */
 function matchByIdentity(history: readonly IContent[], base: readonly IContent[]): number[] {
-  // A list where an object stands more than once. Descending, so that the places which are passed are popped off its end.
+  // A list if an object occurs more than once; descending, so that passed places are popped off its end.
   const places = new Map<object, number | number[]>();
   for (let at = base.length - 1; at >= 0; at -= 1) {
     for (const part of partsOf(base[at])) {
@@ -67,13 +66,13 @@ function partsOf(content: IContent | undefined): readonly object[] {
   return content === undefined ? [] : [content, ...content.blocks];
 }
 
-/** The first of descending places behind one, or else the last there is. Forgets those before it. */
+/** The first of descending places after `passed`, or else the last one. Removes those before it. */
 function firstBeyond(passed: number, places: number[]): number {
   while (places.length > 1 && (places.at(-1) ?? 0) <= passed) places.pop();
   return places.at(-1) ?? UNMATCHED;
 }
 
-/** Maps each key that one entry alone holds to that entry. */
+/** Maps each key to its entry, or to `UNMATCHED` if several entries have it. */
 function mapUniqueKeys(base: readonly IContent[]): ReadonlyMap<string, number> {
   const holders = new Map<string, number>();
   base.forEach((content, at) => {
@@ -85,7 +84,7 @@ function mapUniqueKeys(base: readonly IContent[]): ReadonlyMap<string, number> {
   return holders;
 }
 
-/** What a copy of an entry can be told by, the most telling first. */
+/** The keys by which a copy of an entry is recognized, most reliable first. */
 function entryKeys(content: IContent | undefined): readonly string[] {
   if (content === undefined) return [];
   const id = content.metadata?.id;
@@ -118,27 +117,27 @@ function findChangedOpaqueFields(
   origins: readonly number[],
 ): readonly Violation[] {
   const violations: Violation[] = [];
-  const known = new Set(base.flatMap(({ blocks }) => blocks.flatMap(sealedBytes)));
+  const known = new Set(base.flatMap(({ blocks }) => blocks.flatMap(opaqueContent)));
   history.forEach((content, entry) => {
     const origin = base[origins[entry] ?? UNMATCHED];
-    // Of an entry that matched none, only its sealed blocks can be looked for.
-    const left = origin?.blocks.flatMap(sealedBytes).reverse();
+    // The opaque blocks of an unmatched entry may come from anywhere in the base.
+    const left = origin?.blocks.flatMap(opaqueContent).reverse();
     content.blocks.forEach((block, at) => {
-      const [bytes] = sealedBytes(block);
+      const [bytes] = opaqueContent(block);
       if (bytes === undefined) return;
       if (left === undefined ? known.has(bytes) : popUntil(left, bytes)) return;
-      const message = `The ${block.type} block is not in the base as it is, where it is.`;
+      const message = `The ${block.type} block was changed or moved, or is not in the base.`;
       violations.push({ rule: 'opaque-changed', entry, block: at, message });
     });
     if (origin === undefined || hasSameProviderMetadata(content, origin)) return;
-    const message = 'The provider metadata is not that of the same entry of the base.';
+    const message = 'The provider metadata differs from that of the entry in the base.';
     violations.push({ rule: 'opaque-changed', entry, message });
   });
   return violations;
 }
 
-/** What nobody may change of a block, if it is one that is kept as it is. */
-function sealedBytes(block: ContentBlock): readonly [bytes: string] | readonly [] {
+/** The content of a block that must not change, serialized; empty for blocks that may. */
+function opaqueContent(block: ContentBlock): readonly [bytes: string] | readonly [] {
   if (block.type === 'thinking') {
     return [JSON.stringify([block.thought, block.signature, block.encryptedContent])];
   }
@@ -146,7 +145,7 @@ function sealedBytes(block: ContentBlock): readonly [bytes: string] | readonly [
   return [JSON.stringify([block.type, block.kind, block.tokens, block.callId])];
 }
 
-/** Takes values off the end of a stack up to and including `value`; takes none when it is not there. */
+/** Pops values up to and including `value`; pops none if it is not there. */
 function popUntil(stack: string[], value: string): boolean {
   const at = stack.lastIndexOf(value);
   if (at === -1) return false;
@@ -171,8 +170,8 @@ function findMisplacedEntries(origins: readonly number[]): readonly Violation[] 
     }
     const message =
       origin === last
-        ? `Entry ${origin} of the base stands here again.`
-        : `Entry ${origin} of the base stands after entry ${last}.`;
+        ? `Entry ${origin} of the base is repeated.`
+        : `Entry ${origin} of the base comes after entry ${last}.`;
     violations.push({ rule: 'out-of-order', entry, message });
   });
   return violations;
@@ -183,28 +182,28 @@ function findLostHuman(
   base: readonly IContent[],
   origins: readonly number[],
 ): readonly Violation[] {
-  const newest = base.findLastIndex(isAsked);
+  const newest = base.findLastIndex(isUserEntry);
   const asked = base[newest];
   if (asked === undefined || origins.includes(newest)) return [];
 
-  const last = history.findLastIndex(isAsked);
+  const last = history.findLastIndex(isUserEntry);
   const candidate = history[last];
   if (candidate !== undefined) {
-    // An object that stands at several places may have been matched with an earlier one.
+    // An object that occurs several times may have been matched with an earlier entry.
     if (candidate.blocks.some((block) => asked.blocks.includes(block))) return [];
-    // A shortened text in new objects matches nothing, yet the entry is there.
+    // A shortened text in new objects matches nothing, but the entry was kept.
     if (origins[last] === UNMATCHED && isCutOf(candidate, asked)) return [];
   }
-  const message = 'The newest human entry is not there any more.';
+  const message = 'The newest human entry is missing.';
   return [{ rule: 'newest-human-lost', entry: newest, message }];
 }
 
-/** A summary speaks as a human, but the next summary may replace it. */
-function isAsked({ speaker, metadata }: IContent): boolean {
+/** A summary is a human entry too, but the next summary may replace it. */
+function isUserEntry({ speaker, metadata }: IContent): boolean {
   return speaker === 'human' && metadata?.isSummary !== true;
 }
 
-/** Whether the words of `shorter` all stand in `longer`, in their order. */
+/** Whether the words of `shorter` are a subsequence of those of `longer`. */
 function isCutOf(shorter: IContent, longer: IContent): boolean {
   const words = wordsOf(shorter);
   let found = 0;

@@ -1,5 +1,5 @@
-// Density edits as values: what to prune (DensityConfig), what a pass found (DensityResult), and how
-// such a result is checked, applied and used to follow an index. Nothing here looks into payloads.
+// Density edits as values: what to prune (DensityConfig), what a pass found (DensityResult), and how such a result is
+// checked, applied and used to map an index. Reads no payloads.
 
 import type { IContent } from './content.js';
 import { CtxfoldError } from './errors.js';
@@ -17,36 +17,35 @@ import {
 } from './misuse.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
-/** What a response's `result` becomes when recency pruning drops its payload. */
+/** The `result` of a response whose payload recency pruning removed. */
 export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 
 /**
- * What stands in place of a result that is taken away. `pointer`: `PRUNED_POINTER`, or a summary line.
- * `informative`: a summary line that ends with the id of the call. `recallable`: one that ends with how to
- * get the original back by that id.
+ * What replaces a removed result. `pointer`: `PRUNED_POINTER`, or a summary line. `informative`: a summary line that ends
+ * with the call's id. `recallable`: one that ends with how to get the original back by that id.
  */
 export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';
 
 /**
- * How file inclusions look in human entries, and which of them are trusted.
+ * The shape of file inclusions in human entries, and which of them are trusted.
  *
- * - `delimited`: within one text block, a line `--- <path> ---`, the content, a line `--- End of content ---`. Any text
- *   that looks so counts, also inside what a user pasted or included: it can cut an earlier inclusion of any file.
- * - `asked-for`: the same shape, in entries that ask for each of these files by `@path` in front of the first.
- * - `referenced-files`: Gemini CLI's parts, one text block each. A block cannot look like four of them.
+ * - `delimited`: within one text block, a line `--- <path> ---`, the content, a line `--- End of content ---`. Any text of
+ *   this shape counts, even inside pasted or included text, and can cut an earlier inclusion of any file.
+ * - `asked-for`: the same shape, in entries that ask for each of these files by `@path` before the first inclusion.
+ * - `referenced-files`: Gemini CLI's parts, one text block each. One block cannot imitate four of them.
  */
 export type InclusionSyntax = 'delimited' | 'asked-for' | 'referenced-files';
 
-/** What the specification has, for who calls a pass by himself. */
+/** The specification's shapes, used when a pass is called directly. */
 export const DOCUMENTED_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = ['delimited'];
 
-/** What sessions, adapters and presets go by: what an included text says cannot cut another inclusion. */
+/** The shapes used by sessions, adapters and presets: an included text cannot cut another inclusion. */
 export const SAFE_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = [
   'asked-for',
   'referenced-files',
 ];
 
-/** What a density pass does. The optional fields widen it; without them the result is the documented one. */
+/** What a density pass removes. Without the optional fields, the result is the specified one. */
 export interface DensityConfig {
   /** Remove reads of files that a later write supersedes. */
   readonly readWritePruning: boolean;
@@ -64,18 +63,18 @@ export interface DensityConfig {
   readonly inclusionSyntaxes?: readonly InclusionSyntax[];
   /** Whether a write of a part of a file supersedes earlier reads of it. @default true, and false with a working set */
   readonly partialWritesSupersede?: boolean;
-  /** Keep of results what the agent still works with, by these rules. @default all are kept */
+  /** Keep only results that the agent still works with, by these rules. @default all are kept */
   readonly workingSet?: WorkingSetRules;
   /**
-   * How far results are shrunk before the model is sent them: a level, or a level and single shrinkers that are off or on.
-   * @default they are sent as they are
+   * How far results are shrunk before they are first sent: a level, or a level with single shrinkers turned off or on.
+   * @default they are sent unchanged
    */
   readonly shrink?: ShrinkOption;
-  /** What recency pruning and the working set put in place of a result. @default 'pointer' */
+  /** What recency pruning and the working set replace a result with. @default 'pointer' */
   readonly placeholder?: PlaceholderForm;
 }
 
-/** What a pass puts in place of results, where nothing says so the pointer. */
+/** The placeholder form of a pass; `pointer` if not set. */
 export function placeholderOf({
   placeholder = 'pointer',
 }: {
@@ -97,7 +96,7 @@ export type PassSettings = Pick<
   | 'placeholder'
 >;
 
-/** The defaults of everything in `DensityConfig` but the workspace root. */
+/** The defaults of all fields of `DensityConfig` except the workspace root. */
 export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
   readWritePruning: true,
   fileDedupe: true,
@@ -105,31 +104,28 @@ export const DEFAULT_DENSITY_CONFIG: Omit<DensityConfig, 'workspaceRoot'> = {
   recencyRetention: 3,
 };
 
-/** How much each rule of a pass took. */
+/** How much each rule of a pass removed. */
 export interface DensityResultMetadata {
   /** Calls removed together with their responses because a later write supersedes the read. */
   readonly readWritePairsPruned: number;
   /** File inclusions cut out of human entries. */
   readonly fileDeduplicationsPruned: number;
-  /** Responses whose payload became a placeholder because they are not among the newest of their tool. */
+  /** Responses whose payload became a placeholder because newer ones of the same tool exist. */
   readonly recencyPruned: number;
-  /** Responses whose payload became a placeholder, or an excerpt, because they left the working set; absent when there is none. */
+  /** Responses whose payload left the working set and became a placeholder or an excerpt; absent if there is no working set. */
   readonly workingSetPruned?: number;
-  /** Responses whose payload was made smaller before it was sent; absent when none is. */
+  /** Responses whose payload was shrunk before it was sent; absent if shrinking is off. */
   readonly resultsShrunk?: number;
 }
 
-/** The edits of one pass; all indices are positions in the raw history that was given to `optimize`. */
+/** The edits of one pass; all indices are positions in the raw history that was passed to `optimize`. */
 export interface DensityResult {
-  /** Indices to remove, ascending when `optimize` made them. */
+  /** Indices to remove; ascending if `optimize` made the result. */
   readonly removals: readonly number[];
-  /** By index, the entry to put in place of the present one. */
+  /** New entries by index. */
   readonly replacements: ReadonlyMap<number, IContent>;
   readonly metadata: DensityResultMetadata;
-  /**
-   * Which rule took what, when `optimize` made the result: see `listRuleEdits`. What a strategy of your own finds
-   * goes without.
-   */
+  /** Which rule edited what, if `optimize` made the result; see `listRuleEdits`. Results of custom strategies omit it. */
   readonly rows?: Int32Array;
 }
 
@@ -140,15 +136,15 @@ export const NO_EDITS: DensityResult = {
   metadata: { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 },
 };
 
-/** The state of a history that an edit was computed from. */
+/** The state of a history from which an edit was computed. */
 export interface DensityBase {
-  /** The history's revision; a rewrite changes it, appending does not. */
+  /** The history's revision; rewriting changes it, appending does not. */
   readonly revision: number;
-  /** Entries at that time; all indices of the edit are below it. */
+  /** Number of entries at that time; all indices of the edit are below it. */
   readonly length: number;
 }
 
-/** Whether two bases are the same state of a history. */
+/** Whether two bases describe the same state of a history. */
 export function isSameBase(a: DensityBase, b: DensityBase): boolean {
   return a.revision === b.revision && a.length === b.length;
 }
@@ -162,9 +158,8 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
 /**
  * Checks a result against a history of `length` entries.
  *
- * @throws CtxfoldError `DENSITY_OUT_OF_BOUNDS` for an index that is no integer in
- * `[0, length)`, `DENSITY_DUPLICATE_INDEX` for one removed twice, `DENSITY_CONFLICT` for one both
- * removed and replaced.
+ * @throws CtxfoldError `DENSITY_OUT_OF_BOUNDS` for an index that is not an integer in `[0, length)`,
+ * `DENSITY_DUPLICATE_INDEX` for one removed twice, `DENSITY_CONFLICT` for one both removed and replaced.
  */
 export function validateDensityResult(result: DensityResult, length: number): void {
   assertDensityResult(result);
@@ -191,11 +186,11 @@ export function validateDensityResult(result: DensityResult, length: number): vo
   }
 }
 
-/** @throws TypeError for what is no density result. */
+/** @throws TypeError if the value is not a density result. */
 function assertDensityResult(result: unknown): void {
   const { removals, replacements } = asObject(result, 'the density result', 'an object');
   if (!isArray(removals)) refuse('removals of the density result', 'an array', removals);
-  // By index: what is in the list may be a getter.
+  // By index: an element may be a getter.
   for (let at = 0; at < removals.length; at += 1) {
     if (elementAt('removals', removals, at) === undefined)
       refuse(`removal ${at}`, 'an index', undefined);
@@ -214,17 +209,16 @@ function assertInBounds(kind: string, index: number, length: number): void {
 }
 
 /**
- * Applies a result to `history` in place: all of it, or nothing when it is invalid. The outcome is
- * that of replacing first and then removing from the highest index down, in one pass over the
- * entries from the first removal on.
+ * Applies a result to `history` in place: completely, or not at all if it is invalid. Replaces first, then removes, in one
+ * pass over the entries from the first removal on.
  *
- * @throws CtxfoldError as `validateDensityResult` does, or TypeError for a history with holes, before anything changes.
+ * @throws CtxfoldError as `validateDensityResult`, or TypeError for a history with holes, before anything changes.
  */
 export function applyDensityResult(history: IContent[], result: DensityResult): void {
   assertArray('history', history);
   validateDensityResult(result, history.length);
   const removals = ascending(result.removals);
-  // What closes the gaps comes by every entry from the first of them on.
+  // Checked in advance, because `removeEntries` moves all entries from the first removal on.
   for (let at = removals[0] ?? history.length; at < history.length; at += 1) {
     if (history[at] === undefined)
       throw new TypeError(`Expected a history without holes; entry ${at} is one.`);
@@ -234,10 +228,10 @@ export function applyDensityResult(history: IContent[], result: DensityResult): 
 }
 
 /**
- * Tells where the entry at `index` of the history before stands after `result` was applied, or
- * `null` when it was removed. A replaced entry keeps its place. Linear in removals.
+ * Returns the index that the entry at `index` has after `result` is applied, or `null` if it is removed. A replaced entry
+ * counts as the same one. Linear in removals.
  *
- * @throws RangeError when `index` is no index of an array.
+ * @throws RangeError if `index` is not an array index.
  */
 export function mapIndex(result: DensityResult, index: number): number | null {
   if (!Number.isInteger(index) || index < 0) {
@@ -258,7 +252,7 @@ function ascending(indices: readonly number[]): readonly number[] {
   return isSorted ? indices : [...indices].sort((a, b) => a - b);
 }
 
-/** Closes the gaps that the removed entries leave, in one pass from the first of them on. */
+/** Removes entries, given by ascending index, in one pass. */
 function removeEntries(history: IContent[], removals: readonly number[]): void {
   let write = removals[0] ?? history.length;
   let at = 0;

@@ -1,4 +1,4 @@
-// What an entry and its blocks have to look like. Payloads are nobody's business here.
+// The required shape of blocks, as a table of fields. Does not check payloads (`parameters`, `result`).
 
 import type { ContentBlock } from './content.js';
 import { refuse } from './misuse.js';
@@ -9,7 +9,6 @@ interface Field {
   readonly isOptional: boolean;
 }
 
-/** Fields by name: those that a block must have, then those that it may have. */
 function fields(
   required: Readonly<Record<string, Field['expected']>>,
   optional: Readonly<Record<string, Field['expected']>> = {},
@@ -46,14 +45,14 @@ const SHAPES: Readonly<Record<ContentBlock['type'], readonly Field[]>> = {
   opaque: fields({ kind: 'string', tokens: 'number' }, { callId: 'string' }),
 };
 
-/** Refuses a block of no known type, and one whose fields are not of theirs. Payloads may be anything. */
+/** @throws TypeError for a block of unknown type, or with a missing field or one of the wrong type. */
 export function assertBlock(block: Readonly<Record<string, unknown>>, where: string): void {
   const { type } = block;
   if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type)) {
     refuse(`${where}.type`, `one of ${Object.keys(SHAPES).join(', ')}`, type);
   }
   const shape = SHAPES[type as ContentBlock['type']];
-  // By index: it is asked of each block that comes in.
+  // By index: this runs for each new block.
   for (let at = 0; at < shape.length; at += 1) {
     const field = shape[at];
     if (field === undefined) continue;
@@ -65,21 +64,21 @@ export function assertBlock(block: Readonly<Record<string, unknown>>, where: str
   if (type === 'media' && block['encoding'] !== 'url' && block['encoding'] !== 'base64') {
     refuse(`${where}.encoding`, "'url' or 'base64'", block['encoding']);
   }
-  const key = claimKeyOf(block);
+  const key = tokensKeyOf(block);
   if (key !== undefined && !(Number.isInteger(block[key]) && Number(block[key]) >= 0)) {
     refuse(`${where}.${key}`, 'an integer of 0 or more', block[key]);
   }
 }
 
-/** The field in which a block says how many tokens it takes for what is not in it. */
-export function claimKeyOf(block: Readonly<Record<string, unknown>>): string | undefined {
+/** The field, if any, in which a block declares the tokens of content that it does not contain. */
+export function tokensKeyOf(block: Readonly<Record<string, unknown>>): string | undefined {
   const { type } = block;
   if (type === 'opaque') return 'tokens';
-  // A field that most blocks do not have is looked for in no more of them than can.
+  // Only responses may have this field, so other blocks are not searched for it.
   return type === 'tool_response' && block['mediaTokens'] !== undefined ? 'mediaTokens' : undefined;
 }
 
-/** Refuses who is no speaker. */
+/** @throws TypeError for an unknown speaker. */
 export function assertSpeaker(speaker: unknown, where: string): void {
   if (speaker === 'human' || speaker === 'ai' || speaker === 'tool') return;
   refuse(`${where}.speaker`, "'human', 'ai' or 'tool'", speaker);

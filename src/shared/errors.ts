@@ -1,9 +1,9 @@
-// The one error hierarchy of the package, its closed set of codes, and the plain form in which an
-// error crosses a thread (structured clone would drop class, name and code).
+// The error hierarchy of the package, its closed set of codes, and errors as plain data for passing them between threads
+// (structured clone would drop class, name and code).
 
 import { shownText } from './shown-text.js';
 
-/** Every code an error of this package can carry. */
+/** All codes of errors of this package. */
 export const ERROR_CODES = [
   'UNKNOWN_STRATEGY',
   'DENSITY_CONFLICT',
@@ -50,10 +50,9 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * The base of every error that ctxfold throws for a reason of its own. Misuse of an argument is a `TypeError` or
- * `RangeError`. A `message` of any of them holds names, numbers, places and paths that were given, and no content of
- * a session. A `cause` is what it is: what a provider, a tokenizer or a host's function has thrown may quote
- * anything, so log causes only where content may go.
+ * The base class of all errors of ctxfold, except that misuse of an argument throws a `TypeError` or `RangeError`. No
+ * `message` contains session content, only names, numbers, places and given paths. A `cause` may: whatever a provider, a
+ * tokenizer or a host's function threw can quote anything, so log causes only where content is allowed.
  */
 export class CtxfoldError extends Error {
   readonly code: ErrorCode;
@@ -65,7 +64,7 @@ export class CtxfoldError extends Error {
   }
 }
 
-/** A strategy name that is none of the known ones; the message lists them. */
+/** An unknown strategy name; the message lists the known ones. */
 export class UnknownStrategyError extends CtxfoldError {
   readonly strategyName: string;
 
@@ -78,7 +77,7 @@ export class UnknownStrategyError extends CtxfoldError {
   }
 }
 
-/** A compression that could not be carried out. The history is as it was before. */
+/** A compression that failed. The history is unchanged. */
 export class CompressionExecutionError extends CtxfoldError {
   readonly strategyName: string;
 
@@ -92,20 +91,20 @@ export class CompressionExecutionError extends CtxfoldError {
   }
 }
 
-/** What speaks against a summary that a model wrote. */
+/** Why a summary by a model was rejected. */
 export type SummaryRejectionReason =
-  /** It says nothing. */
+  /** It is blank. */
   | 'empty'
-  /** It is not smaller than what it would replace, or than it may be. */
+  /** It is not smaller than what it would replace, or exceeds its limit. */
   | 'inflated'
   /** The model ran out of output tokens. */
   | 'cut-off'
   /** The model asked for a tool although it was given none. */
   | 'tool-call'
-  /** The provider withheld content, or reported an error in place of an end. */
+  /** The provider withheld content, or the response ended with an error. */
   | 'withheld';
 
-/** A summary that is not fit to stand in for what it summarizes. The history is as it was before. */
+/** A summary that is unfit to replace what it summarizes. The history is unchanged. */
 export class SummaryRejectedError extends CompressionExecutionError {
   readonly reason: SummaryRejectionReason;
 
@@ -115,9 +114,9 @@ export class SummaryRejectedError extends CompressionExecutionError {
   }
 }
 
-/** A model that could not be asked for a summary. */
+/** A failed request to a model for a summary. */
 export class SummarizerError extends CtxfoldError {
-  /** Status of the HTTP response, when there was one. */
+  /** Status of the HTTP response, if there was one. */
   readonly statusCode: number | undefined;
 
   constructor(
@@ -130,7 +129,7 @@ export class SummarizerError extends CtxfoldError {
   }
 }
 
-/** A prompt that was not found, or that must not be read. */
+/** A prompt that was not found or must not be read. */
 export class PromptError extends CtxfoldError {
   readonly promptName: string;
 
@@ -145,9 +144,9 @@ export class PromptError extends CtxfoldError {
   }
 }
 
-/** Nothing that may be removed would bring the request under the hard limit of the context window. */
+/** The request exceeds the hard limit of the context window even without everything that may be removed. */
 export class ContextWindowExceededError extends CtxfoldError {
-  /** Tokens that the next request would hold. */
+  /** Tokens of the next request. */
   readonly projectedTokens: number;
   /** Tokens that the model accepts. */
   readonly contextLimit: number;
@@ -162,12 +161,12 @@ export class ContextWindowExceededError extends CtxfoldError {
 /** A failure of the thread pool or of a task on it. */
 export class WorkerPoolError extends CtxfoldError {}
 
-/** What was thrown, as an error; never throws itself. */
+/** Returns a thrown value as an error; never throws. */
 export function asError(thrown: unknown): Error {
   return isError(thrown) ? thrown : new Error(describe(thrown));
 }
 
-/** Whether this is an error. A proxy that is revoked, or throws when it is asked, is none. */
+/** Whether a value is an error; `false` for a proxy that throws or is revoked. */
 function isError(thrown: unknown): thrown is Error {
   try {
     return thrown instanceof Error;
@@ -187,7 +186,7 @@ export interface WireError {
 
 const MAX_CAUSES = 8;
 
-/** Turns anything that was thrown into plain data; never throws itself. */
+/** Converts any thrown value to plain data; never throws. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
   if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };
   const code = (thrown as { code?: unknown }).code;
@@ -201,7 +200,7 @@ export function toWireError(thrown: unknown, depth: number = 0): WireError {
   };
 }
 
-/** Whether this is an error as plain data, its causes included. */
+/** Whether a value and all its causes are errors as plain data. */
 export function isWireError(value: unknown): value is WireError {
   let link: unknown = value;
   for (let depth = 0; depth <= MAX_CAUSES; depth += 1) {
@@ -216,7 +215,7 @@ export function isWireError(value: unknown): value is WireError {
   return false;
 }
 
-/** Makes an error of its plain form: ctxfold's own class when the code is one of ours, else the built-in of that name. */
+/** Restores an error from plain data: a `CtxfoldError` if its code is one of ours, else the built-in of that name. */
 export function reviveError(wire: WireError): Error {
   const options = wire.cause === undefined ? undefined : { cause: reviveError(wire.cause) };
   const error = isErrorCode(wire.code)

@@ -1,20 +1,20 @@
-// The boundary at which entries come in: checks that an entry has the documented shape and is plain
-// data that JSON, structured clone and a tokenizer can take. Everything behind it trusts that.
+// Validates entries at the API boundary: an entry must have the documented shape and be plain data that JSON, structured
+// clone and a tokenizer can handle. All other code relies on this.
 
 import { isPlainName } from './shown-text.js';
 import { types } from 'node:util';
 import type { IContent } from './content.js';
-import { assertBlock, assertSpeaker, claimKeyOf } from './entry-shape.js';
+import { assertBlock, assertSpeaker, tokensKeyOf } from './entry-shape.js';
 import { asObject, elementAt, isArray, kindOf, readOptions, refuse } from './misuse.js';
-import { isSurelyIngestible, isSurelyMade } from './sure-ingestion.js';
+import { isSurelyIngestible, isMadeSurelyIngestible } from './ingestion-fast-path.js';
 
-/** How deep and how large an entry may be. */
+/** Limits on the depth and size of an entry. */
 export interface IngestionLimits {
   /** Levels of nesting inside a block. @default 256, far below what structured clone and the pool survive */
   readonly maxDepth: number;
   /**
-   * Characters of all strings and keys of an entry, counted in UTF-16 units, and the tokens that
-   * its opaque blocks and the media in its results are said to take. @default 8,388,608
+   * UTF-16 units of all strings and keys of an entry, plus the tokens that its opaque blocks and the media in its results
+   * declare. @default 8,388,608
    */
   readonly maxCharacters: number;
   /** Values in an entry, counting every object, array, element and primitive. @default 1,000,000 */
@@ -27,24 +27,25 @@ export const DEFAULT_INGESTION_LIMITS: IngestionLimits = {
   maxValues: 1_000_000,
 };
 
-/** Entries that were checked, and that nobody else has had since: by a weak set, as they belong to others later. */
+/** Entries that were checked and not handed out since. Weak, so that it does not keep them alive. */
 const CHECKED = new WeakSet<object>();
 
 /**
- * Checks an entry that its maker hands to nobody but a history, which does not look at it again then.
+ * Checks an entry that ctxfold made. The caller must pass it only to a history, which then does not check it again.
  *
  * @throws TypeError as `assertIngestible` does.
  */
 export function assertMadeEntry(content: IContent, position: number): void {
-  if (!isSurelyMade(content, DEFAULT_INGESTION_LIMITS)) assertIngestible(content, position);
+  if (!isMadeSurelyIngestible(content, DEFAULT_INGESTION_LIMITS))
+    assertIngestible(content, position);
   CHECKED.add(content);
 }
 
 /**
- * Checks one entry; `position` is where it would stand among those added together. Runs no code of the entry: no getter,
- * no trap and no method of it is called, so that what was checked is what everybody reads later.
+ * Checks one entry; `position` is its index among those added together. Runs no code of the entry (no getters, proxy traps
+ * or methods), so later reads return the values that were checked.
  *
- * @throws TypeError naming entry, block and path to the value that is at fault.
+ * @throws TypeError naming entry, block and path of the invalid value.
  */
 export function assertIngestible(
   content: unknown,
@@ -66,8 +67,8 @@ export function assertIngestible(
     const block = asObject(blocks[at], blockPath, 'a block');
     walk.visitAll(block, blockPath);
     assertBlock(block, blockPath);
-    // Counts are kept as 32-bit integers, and what a block only claims to hold adds to them as well.
-    const key = claimKeyOf(block);
+    // Token counts are 32-bit integers, so declared tokens are limited too.
+    const key = tokensKeyOf(block);
     if (key !== undefined) walk.addTokens(Number(block[key]), `${blockPath}.${key}`);
   }
   for (const key in entry) {
@@ -80,7 +81,7 @@ export function assertIngestible(
   }
 }
 
-/** Checks all entries of a history. @throws TypeError as `assertIngestible` does, and for what is no array. */
+/** Checks all entries of a history. @throws TypeError as `assertIngestible`, and if it is not an array. */
 export function assertHistory(
   name: string,
   contents: unknown,
@@ -91,12 +92,16 @@ export function assertHistory(
 }
 
 /**
- * Runs what looks at entries that nobody has checked, and reads few of their payloads: so only the shape of blocks is
- * checked first, and all of it when `run` throws. What an entry is to blame for is misuse, and says which entry.
+ * Runs a function over unchecked entries. Checks only the shape of blocks first, since such functions read few payloads; if
+ * `run` throws, checks everything, so that an invalid entry is reported as misuse with its position.
  *
- * @throws TypeError as `assertHistory` does, else what `run` threw.
+ * @throws TypeError as `assertHistory`, else whatever `run` threw.
  */
-export function overEntries<Result>(name: string, contents: unknown, run: () => Result): Result {
+export function overUncheckedEntries<Result>(
+  name: string,
+  contents: unknown,
+  run: () => Result,
+): Result {
   if (!isArray(contents)) refuse(name, 'an array of entries', contents);
   try {
     for (let at = 0; at < contents.length; at += 1) assertShape(contents[at], `entry ${at}`);
@@ -117,13 +122,13 @@ function assertShape(content: unknown, where: string): void {
   }
 }
 
-/** Visits values depth first and refuses what is no plain data, what is circular, too deep or too much. */
+/** Depth-first walk that rejects values that are not plain data, circular, too deep or too large. */
 class PlainDataWalk {
   readonly #limits: IngestionLimits;
   readonly #entry: string;
-  /** The objects on the way from the root to the value at hand. */
+  /** The objects on the path from the root to the current value. */
   readonly #ancestors = new Set<object>();
-  /** Where the root stands, then the keys on that way; joined only when something is wrong. */
+  /** The root's name, then the keys on that path; joined only for an error message. */
   readonly #path: (string | number)[] = [];
   #characters = 0;
   #values = 0;
@@ -139,21 +144,21 @@ class PlainDataWalk {
     this.#path.pop();
   }
 
-  /** Counts what stands for a text that is not here. */
+  /** Adds declared tokens to the size. */
   addTokens(count: number, where: string): void {
     this.#path.push(where);
     this.#addCharacters(count);
     this.#path.pop();
   }
 
-  /** Refuses a proxy and an instance of a class; looks at nothing inside. */
+  /** Rejects proxies and class instances; does not look inside. */
   assertPlain(value: object, where: string): void {
     this.#path.push(where);
     this.#assertPlain(value);
     this.#path.pop();
   }
 
-  /** The value of a property, which must be no getter. */
+  /** The value of a property; rejects a getter. */
   read(record: object, key: string, where: string): unknown {
     this.#path.push(where, key);
     const value = this.#valueOf(record, key);
@@ -161,7 +166,7 @@ class PlainDataWalk {
     return value;
   }
 
-  /** Refuses what is no plain array; looks at none of the elements. */
+  /** Rejects arrays that are not plain; does not look at the elements. */
   assertElements(values: readonly unknown[], where: string): void {
     this.#path.push(where);
     this.#assertPlain(values);
@@ -173,7 +178,7 @@ class PlainDataWalk {
     if (types.isProxy(value)) this.#refuse('a Proxy');
     const prototype: unknown = Object.getPrototypeOf(value);
     if (Array.isArray(value)) {
-      if (prototype !== Array.prototype && !isForeign(prototype, 'copyWithin')) {
+      if (prototype !== Array.prototype && !isForeignPrototype(prototype, 'copyWithin')) {
         this.#refuse(kindOf(value));
       }
       return;
@@ -181,7 +186,7 @@ class PlainDataWalk {
     if (
       prototype !== Object.prototype &&
       prototype !== null &&
-      !isForeign(prototype, 'isPrototypeOf')
+      !isForeignPrototype(prototype, 'isPrototypeOf')
     ) {
       this.#refuse(kindOf(value));
     }
@@ -195,7 +200,8 @@ class PlainDataWalk {
         this.#addCharacters(value.length);
         return;
       case 'number':
-        if (!isJsonNumber(value)) this.#refuse(kindOf(value));
+        // -0 is accepted, although JSON writes it as 0.
+        if (!Number.isFinite(value)) this.#refuse(kindOf(value));
         return;
       case 'boolean':
       case 'undefined':
@@ -230,16 +236,16 @@ class PlainDataWalk {
     for (let at = 0; at < values.length; at += 1) {
       this.#path[last] = at;
       const value = values[at];
-      // JSON has no such element, and would write null.
+      // JSON would write null.
       if (value === undefined) this.#refuse('undefined');
       this.#visit(value);
     }
     this.#path.pop();
   }
 
-  /** Refuses holes, elements that are getters, and whatever an array has besides elements. */
+  /** Rejects elements that are getters, and properties that are not elements. */
   #assertElements(values: readonly unknown[]): void {
-    // Counted before they are visited: a sparse array can claim billions of elements.
+    // Checked before visiting: a sparse array can have a length of billions.
     this.#addValues(values.length);
     this.#values -= values.length;
     for (let at = 0; at < values.length; at += 1) {
@@ -253,7 +259,7 @@ class PlainDataWalk {
   #visitProperties(record: object): void {
     const last = this.#path.length;
     this.#path.push('');
-    // Not Object.keys: this makes no array, and what it finds besides has no descriptor.
+    // Unlike Object.keys, this allocates no array. Inherited keys, if any, have no own descriptor.
     for (const key in record) {
       this.#path[last] = key;
       this.#addCharacters(key.length);
@@ -262,7 +268,7 @@ class PlainDataWalk {
     this.#path.pop();
   }
 
-  /** The value of a property of its own, or `undefined`. A getter is not asked: it may answer otherwise next time. */
+  /** The value of an own property, or `undefined`. Rejects getters: they could return something else later. */
   #valueOf(record: object, key: string): unknown {
     const property = Object.getOwnPropertyDescriptor(record, key);
     if (property === undefined || 'value' in property) return property?.value;
@@ -292,7 +298,7 @@ class PlainDataWalk {
     throw new TypeError(`Expected plain data (JSON) at ${this.#where()}, got ${got}.`, options);
   }
 
-  /** Stays readable when the way is hundreds of levels long. */
+  /** The current path, shortened if it is hundreds of levels long. */
   #where(): string {
     const [root, ...keys] = this.#path;
     const steps = keys.map(shownStep).join('');
@@ -301,7 +307,7 @@ class PlainDataWalk {
   }
 }
 
-/** Keys of parameters may be content as much as their values. */
+/** Keys can be content, just like values, so unusual ones are not shown. */
 function shownStep(key: string | number): string {
   if (typeof key === 'number') return `[${key}]`;
   return isPlainName(key) ? `.${key}` : `.(a key of ${key.length} characters)`;
@@ -311,13 +317,8 @@ const lookupGetter = (
   Object.prototype as unknown as { __lookupGetter__: (this: unknown, key: PropertyKey) => unknown }
 ).__lookupGetter__;
 
-/** Whether JSON has the number: neither NaN nor an infinity. Of the zero below zero, which JSON reads, it writes the other one. */
-function isJsonNumber(value: number): boolean {
-  return Number.isFinite(value);
-}
-
-/** Whether this is what another realm has for `Object.prototype` or `Array.prototype`, told by a method of it. */
-function isForeign(prototype: unknown, method: string): boolean {
+/** Whether a prototype is the `Object.prototype` or `Array.prototype` of another realm, judged by a method that it has. */
+function isForeignPrototype(prototype: unknown, method: string): boolean {
   if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false;
   const next: unknown = Object.getPrototypeOf(prototype);
   const root: unknown =
@@ -325,7 +326,7 @@ function isForeign(prototype: unknown, method: string): boolean {
   return root === null && Object.hasOwn(prototype, method);
 }
 
-/** Fills in the default limits. @throws RangeError for a limit that is not a number of at least 0. */
+/** Adds default limits. @throws RangeError for a limit that is not a number of at least 0. */
 export function completeLimits(limits: Partial<IngestionLimits> = {}): IngestionLimits {
   const complete = { ...DEFAULT_INGESTION_LIMITS, ...readOptions('limits', limits) };
   for (const [name, limit] of Object.entries(complete)) {

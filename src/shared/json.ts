@@ -1,34 +1,34 @@
-// Tolerant access to parsed JSON of unknown shape: a field of the wrong type is as good as absent.
-// Nothing here throws. Values that a host hands over in person are judged by misuse.ts.
+// Tolerant access to parsed JSON of unknown shape: a field of the wrong type counts as absent. Nothing
+// throws. Arguments from a host are checked by misuse.ts instead.
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** The value when it is an object that is no array. */
+/** The value if it is an object and not an array. */
 export function asRecord(value: unknown): JsonRecord | undefined {
   return isRecord(value) ? value : undefined;
 }
 
-/** Whether a value is an object that is no array. */
+/** Whether a value is an object and not an array. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value when it is an array, else an empty one. */
+/** The value if it is an array, else an empty array. */
 export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }
 
-/** The value when it is a string. */
+/** The value if it is a string. */
 export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The value when it is a string with more than white space in it. */
+/** The value if it is a string that is not blank. */
 export function asFilledText(value: unknown): string | undefined {
   return typeof value === 'string' && /\S/.test(value) ? value : undefined;
 }
 
-/** The object without the fields that are undefined. */
+/** A copy without the fields that are `undefined`. */
 export function withoutUndefined<T extends object>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -36,7 +36,7 @@ export function withoutUndefined<T extends object>(
   return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The parsed text, or undefined when it is no JSON. */
+/** The parsed text, or `undefined` if it is not valid JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -45,7 +45,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The arguments of a call: as they are when they are no text, parsed when they are JSON text, else the text. */
+/** The arguments of a recorded call; a text is parsed if it is JSON. */
 export function parseArguments(recorded: unknown): unknown {
   if (typeof recorded !== 'string') return recorded ?? {};
   if (!/\S/.test(recorded)) return {};
@@ -54,10 +54,10 @@ export function parseArguments(recorded: unknown): unknown {
 }
 
 /**
- * The texts of content that is a string or a list of text parts, one after the other; undefined when
- * anything else is in it. A part counts as text when its `type` ends in `text` or is absent.
+ * Joins, as lines, the texts of content that is a string or a list of text parts; `undefined` if it holds anything else. A
+ * part is text if its `type` ends in `text` or is absent.
  */
-export function textOfParts(content: unknown, separator: string = '\n'): string | undefined {
+export function textOfParts(content: unknown): string | undefined {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return undefined;
   const texts: string[] = [];
@@ -69,17 +69,17 @@ export function textOfParts(content: unknown, separator: string = '\n'): string 
     if (text === undefined) return undefined;
     texts.push(text);
   }
-  return texts.join(separator);
+  return texts.join('\n');
 }
 
-/** Shortens a text for use in a message, never within a surrogate pair. */
-export function clip(text: string, length: number = 60): string {
+/** Shortens a text for a message without splitting a surrogate pair. */
+export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
   const isWithinPair = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
   return `${text.slice(0, isWithinPair ? length - 1 : length)}…`;
 }
 
-/** The first line of a failed tool's output that says something, at most 200 characters of it. */
+/** The first non-blank line of a failed tool's output, at most 200 characters. */
 export function errorLine(output: unknown): string {
   const text = textOfParts(output) ?? '';
   const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();

@@ -1,5 +1,5 @@
-// How misuse of an argument is told: what was expected, where, and what kind of value came. Looks at
-// kinds and never at content; whatever the value is, nothing of it runs.
+// Checks of arguments, and their messages: what was expected, where, and what kind of value was given. Messages
+// describe kinds, never content, and describing a value runs none of its code.
 
 import { types } from 'node:util';
 import { isRecord } from './json.js';
@@ -7,7 +7,7 @@ import type { JsonRecord } from './json.js';
 import { isPlainName, isShortWord, nearestName, shownText } from './shown-text.js';
 
 /**
- * Says that a value is not what it has to be.
+ * Reports a value of the wrong kind.
  *
  * @throws TypeError always.
  */
@@ -15,20 +15,20 @@ export function refuse(where: string, expected: string, value: unknown): never {
   throw new TypeError(`Expected ${expected} at ${where}, got ${kindOf(value)}.`);
 }
 
-/** Returns the object that a value has to be: no array, and nothing that answers for another one. */
+/** Returns the value if it is an object, neither an array nor a proxy. @throws TypeError otherwise. */
 export function asObject(value: unknown, where: string, expected: string): JsonRecord {
   return isObject(value) ? value : refuse(where, expected, value);
 }
 
-/** Whether that is an object, and neither an array nor a proxy. */
+/** Whether a value is an object, neither an array nor a proxy. */
 export function isObject(value: unknown): value is JsonRecord {
   return !types.isProxy(value) && isRecord(value);
 }
 
 /**
- * Reads options once: returns what they say as an object of its own, which says the same from then on.
+ * Copies options, so that later changes by the caller, or getters, have no effect.
  *
- * @throws TypeError for what is no object, and for one that throws when it is read.
+ * @throws TypeError if they are not an object, or if a getter throws.
  */
 export function readOptions<Options extends object>(name: string, options: Options): Options {
   if (!isObject(options))
@@ -41,9 +41,9 @@ export function readOptions<Options extends object>(name: string, options: Optio
 }
 
 /**
- * Refuses options that there are none of; one that is `undefined` is not given.
+ * Checks that all options are known. One that is `undefined` counts as not given.
  *
- * @throws RangeError that names each of them, and what it is likely to be meant for.
+ * @throws RangeError that lists the unknown ones, each with the most similar known name.
  */
 export function assertKnownOptions(
   name: string,
@@ -61,49 +61,49 @@ export function assertKnownOptions(
   throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.`);
 }
 
-/** @throws TypeError for what is no function. */
+/** @throws TypeError if the value is not a function. */
 export function assertFunction(name: string, value: unknown): void {
   if (typeof value === 'function') return;
   throw new TypeError(`Expected ${name} to be a function, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError for what is no string. */
+/** @throws TypeError if the value is not a string. */
 export function assertString(name: string, value: unknown): void {
   if (typeof value === 'string') return;
   throw new TypeError(`Expected ${name} to be a string, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError naming the value, when it is neither true nor false. */
+/** @throws TypeError if the value is not a boolean. */
 export function assertBoolean(name: string, value: unknown): void {
   if (typeof value === 'boolean') return;
   throw new TypeError(`Expected ${name} to be a boolean, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError for what is no array. */
+/** @throws TypeError if the value is not an array. */
 export function assertArray(name: string, value: unknown): void {
   if (isArray(value)) return;
   throw new TypeError(`Expected ${name} to be an array, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError for what is neither an `AbortSignal` nor `undefined`. */
+/** @throws TypeError if the value is neither an `AbortSignal` nor `undefined`. */
 export function assertSignal(value: unknown): asserts value is AbortSignal | undefined {
   if (value === undefined || isInstance(value, AbortSignal)) return;
   throw new TypeError(`Expected signal to be an AbortSignal, got ${kindOf(value)}.`);
 }
 
-/** Whether that is an array, of any realm, that is walked over as arrays are. `Array.isArray` throws for a revoked proxy. */
+/** Whether a value is an array, of any realm, with the standard iterator. `Array.isArray` would throw for a revoked proxy. */
 export function isArray(value: unknown): value is readonly unknown[] {
   if (types.isProxy(value) || !Array.isArray(value)) return false;
   return Symbol.iterator in value && !Object.hasOwn(value, Symbol.iterator);
 }
 
-/** Whether that has functions by these names. */
+/** Whether a value has all these methods. */
 export function hasFunctions(value: unknown, names: readonly string[]): boolean {
   const methods = value as Readonly<Record<string, unknown>> | null | undefined;
   return names.every((name) => typeof methods?.[name] === 'function');
 }
 
-/** Whether that is of a class; a proxy of one has none of its private parts. */
+/** Whether a value is an instance of a class. A proxy of one is not: it has no private fields. */
 export function isInstance<Instance>(
   value: unknown,
   ofClass: abstract new (...parts: never[]) => Instance,
@@ -111,7 +111,7 @@ export function isInstance<Instance>(
   return !types.isProxy(value) && value instanceof ofClass;
 }
 
-/** Returns an element. @throws TypeError when it is a getter that throws. */
+/** Returns an element. @throws TypeError if it is a getter that throws. */
 export function elementAt(name: string, values: readonly unknown[], at: number): unknown {
   try {
     return values[at];
@@ -120,16 +120,16 @@ export function elementAt(name: string, values: readonly unknown[], at: number):
   }
 }
 
-/** @throws TypeError for what is no number. */
+/** @throws TypeError if the value is not a number. */
 export function assertNumber(name: string, value: unknown): void {
   if (typeof value === 'number') return;
   throw new TypeError(`Expected ${name} to be a number, got ${kindOf(value)}.`);
 }
 
 /**
- * Checks a number of tokens that a caller names.
+ * Checks a caller's number of tokens.
  *
- * @throws TypeError when it is no number; RangeError when it is negative or not finite.
+ * @throws TypeError if it is not a number; RangeError if it is negative or not finite.
  */
 export function assertTokens(name: string, tokens: number): void {
   assertNumber(name, tokens);
@@ -137,7 +137,7 @@ export function assertTokens(name: string, tokens: number): void {
   throw new RangeError(`Expected ${name} of at least 0, got ${tokens}.`);
 }
 
-/** What kind of value that is, in a few words. */
+/** Describes the kind of a value in a few words. */
 export function kindOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -157,13 +157,12 @@ function kindOfObject(value: object): string {
   if (types.isProxy(value)) return 'a Proxy';
   if (Array.isArray(value)) return 'an array';
   const prototype: unknown = Object.getPrototypeOf(value);
-  const maker: unknown = ownValue(prototype, 'constructor');
-  const name = ownValue(maker, 'name');
+  const name = ownValue(ownValue(prototype, 'constructor'), 'name');
   if (typeof name !== 'string' || name === 'Object') return 'an object';
   return isPlainName(name) ? `an instance of ${name}` : 'an instance of a class';
 }
 
-/** The value of a property of its own, of whatever it is; no getter is asked. */
+/** The value of an own property of anything, without calling a getter. */
 function ownValue(target: unknown, key: string): unknown {
   if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
     return undefined;

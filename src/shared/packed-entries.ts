@@ -1,34 +1,34 @@
-// Entries on their way to a worker as bytes: texts as UTF-8 in a row, all else as a row of integers. How they are written
-// and read is said elsewhere, in the same order of fields.
+// The binary format in which entries are sent to a worker: texts as UTF-8, everything else as integers.
+// `main/offload/pack-entries.ts` writes it and `worker/unpack-entries.ts` reads it, in the same order of fields.
 
 import type { ContentBlock, Speaker } from './content.js';
 
-/** Entries in two arrays, in memory that threads share where there is such memory. */
+/** Entries in two arrays, in shared memory where available. */
 export interface PackedEntries {
   readonly entries: number;
-  /** Blocks of them all. */
+  /** Number of blocks in all entries. */
   readonly blocks: number;
-  /** The texts, one after the other. */
+  /** All texts, concatenated. */
   readonly bytes: Uint8Array;
   /**
-   * Of each entry its speaker, `ENTRY_BIT` above it, and how many blocks it has; of each block its kind, `BLOCK_BIT`, and then its
-   * fields: of a text the bytes that it takes, of a number itself.
+   * Per entry: its speaker combined with `ENTRY_BIT`s, and its number of blocks. Per block: its kind, its `BLOCK_BIT`s, and its
+   * fields, a text as its length in bytes, a number as itself.
    */
   readonly numbers: Int32Array;
 }
 
 /** The tokens of packed entries. */
 export interface PackedCounts {
-  /** Of each entry. */
+  /** Per entry. */
   readonly tokens: Int32Array;
-  /** Of each block of each entry, all of it, and what of that is the result of a tool; -1 where the entry was counted elsewhere. */
+  /** Two numbers per block: its tokens, and those of them in a tool's result. -1 if the entry was counted elsewhere. */
   readonly blocks: Int32Array;
 }
 
-/** Speakers by their number. */
+/** Speakers by number. */
 export const SPEAKERS: readonly Speaker[] = ['human', 'ai', 'tool'];
 
-/** Kinds of blocks by their number. */
+/** Kinds of blocks by number. */
 export const BLOCK_KINDS: readonly ContentBlock['type'][] = [
   'text',
   'code',
@@ -39,22 +39,22 @@ export const BLOCK_KINDS: readonly ContentBlock['type'][] = [
   'opaque',
 ];
 
-/** What an entry says besides its blocks. */
+/** Flags of an entry, above the two bits of the speaker. */
 export const ENTRY_BIT = { summary: 4, synthetic: 8 } as const;
 
-/** What a block has: a bit is of one kind of block, and may be of another one as well. */
+/** Flags of a block; their meaning depends on its kind. */
 export const BLOCK_BIT = {
-  /** A second text: a language, a caption, the group of a call, the error of a response, the call of what is opaque. */
+  /** Has a second text: language, caption, a call's group, a response's error, an opaque block's call id. */
   second: 1,
-  /** A third one: the name of a medium's file. */
+  /** Has a third text: the file name of a media block. */
   third: 2,
-  /** Encrypted reasoning, or a medium that is no URL. */
+  /** Encrypted reasoning, or media as base64. */
   sealed: 4,
   partial: 8,
   complete: 16,
   mediaTokens: 32,
 } as const;
 
-/** How a payload is written: shifted by `PAYLOAD_SHIFT`, beside the bits of its block. */
+/** How a payload is encoded: in the flags of its block, shifted by `PAYLOAD_SHIFT`. */
 export const PAYLOAD = { text: 0, json: 1, absent: 2, zero: 3, one: 4 } as const;
 export const PAYLOAD_SHIFT = 8;

@@ -1,33 +1,32 @@
-// How the line ends that stands in place of a tool's result, and how such a line is known again. Makes
-// no lines, and looks at no result that is longer than one.
+// Placeholders: the lines that replace tool results. Writes their endings and recognizes them in results, of which it reads
+// none that is longer than a placeholder. `summarize/tool-summary.ts` writes the lines.
 
 import type { ToolResponseBlock } from './content.js';
 import { PRUNED_POINTER } from './density.js';
 import type { PlaceholderForm } from './density.js';
 import { onOneLine, shortened } from './shown-text.js';
 
-/** UTF-16 units of a summary line, without the id that it may end with. */
+/** UTF-16 units of a summary line, not counting the id at its end. */
 export const MAX_SUMMARY_LENGTH = 200;
 const MAX_TOOL_NAME_LENGTH = 64;
-/** An id that is longer, with its quotes, is left out: cut off it would be of no use. */
+/** A longer id, with its quotes, is omitted: a shortened id would be useless. */
 const MAX_QUOTED_ID_LENGTH = 128;
-/** No placeholder is longer. */
 const MAX_PLACEHOLDER_LENGTH: number = MAX_SUMMARY_LENGTH + MAX_QUOTED_ID_LENGTH + 32;
 
 const BARE_ENDING = ']';
 
-/** What a result is, apart from a payload. */
+/** What a result holds. */
 export type PlaceholderKind =
-  /** A result like any other. */
+  /** A tool's own result. */
   | 'none'
-  /** A summary line that names no id. */
+  /** A summary line without an id. */
   | 'summary'
-  /** The specification's string, or a line that names the id of the call. */
+  /** `PRUNED_POINTER`, or a line with the call's id. */
   | 'pointer';
 
 /**
- * Returns what a line in place of the result of a call ends with: `]`, or before it the id as JSON, and
- * with `recallable` how to get the original back. An id that is too long to be quoted is left out.
+ * Returns the end of a placeholder: `]`, preceded by the call's id as JSON, and for `recallable` by how to get the original
+ * back. An id that is too long is omitted.
  */
 export function placeholderEnding(callId: string, form: PlaceholderForm): string {
   const quoted = form === 'pointer' ? undefined : quotedId(callId);
@@ -35,14 +34,14 @@ export function placeholderEnding(callId: string, form: PlaceholderForm): string
   return form === 'recallable' ? `; recall(${quoted}) for the original]` : `; id ${quoted}]`;
 }
 
-/** The name of a tool as lines show it: on one line, at most 64 UTF-16 units long. */
+/** A tool's name as placeholders show it: on one line, at most 64 UTF-16 units. */
 export function shownToolName(toolName: string): string {
   return shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH);
 }
 
 /**
- * Tells what a response holds. A line counts as a placeholder only in the response that it was made
- * for: of this tool, and when it names an id, of this call.
+ * Returns the kind of a response's result. A line counts as a placeholder only in the response that it was made for: of this
+ * tool and, if it has an id, of this call.
  */
 export function placeholderKind({
   toolName,
@@ -63,11 +62,11 @@ export function placeholderKind({
   return ending === BARE_ENDING ? 'summary' : 'pointer';
 }
 
-/** The longest ending first: each of them ends in the shortest one. */
+/** Longest ending first, because each ends with the shortest one. */
 const FORMS: readonly PlaceholderForm[] = ['recallable', 'informative', 'pointer'];
 const OUTCOME_AT_END = / — (?:success|error)(?:, \d+ (?:lines?|chars))?\]$/;
 
-/** JSON escapes quotes, C0 controls and lone surrogates; the rest of what breaks lines is escaped here. */
+/** JSON escapes quotes, C0 controls and lone surrogates; this also escapes all other line breaks and controls. */
 function quotedId(callId: string): string | undefined {
   if (callId.length > MAX_QUOTED_ID_LENGTH) return undefined;
   const quoted = JSON.stringify(callId).replace(

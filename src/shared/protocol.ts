@@ -1,9 +1,9 @@
-// Every message of the pool. Requests and replies are plain data; replies are flat, because
-// a reply nested thousands of levels deep would wedge the pool that waits for it.
+// The messages between the thread pool and its workers. All are plain data. Replies are flat, because
+// a reply nested thousands of levels deep would block the pool that waits for it.
 
 import type { IContent } from './content.js';
 import type { DensityBase, DensityConfig } from './density.js';
-import type { DensityPlan } from './density/plan/plan.js';
+import type { PlanWithTexts } from './density/plan/optimize.js';
 import type { PackedCounts, PackedEntries } from './packed-entries.js';
 import type { ResidentOptions, WireReply } from './resident-protocol.js';
 
@@ -25,17 +25,17 @@ export interface CountRequest {
   readonly contents: readonly IContent[];
 }
 
-/** The same of entries as bytes, some of which may be counted already: the part of a resident history that any thread can do. */
+/** Counts packed entries, except those with known tokens. Any thread can do this part of a resident history's work. */
 export interface CountPackedRequest {
   readonly kind: 'count-packed';
   readonly packed: PackedEntries;
-  /** Tokens of each, or -1 for one to be counted. */
+  /** Tokens per entry, or -1 if it must be counted. */
   readonly knownTokens: Int32Array;
 }
 
 /**
- * Opens a session's resident history on the thread that runs this. From then on the session speaks
- * to it over `port`, a MessagePort that is transferred, and no longer through the pool.
+ * Opens a session's resident history on the thread that runs this request. From then on the session talks to it over
+ * `port`, a transferred MessagePort, bypassing the pool.
  */
 export interface OpenRequest {
   readonly kind: 'open';
@@ -43,32 +43,27 @@ export interface OpenRequest {
   readonly options: ResidentOptions;
 }
 
-/** Asks whether the worker is there. */
+/** Asks whether the worker is alive. */
 export interface ProbeRequest {
   readonly kind: 'probe';
 }
 
-/** What a thread is told when it starts, beside the port that it is to be spoken to by. */
+/** The data that a thread starts with, besides its port. */
 export interface ThreadData {
-  /** The text of the o200k tokens; where they could not be loaded, why. */
+  /** The o200k tokens as text, or why they could not be loaded. */
   readonly tokens: { readonly text: string } | { readonly failure: string };
-  /** URL of a module whose default export answers in place of the package's own code, which it is handed. For tests. */
+  /** URL of a module whose default export runs the tasks and is passed the package's own function for that. For tests. */
   readonly module?: string | undefined;
 }
 
-/** What a thread posts when its code is loaded; from then on it posts `{ reply }` or, as a `WireError`, `{ thrown }` for each task. */
+/** What a thread posts once its code is loaded; after that it posts `{ reply }`, or `{ thrown }` with a `WireError`, per task. */
 export const LOADED = 'loaded';
 
-/** What the request of each kind is answered with. */
+/** The reply's value by kind of request. */
 export interface TaskValues {
-  /** The base is the request's own, echoed. */
-  readonly optimize: {
-    readonly base: DensityBase;
-    readonly plan: DensityPlan;
-    /** What takes the place of results that the plan shrinks, in the order of its rows; absent when there are none. */
-    readonly texts?: readonly string[];
-  };
-  /** Tokens, one number per entry of the request. */
+  /** `base` is that of the request. */
+  readonly optimize: PlanWithTexts & { readonly base: DensityBase };
+  /** Tokens per entry of the request. */
   readonly count: { readonly tokens: Int32Array };
   readonly 'count-packed': PackedCounts;
   readonly open: { readonly threadId: number };

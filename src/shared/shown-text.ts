@@ -1,50 +1,57 @@
-// What a message, a report or a warning may repeat of a text that was given: names and short words as they are,
-// of all else its length. A text may be what somebody said, or a key.
+// How messages, reports and warnings show a given text: names and short words literally, anything else as its length, since
+// it may be part of a conversation or a secret key. Also shortens texts to one line, counts lines, and finds a similar name.
 
-/** A word, or a number somebody has put in quotes. Keys and tokens hold digits among letters, or are longer. */
+/** A word or a quoted number. Secret keys mix digits with letters, or are longer. */
 const WORD = /^(?:[A-Za-z_][A-Za-z_.-]{0,31}|-?[\d.]{1,12})$/;
 
-/** An identifier as programs make them. No spaces, no paths, no assignments. */
+/** An identifier made by a program: no spaces, paths or assignments. */
 const NAME = /^[\w.:#@[\]-]{1,100}$/;
 
-/** Whether a text is the name of a tool, a call or a type as programs make them, and no free text. */
+/** Whether a text looks like the name of a tool, a call or a type, not like free text. */
 export function isPlainName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Whether a text is empty, one short word or a number: too little to be what somebody said, or a key. */
+/** Whether a text is empty, one short word or a number: too short to be conversation or a secret. */
 export function isShortWord(text: string): boolean {
   return text === '' || WORD.test(text);
 }
 
-/** A text in a message: `"word"`, or how long it is. */
+/** A text for a message: `"word"`, or its length. */
 export function shownText(text: string): string {
   return isShortWord(text) ? `"${text}"` : `a string of ${text.length} characters`;
 }
 
-/** UTF-16 units of a text that are looked at: control characters among them take no room. */
+/** UTF-16 units that `onOneLine` reads, of which it then removes control characters. */
 const MAX_SEEN = 400;
 
-/** Returns the start of a text, at most 400 UTF-16 units of it, without control characters and line breaks. */
+/** Returns the first 400 UTF-16 units of a text, with spaces instead of control characters and line breaks. */
 export function onOneLine(text: string): string {
   const start = text.length <= MAX_SEEN ? text : wholeCharacters(text.slice(0, MAX_SEEN));
   return start.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-/** Returns a text of at most `maxLength` UTF-16 units, cut at a whole character. */
+/** Shortens a text to `maxLength` UTF-16 units, cut at a whole character. */
 export function shortened(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${wholeCharacters(text.slice(0, maxLength - 1))}…`;
 }
 
-/** Leaves out what a cut has left of a last character, or what never was a whole one. */
+/** Removes half of a surrogate pair at the end, whether a cut left it or not. */
 function wholeCharacters(text: string): string {
   return text.replace(/\p{Surrogate}$/u, '');
 }
 
-/** Names that are longer than any option are not compared. */
+/** The number of lines of a text; 1 for an empty one. */
+export function countLines(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+/** Names longer than any option are not compared. */
 const MAX_LENGTH = 64;
 
-/** Returns the name that takes the fewest letters to change, or `undefined` when none is near. */
+/** Returns the name with the smallest edit distance, or `undefined` if none is similar. */
 export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
   if (misspelt.length > MAX_LENGTH) return undefined;
   const [nearest] = names
@@ -54,7 +61,7 @@ export function nearestName(misspelt: string, names: readonly string[]): string 
   return nearest?.name;
 }
 
-/** Letters that are put in, left out or replaced (Levenshtein). */
+/** Levenshtein distance. */
 function changesBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let at = 0; at < from.length; at += 1) {

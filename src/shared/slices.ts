@@ -1,13 +1,13 @@
-// Work in slices: a generator that yields wherever others may have a turn.
+// Time slicing: work is a generator that yields where it may be interrupted.
 
-/** Runs what yields to the end without a pause, and returns what it returns. */
+/** Runs all slices without a pause and returns the result. */
 export function runSlices<Result>(slices: Generator<void, Result, undefined>): Result {
   for (let slice = slices.next(); ; slice = slices.next()) {
     if (slice.done === true) return slice.value;
   }
 }
 
-/** The same with a pause wherever it yields. Rejects as `pause` does. */
+/** Runs all slices with a pause between them. Rejects if `pause` does. */
 export async function runSlicesInTurns<Result>(
   slices: Generator<void, Result, undefined>,
   pause: () => Promise<void>,

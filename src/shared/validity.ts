@@ -1,30 +1,64 @@
-// What every history must keep so that providers accept it, and what a compacted history must keep of
-// the one it was made from (see continuity.ts). Finds what is broken; repairs nothing.
+// The rules that every history must follow so that providers accept it; continuity.ts has those for a compacted history and
+// its base. Finds violations; repairs nothing.
 
 import { carriesContent, hasSubstance } from './content.js';
 import { runSlices } from './slices.js';
 import type { ContentBlock, IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
-import { overEntries } from './ingestion.js';
-import type { Violation } from './violation.js';
+import { overUncheckedEntries } from './ingestion.js';
+
+/** The name of each rule that a history can break. */
+export type ViolationRule =
+  /** A call has no response, although an ai or human entry follows it. */
+  | 'unpaired-call'
+  /** A response names a call that is not in the history. */
+  | 'unpaired-response'
+  /** A response is before the call that it names. */
+  | 'response-before-call'
+  /** A response names a call that another response answered. */
+  | 'duplicate-response'
+  | 'call-outside-ai'
+  | 'response-outside-tool'
+  /** An entry has no blocks, or only blocks without content. */
+  | 'empty-entry'
+  /** An ai entry has reasoning and nothing else. */
+  | 'reasoning-only'
+  /** A text has half of a surrogate pair. */
+  | 'lone-surrogate'
+  /** A thinking or opaque block, or an entry's `providerMetadata`, differs from the base. */
+  | 'opaque-changed'
+  /** Kept entries are in another order than in the base, or one is there twice. */
+  | 'out-of-order'
+  /** The base's newest human entry that is not a summary is missing. */
+  | 'newest-human-lost';
+
+/** One breach of a rule. */
+export interface Violation {
+  readonly rule: ViolationRule;
+  /** Index in the history; with `newest-human-lost`, index in the base. */
+  readonly entry: number;
+  /** Index in the entry's blocks, if one block is to blame. */
+  readonly block?: number;
+  /** For people; its wording may change. */
+  readonly message: string;
+}
 
 /**
- * Lists what is invalid in a history, ascending by entry and block; nothing when all is well. With
- * `base`, the history that this one was made from, also what did not survive as it must.
+ * Lists the violations in a history, ascending by entry and block. With `base`, the history that this one was made from,
+ * also what was not preserved.
  *
- * A response belongs to the nearest earlier call with its id that has no response yet; one that is
- * not complete leaves its call open. An open call is valid until an ai or human entry follows.
- * Takes time linear in the size of both histories.
+ * A response belongs to the nearest earlier call with its id that has no response yet; an incomplete one leaves its call
+ * open. An open call is valid until an ai or human entry follows. Linear in the size of both histories.
  *
- * @throws TypeError for what is no history: an array of entries as `history.add` takes them.
+ * @throws TypeError if an argument is not a history: an array of entries that `history.add` would accept.
  */
 export function findViolations(
   history: readonly IContent[],
   base?: readonly IContent[],
 ): readonly Violation[] {
   const find = (): readonly Violation[] =>
-    overEntries('the history', history, () => findAll(history, base));
-  return base === undefined ? find() : overEntries('the base', base, find);
+    overUncheckedEntries('the history', history, () => findAll(history, base));
+  return base === undefined ? find() : overUncheckedEntries('the base', base, find);
 }
 
 function findAll(
@@ -33,7 +67,7 @@ function findAll(
 ): readonly Violation[] {
   const violations = [
     ...history.flatMap(findEntryViolations),
-    ...findPairingViolations(history),
+    ...runSlices(pairingViolationsInSlices(history)),
     ...(base === undefined ? [] : findBreaksWithBase(history, base)),
   ];
   return violations.sort((a, b) => a.entry - b.entry || (a.block ?? -1) - (b.block ?? -1));
@@ -45,21 +79,21 @@ function findEntryViolations(content: IContent, entry: number): readonly Violati
     const isReasoning = content.speaker === 'ai' && content.blocks.some(carriesContent);
     violations.push(
       isReasoning
-        ? { rule: 'reasoning-only', entry, message: 'The ai entry holds nothing but reasoning.' }
-        : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry holds nothing.` },
+        ? { rule: 'reasoning-only', entry, message: 'The ai entry has nothing but reasoning.' }
+        : { rule: 'empty-entry', entry, message: `The ${content.speaker} entry is empty.` },
     );
   }
   content.blocks.forEach((block, at) => {
     if (block.type === 'tool_call' && content.speaker !== 'ai') {
-      const message = `Call ${block.id} stands in a ${content.speaker} entry.`;
+      const message = `Call ${block.id} is in a ${content.speaker} entry.`;
       violations.push({ rule: 'call-outside-ai', entry, block: at, message });
     }
     if (block.type === 'tool_response' && content.speaker !== 'tool') {
-      const message = `The response to ${block.callId} stands in a ${content.speaker} entry.`;
+      const message = `The response to ${block.callId} is in a ${content.speaker} entry.`;
       violations.push({ rule: 'response-outside-tool', entry, block: at, message });
     }
     if (hasLoneSurrogate(block)) {
-      const message = `A text of the ${block.type} block holds half of a surrogate pair.`;
+      const message = `A text of the ${block.type} block has half of a surrogate pair.`;
       violations.push({ rule: 'lone-surrogate', entry, block: at, message });
     }
   });
@@ -72,27 +106,22 @@ interface Place {
   readonly id: string;
 }
 
-/** A response that found no open call. */
+/** A response without an open call. */
 interface StrayResponse extends Place {
-  /** Whether a call with its id came before it, which then was answered already. */
+  /** Whether an earlier call has its id; that call was already answered. */
   readonly isAnswered: boolean;
 }
 
-/** Entries that are looked at before others may have a turn. */
+/** Entries checked between two yields. */
 const ENTRIES_PER_SLICE = 128;
 
-/** Pairs calls and responses by walking over both once, with a stack of open calls per id. */
-export function findPairingViolations(history: readonly IContent[]): readonly Violation[] {
-  return runSlices(pairingViolationsInSlices(history));
-}
-
-/** The same, yielding where others may have a turn. */
+/** Pairs calls and responses in one pass, in slices, with a stack of open calls per id. */
 export function* pairingViolationsInSlices(
   history: readonly IContent[],
 ): Generator<void, readonly Violation[], undefined> {
   const openCalls = new Map<string, Place[]>();
   const strays: StrayResponse[] = [];
-  // By index: a pair for each entry and block is garbage that a first request waits for.
+  // By index: `entries()` would allocate a pair per entry and block, and a first request waits for this.
   for (let entry = 0; entry < history.length; entry += 1) {
     if (entry % ENTRIES_PER_SLICE === 0) yield;
     const { blocks } = history[entry] as IContent;
@@ -123,14 +152,14 @@ export function* pairingViolationsInSlices(
 }
 
 function describeUnpairedCall({ entry, block, id }: Place): Violation {
-  const message = `Call ${id} has no response, and the conversation went on.`;
+  const message = `Call ${id} has no response, but the conversation continues.`;
   return { rule: 'unpaired-call', entry, block, message };
 }
 
 function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
   const { entry, block, id } = stray;
   if (stray.isAnswered) {
-    const message = `Call ${id} was answered before.`;
+    const message = `Call ${id} already has a response.`;
     return { rule: 'duplicate-response', entry, block, message };
   }
   return isCallKnown
@@ -138,15 +167,15 @@ function describeStray(stray: StrayResponse, isCallKnown: boolean): Violation {
         rule: 'response-before-call',
         entry,
         block,
-        message: `The response to ${id} stands before the call.`,
+        message: `The response to ${id} is before the call.`,
       }
     : { rule: 'unpaired-response', entry, block, message: `There is no call ${id}.` };
 }
 
-/** With the `u` flag, whole pairs are one code point each, so that only halves match. */
+/** With the `u` flag, a whole pair is one code point, so only halves match. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Whether any string in a value holds half of a pair, nested ones and keys included; at any depth, also in a cycle. */
+/** Whether any string in a value, keys included, has half of a surrogate pair. Handles any depth, and cycles. */
 export function hasLoneSurrogate(root: unknown): boolean {
   const pending: unknown[] = [root];
   const seen = new Set<object>();

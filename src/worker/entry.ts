@@ -1,5 +1,5 @@
-// The code of a worker thread: hands each request that comes to its port to `runTask`. The one file that touches
-// node:worker_threads; what it must not do is anything that could be tested off a thread.
+// The entry point of worker threads: passes each request from its port to `runTask`. The only file here that uses
+// node:worker_threads; everything that can be tested without a thread belongs elsewhere.
 
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
@@ -10,17 +10,16 @@ import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
-/** Long enough for a reply to be read: one that arrives together with the exit is lost. */
+/** Long enough for the other side to read a reply: one that arrives together with the exit is lost. */
 const LEAVE_AFTER_MS = 20;
 
 const { port, module } = workerData as ThreadData & { readonly port: MessagePort };
 let runningTasks = 0;
 let departure: NodeJS.Timeout | undefined;
 
-// An error that no task owns (a floating rejection, a reply that cannot be cloned) would by default
-// end the thread and with it a task that has nothing to do with it. So: report it, let the task that
-// runs finish, then leave, and the pool starts a fresh thread. A thread without a task leaves soon
-// too, which also frees a caller whose reply could not be cloned: it would never come.
+// By default, an error outside of any task (a floating rejection, a reply that cannot be cloned) would end the thread together
+// with an unrelated task. Instead, report it, let the running task finish, then exit, so that the pool starts a new thread.
+// An idle thread exits soon as well, which also fails a caller whose reply could not be cloned and would never come.
 function onStrayError(error: unknown): void {
   parentPort?.postMessage({ strayError: toWireError(error) });
   departure ??= setInterval(() => {
@@ -41,7 +40,7 @@ async function answer(run: Run, request: TaskRequest): Promise<void> {
 
 const ownRun: Run = (request) => runTask(request, threadId);
 
-/** What the thread answers by. */
+/** Loads the function that runs the tasks. */
 async function load(): Promise<Run> {
   if (module === undefined) return ownRun;
   const { default: run } = (await import(module)) as {
@@ -50,7 +49,7 @@ async function load(): Promise<Run> {
   return async (request) => run(request, ownRun);
 }
 
-// What fails to load ends the thread, with its error.
+// A failure to load ends the thread with its error.
 void load().then((run) => {
   process.on('uncaughtException', onStrayError);
   process.on('unhandledRejection', onStrayError);

@@ -1,19 +1,20 @@
-// Plans a compression by high-density on what a resident history knows: the same decisions as on the
-// entries themselves, and the lines that will stand in for their results.
+// Plans a compression by `high-density` on a resident history, with the same decisions as on the entries themselves, and writes
+// the lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
-import { planCompression } from '../shared/summarize/plan-compression.js';
+import { findTailStart } from '../shared/summarize/plan-compression.js';
 import { placeholderEnding } from '../shared/placeholder.js';
 import { summaryLine } from '../shared/summarize/tool-summary.js';
+import { chooseDrops } from '../shared/summarize/truncation.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
+import { EMPTY_ENTRY_FLAG } from './resident-facts.js';
 import type { ResidentFacts } from './resident-facts.js';
-import { EMPTY_ENTRY_FLAG } from './summary-facts.js';
 
-/** Returns the plan, or `null` when a result that would become a line was never here. */
+/** Returns the plan, or `null` if a result to summarize was never here. */
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
@@ -24,7 +25,7 @@ export function planResidentCompression(
   const placeholder = placeholderOf(request);
   const curated = curate(facts);
   const outline = outlineIndex(index, facts, curated);
-  const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
+  const tailStart = findTailStart(outline, preserveThreshold);
   const tokens = Int32Array.from(curated.entries, (entry) => facts.entryTokens.at(entry));
   const lines = new Map<number, string>();
   const { calls, responses } = index;
@@ -36,21 +37,21 @@ export function planResidentCompression(
   for (let row = 0; row < responses.length; row += 1) {
     const entry = curated.indices[responses.entry.at(row)] ?? NONE;
     if (entry >= tailStart) break;
-    const digest = facts.summaries.digestOfResponse(row);
+    const digest = facts.digestOfResponse(row);
     if (digest === undefined) return null;
     if (digest.isSummary) continue;
     const call = callOf[row] ?? NONE;
     const line = summaryLine(
       digest,
-      call === NONE ? undefined : { key: facts.summaries.keyOfCall(call) },
+      call === NONE ? undefined : { key: facts.keyOfCall(call) },
       placeholderEnding(index.idOf(responses.id.at(row)), placeholder),
     );
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
-  // Nothing in front of the tail: nothing is done, whatever the target.
-  const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
-  return written(index, curated, tokens, drops, lines);
+  // If the tail is the whole history, nothing is done, whatever the target.
+  const drops = tailStart === 0 ? [] : chooseDrops({ outline, tokens, tailStart }, targetTokens);
+  return toPlannedCompression(index, curated, tokens, drops, lines);
 }
 
 interface Curated {
@@ -60,7 +61,7 @@ interface Curated {
   readonly indices: Int32Array;
 }
 
-function curate({ summaries: { flags } }: ResidentFacts): Curated {
+function curate({ flags }: ResidentFacts): Curated {
   const entries: number[] = [];
   const indices = new Int32Array(flags.length).fill(NONE);
   for (let entry = 0; entry < flags.length; entry += 1) {
@@ -73,7 +74,7 @@ function curate({ summaries: { flags } }: ResidentFacts): Curated {
 
 function outlineIndex(
   { calls, responses, partials }: HistoryIndex,
-  { summaries: { flags } }: ResidentFacts,
+  { flags }: ResidentFacts,
   { entries, indices }: Curated,
 ): HistoryOutline {
   const at = (entry: number): number => indices[entry] ?? NONE;
@@ -101,7 +102,7 @@ function outlineIndex(
   };
 }
 
-function written(
+function toPlannedCompression(
   { responses }: HistoryIndex,
   { entries, indices }: Curated,
   tokens: Int32Array,
@@ -113,7 +114,7 @@ function written(
   const tokensAfter = new IntColumn();
   const lines: string[] = [];
   let last = NONE;
-  // A map keeps the order of insertion, which is that of the rows.
+  // Insertion order is the order of rows.
   for (const [row, line] of lineOfRow) {
     const entry = indices[responses.entry.at(row)] ?? NONE;
     if (dropped.has(entry)) continue;

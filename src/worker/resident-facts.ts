@@ -1,80 +1,191 @@
-// What a resident history knows besides its index: the tokens of its entries, calls and results, and
-// what a compression will say of them.
-// Rows are those of the index; nothing here pairs or plans.
+// The data of a resident history besides its index: the tokens of entries, calls and results, and what a compression needs
+// without payloads: flags, and the digests of calls and responses for summary lines. Rows are those of the index; a few bytes
+// each, texts are numbers in a table.
 
-import type { IContent } from '../shared/content.js';
+import { carriesContent, hasSubstance } from '../shared/content.js';
+import type { ContentBlock, IContent } from '../shared/content.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
-import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
-import { SummaryFacts } from './summary-facts.js';
-import { tokensLostWithCalls } from './tokens-lost-with-calls.js';
+import { TextTable } from '../shared/density/index/text-table.js';
+import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize.js';
+import { entryFlags } from '../shared/summarize/history-outline.js';
+import { digestResponse, keyOfCall } from '../shared/summarize/tool-summary.js';
+import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
+import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 
-/** An entry on its way in, and what is known of its tokens. */
+/** In addition to `ENTRY_FLAG`: the entry is omitted from the curated history. */
+export const EMPTY_ENTRY_FLAG = 32;
+
+/** Flags of a response's digest; 0 if its result was never here. */
+const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
+
+/** A new entry and its tokens. */
 export interface MeasuredEntry {
   readonly content: IContent;
-  /** `NONE` when they are not counted. */
+  /** `NONE` if not counted. */
   readonly tokens: number;
-  /** How they spread over its blocks; not known of an entry that was counted elsewhere. */
+  /** The tokens by block; unknown for an entry that was counted elsewhere. */
   readonly measure: EntryMeasure | undefined;
 }
 
-/** Tokens by row of an index; `NONE` where they were not counted. */
+/** Facts by row of an index. Tokens are `NONE` if not counted. */
 export class ResidentFacts {
   readonly entryTokens: IntColumn = new IntColumn();
-  /** What an entry loses together with the call, reasoning that led to it alone included. */
+  /** By entry, its `ENTRY_FLAG`s and `EMPTY_ENTRY_FLAG`. */
+  readonly flags: IntColumn = new IntColumn();
+  /** What the entry loses with the call, including reasoning that led to this call only. */
   readonly callTokens: IntColumn = new IntColumn();
-  /** What an entry loses together with the response. */
+  /** By call, its key parameter. */
+  readonly #callKeys: IntColumn = new IntColumn();
+  /** What the entry loses with the response. */
   readonly responseTokens: IntColumn = new IntColumn();
-  /** What of that is the result. */
+  /** The part of that in the result. */
   readonly resultTokens: IntColumn = new IntColumn();
-  /** What entries are, and what summaries say of calls and responses. */
-  readonly summaries: SummaryFacts;
+  /** By response, its `DIGEST` flags. */
+  readonly #digests: IntColumn = new IntColumn();
+  /** By response, the tool's name, or the line of a summary. */
+  readonly #names: IntColumn = new IntColumn();
+  readonly #ownKeys: IntColumn = new IntColumn();
+  readonly #sizes: IntColumn = new IntColumn();
+  #texts: TextTable = new TextTable();
   #totalTokens = 0;
 
-  /** @param former facts whose texts are shared */
-  constructor(former?: ResidentFacts) {
-    this.summaries = new SummaryFacts(former?.summaries);
-  }
-
-  /** Tokens of all entries that were counted. */
+  /** Tokens of all counted entries. */
   get totalTokens(): number {
     return this.#totalTokens;
   }
 
-  /** Adds the facts of an entry that the index has just taken in. */
-  append(index: HistoryIndex, entry: MeasuredEntry): void {
-    const { tokens, measure } = entry;
+  /** Adds an entry that was just added to the index. */
+  append(index: HistoryIndex, { content, tokens, measure }: MeasuredEntry): void {
+    const isEmpty = content.speaker === 'ai' && !content.blocks.some(carriesContent);
+    this.flags.push(entryFlags(content) | (isEmpty ? EMPTY_ENTRY_FLAG : 0));
     this.entryTokens.push(tokens);
-    this.#addToTotal(this.entryTokens.length - 1);
-    this.summaries.append(index, entry);
+    this.#addToTotal(tokens);
     if (this.callTokens.length < index.calls.length) {
-      const lost = measure && tokensLostWithCalls(entry.content.blocks, measure.blocks);
+      const lost = measure && tokensLostWithCalls(content.blocks, measure.blocks);
       for (let row = this.callTokens.length; row < index.calls.length; row += 1) {
-        this.callTokens.push(lost?.[index.calls.block.at(row)] ?? NONE);
+        const block = index.calls.block.at(row);
+        this.callTokens.push(lost?.[block] ?? NONE);
+        this.#pushCall(content.blocks[block]);
       }
     }
     for (let row = this.responseTokens.length; row < index.responses.length; row += 1) {
       const block = index.responses.block.at(row);
       this.responseTokens.push(measure?.blocks[block] ?? NONE);
       this.resultTokens.push(measure?.results[block] ?? NONE);
+      this.#pushResponse(measure === undefined ? undefined : content.blocks[block]);
     }
   }
 
-  /** Returns the facts of these entries, whose index was made by choosing them. */
+  /** Returns the facts of some entries, like `HistoryIndex.chosen`. */
   chosen(entries: readonly Stretch[], { callRows, responseRows }: ChosenIndex): ResidentFacts {
-    const facts = new ResidentFacts(this);
+    const facts = new ResidentFacts();
     facts.entryTokens.pushStretches(this.entryTokens, entries);
+    facts.flags.pushStretches(this.flags, entries);
     facts.callTokens.pushStretches(this.callTokens, callRows);
+    facts.#callKeys.pushStretches(this.#callKeys, callRows);
     facts.responseTokens.pushStretches(this.responseTokens, responseRows);
     facts.resultTokens.pushStretches(this.resultTokens, responseRows);
-    facts.summaries.pushChosen(this.summaries, entries, { callRows, responseRows });
-    for (let entry = 0; entry < facts.entryTokens.length; entry += 1) facts.#addToTotal(entry);
+    facts.#digests.pushStretches(this.#digests, responseRows);
+    facts.#names.pushStretches(this.#names, responseRows);
+    facts.#ownKeys.pushStretches(this.#ownKeys, responseRows);
+    facts.#sizes.pushStretches(this.#sizes, responseRows);
+    facts.#texts = this.#texts.withoutUnused([facts.#callKeys, facts.#names, facts.#ownKeys]);
+    for (let entry = 0; entry < facts.entryTokens.length; entry += 1) {
+      facts.#addToTotal(facts.entryTokens.at(entry));
+    }
     return facts;
   }
 
-  #addToTotal(entry: number): void {
-    const tokens = this.entryTokens.at(entry);
+  /** The key parameter of a call. */
+  keyOfCall(row: number): string | undefined {
+    return this.#textOf(this.#callKeys.at(row));
+  }
+
+  /** The digest of a response; `undefined` if its result was never here. */
+  digestOfResponse(row: number): ResponseDigest | undefined {
+    const digest = this.#digests.at(row);
+    const name = this.#textOf(this.#names.at(row)) ?? '';
+    if ((digest & DIGEST.known) === 0) return undefined;
+    if ((digest & DIGEST.summary) !== 0) return { isSummary: true, line: name };
+    const amount = this.#sizes.at(row);
+    const unit = (digest & DIGEST.lines) === 0 ? 'char' : 'line';
+    return {
+      isSummary: false,
+      tool: name,
+      isFailed: (digest & DIGEST.failed) !== 0,
+      size: amount === NONE ? undefined : { amount, unit },
+      ownKey: this.#textOf(this.#ownKeys.at(row)),
+    };
+  }
+
+  #pushCall(call: ContentBlock | undefined): void {
+    this.#callKeys.push(this.#numberOf(call?.type === 'tool_call' ? keyOfCall(call) : undefined));
+  }
+
+  /** @param response `undefined` if its result was never here */
+  #pushResponse(response: ContentBlock | undefined): void {
+    const digest = response?.type === 'tool_response' ? digestResponse(response) : undefined;
+    if (digest === undefined || digest.isSummary) {
+      this.#digests.push(digest === undefined ? 0 : DIGEST.known | DIGEST.summary);
+      this.#names.push(this.#numberOf(digest?.line));
+      this.#ownKeys.push(NONE);
+      this.#sizes.push(NONE);
+      return;
+    }
+    const { tool, isFailed, size, ownKey } = digest;
+    const failed = isFailed ? DIGEST.failed : 0;
+    const lines = size?.unit === 'line' ? DIGEST.lines : 0;
+    this.#digests.push(DIGEST.known | failed | lines);
+    this.#names.push(this.#numberOf(tool));
+    this.#ownKeys.push(this.#numberOf(ownKey));
+    this.#sizes.push(size?.amount ?? NONE);
+  }
+
+  #numberOf(text: string | undefined): number {
+    return text === undefined ? NONE : this.#texts.numberOf(text);
+  }
+
+  #textOf(number: number): string | undefined {
+    return number === NONE ? undefined : this.#texts.textOf(number);
+  }
+
+  #addToTotal(tokens: number): void {
     if (tokens !== NONE) this.#totalTokens += tokens;
   }
+}
+
+/**
+ * Returns, by block, what an ai entry loses if that call is dropped and the entry stays: the tokens of the call and of the
+ * reasoning that led only to it. `NONE` if reasoning led only to several calls, because it is dropped once all of them are;
+ * and `NONE` for all blocks if one is bound to a call of the entry.
+ *
+ * @param tokens tokens by block
+ */
+export function tokensLostWithCalls(
+  blocks: readonly ContentBlock[],
+  tokens: readonly number[],
+): readonly number[] {
+  if (bindsToOwnCall(blocks)) return blocks.map(() => NONE);
+  if (!blocks.some(({ type }) => type === 'thinking')) return tokens;
+  const lost = [...tokens];
+  for (const { reasoning, ledTo } of findReasoning(blocks)) {
+    if (!ledTo.every((at) => blocks[at]?.type === 'tool_call')) continue;
+    // Dropping these would leave nothing, so the whole entry would be removed.
+    if (ledTo.length === blocks.filter(hasSubstance).length) continue;
+    const [call, ...others] = ledTo;
+    if (call === undefined) continue;
+    if (others.length > 0) for (const at of ledTo) lost[at] = NONE;
+    else for (const at of reasoning) lost[call] = (lost[call] ?? 0) + (tokens[at] ?? 0);
+  }
+  return lost;
+}
+
+function bindsToOwnCall(blocks: readonly ContentBlock[]): boolean {
+  return blocks.some(
+    (block) =>
+      isBoundToCall(block) &&
+      blocks.some((call) => call.type === 'tool_call' && call.id === block.callId),
+  );
 }

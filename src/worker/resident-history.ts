@@ -1,5 +1,5 @@
-// One session's history as a worker keeps it: index and token counts, no payloads. Fed by deltas;
-// knows after each of them what a density pass would do. Nothing here knows that it runs on a thread.
+// A session's history on a worker: index and token counts without payloads. Kept up to date by deltas, and plans density passes
+// on the current state. Independent of threads.
 
 import type { IContent } from '../shared/content.js';
 import { isSameBase, placeholderOf } from '../shared/density.js';
@@ -22,8 +22,8 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
+import { measureEntry, pointerTokens } from '../shared/tokens/count-tokens.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
-import { measureEntry, pointerTokens } from '../shared/tokens/measure-entry.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
 import type { MeasuredEntry } from './resident-facts.js';
@@ -31,20 +31,20 @@ import { tokensAfterPlan } from './tokens-after-plan.js';
 import { textOfBytes, unpackEntries } from './unpack-entries.js';
 import type { CountBytes } from './unpack-entries.js';
 
-/** An edit or a rewrite some of whose entries have not come in yet. */
+/** An edit or a rewrite whose new entries have not all arrived. They are appended until they have. */
 interface OpenChange {
-  /** What is left of the entries that were there, and of those that come in, which are appended until all are there. */
+  /** The final history, as stretches of the old and the appended entries. */
   readonly chosen: EntryStretches;
   readonly placeOf: (at: number) => EntryPlace;
-  /** Entries that come in with it, and those that have. */
+  /** Number of its new entries, and of those that have arrived. */
   readonly added: number;
   arrived: number;
-  /** What the history held before. */
+  /** The history before it. */
   readonly length: number;
   readonly totalTokens: number;
 }
 
-/** The history of one session, without payloads. Any error leaves it unusable: its session opens another one. */
+/** The history of one session, without payloads. After any error it is unusable, and the session opens a new one. */
 export class ResidentHistory {
   readonly #scope: IndexScope;
   readonly #countText: CountText | undefined;
@@ -54,12 +54,12 @@ export class ResidentHistory {
   #facts: ResidentFacts = new ResidentFacts();
   #change: OpenChange | undefined;
   #sequence = 0;
-  /** `undefined` until the first delta says which revision the history is at. */
+  /** `undefined` until the first delta. */
   #base: DensityBase | undefined;
 
   /**
    * @param countText counts tokens; without it nothing is counted
-   * @param countBytes the same of a text that is UTF-8 @default one that makes it a string
+   * @param countBytes counts UTF-8 @default decodes it and uses `countText`
    */
   constructor(
     options: ResidentOptions,
@@ -75,9 +75,9 @@ export class ResidentHistory {
   }
 
   /**
-   * Makes the steps of a delta, and plans the pass that it asks for.
+   * Applies a delta and plans its pass, if it has one.
    *
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the delta does not follow what came before.
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the delta does not follow the last one.
    */
   receive(delta: HistoryDelta): DeltaValue {
     this.#assertFollows(delta);
@@ -91,7 +91,7 @@ export class ResidentHistory {
     }
     const base = { revision, length };
     this.#base = base;
-    // Whether a pass follows or not: texts that were sent are not kept.
+    // Also without a pass, because this releases the texts of results that were sent.
     if (this.#change === undefined) this.#index.unsentResults();
     return {
       base,
@@ -102,9 +102,9 @@ export class ResidentHistory {
   }
 
   /**
-   * Plans a pass on the state of `base`.
+   * Plans a pass.
    *
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
    */
   plan(base: DensityBase, pass: PassSettings): PlannedPass {
     this.#assertAt(base);
@@ -112,9 +112,9 @@ export class ResidentHistory {
   }
 
   /**
-   * Plans a compression on the state of `base`; `null` when that takes results which were never here.
+   * Plans a compression; `null` if it depends on results that were never here.
    *
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when the history is in another state.
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
    */
   compress(base: DensityBase, request: CompressionRequest): PlannedCompression | null {
     this.#assertAt(base);
@@ -131,7 +131,7 @@ export class ResidentHistory {
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
     const startedAt = performance.now();
     const planned = withTexts(planIndexed(this.#index, pass), this.#index);
-    // A line is as long as what it tells: only a count can tell.
+    // Other placeholders differ in length and must be counted.
     const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
     const tokensAfter = tokensAfterPlan(planned.plan, this.#index, this.#facts, {
       placeholder: placeholderTokens,
@@ -180,7 +180,7 @@ export class ResidentHistory {
     return { content, tokens: measure.tokens, measure };
   }
 
-  /** Takes an entry in at the end, from where a change that waits for it takes it. Returns its tokens. */
+  /** Appends an entry, for the open change if there is one. Returns its tokens. */
   #append(entry: MeasuredEntry, isFar?: boolean): number {
     const change = this.#change;
     const place = change?.placeOf(change.arrived) ?? (isFar === true ? 'far' : 'end');
@@ -188,7 +188,7 @@ export class ResidentHistory {
     this.#facts.append(this.#index, entry);
     if (change !== undefined) {
       change.arrived += 1;
-      this.#choose(change);
+      this.#complete(change);
     }
     return entry.tokens;
   }
@@ -201,11 +201,11 @@ export class ResidentHistory {
     }
     const { totalTokens } = this.#facts;
     this.#change = { chosen, placeOf, added, arrived: 0, length, totalTokens };
-    this.#choose(this.#change);
+    this.#complete(this.#change);
   }
 
-  /** Makes a change that has all of its entries: it is no more than a choice then. */
-  #choose({ chosen: entries, added, arrived }: OpenChange): void {
+  /** Completes a change once all of its entries have arrived, by choosing from all entries. */
+  #complete({ chosen: entries, added, arrived }: OpenChange): void {
     if (arrived < added) return;
     const chosen = this.#index.chosen(entries);
     this.#facts = this.#facts.chosen(entries.list(), chosen);

@@ -1,15 +1,15 @@
-// Puts a resident history on a session's line: Comlink calls in, replies out, nothing thrown.
+// Serves a resident history to its session over a message port, by Comlink. Errors are replies; nothing is thrown.
 
 import { expose, transfer } from 'comlink';
 import type { Endpoint } from 'comlink';
+import { toWireError } from '../shared/errors.js';
 import type { ResidentCalls, ResidentOptions, WireReply } from '../shared/resident-protocol.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
-import { replyTo } from './reply-to.js';
 import { ResidentHistory } from './resident-history.js';
 
-/** Opens a resident history that lives as long as the other end of `port` is open. */
+/** Opens a resident history that lives until the other end closes `port`. */
 export function openResidentLine(port: unknown, options: ResidentOptions): void {
-  // A port of Node has the methods that Comlink asks for; its types know only those of browsers.
+  // Node's MessagePort has the methods that Comlink needs, but its types only allow those of browsers.
   expose(new ResidentLine(options), port as Endpoint);
 }
 
@@ -40,7 +40,7 @@ class ResidentLine implements ResidentCalls {
       return [planned, [planned?.drops, planned?.summarized, planned?.tokensAfter]];
     });
 
-  /** Calls that arrive while the encoding loads keep their order: they wait for the same promise. */
+  /** Calls that arrive while the encoding is loading wait for the same promise, so they stay in order. */
   async #reply<Value>(run: (history: ResidentHistory) => Answer<Value>): Promise<WireReply<Value>> {
     this.#history ??= this.#open();
     const opening = this.#history;
@@ -58,10 +58,21 @@ class ResidentLine implements ResidentCalls {
   }
 }
 
-/** A value, and the arrays in it whose memory moves instead of being copied. */
+/** A value, and the arrays in it to transfer instead of copying. */
 type Answer<Value> = readonly [value: Value, arrays: readonly (Int32Array | undefined)[]];
 
 function buffersOf(arrays: readonly (Int32Array | undefined)[]): ArrayBuffer[] {
   const buffers = new Set(arrays.flatMap((array) => (array === undefined ? [] : [array.buffer])));
   return [...buffers] as ArrayBuffer[];
+}
+
+/** Runs a function and resolves to its reply. An error is part of the reply, because a thrown one would lose class and code. */
+export async function replyTo<Value>(run: () => Value | Promise<Value>): Promise<WireReply<Value>> {
+  const startedAt = performance.now();
+  try {
+    const value = await run();
+    return { ok: true, value, runMs: performance.now() - startedAt };
+  } catch (thrown) {
+    return { ok: false, error: toWireError(thrown), runMs: performance.now() - startedAt };
+  }
 }

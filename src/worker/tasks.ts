@@ -1,5 +1,4 @@
-// The jobs of a worker. Nothing here knows that it runs on a thread, so that tests can run
-// it in-process; nothing here throws, because an error loses its class and code in crossing.
+// The tasks of a worker. Independent of threads, so that tests can run them in-process.
 
 import { kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
@@ -7,15 +6,15 @@ import { planWithTexts } from '../shared/density/plan/optimize.js';
 import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
-import { replyTo } from './reply-to.js';
-import { openResidentLine } from './resident-line.js';
+import { openResidentLine, replyTo } from './resident-line.js';
 import { countPacked } from './unpack-entries.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
 
 /**
- * Carries out a request and resolves to its reply; whatever goes wrong is part of that reply.
- * `threadId` is what a probe and an opening answer with.
+ * Runs a request and resolves to its reply; never rejects.
+ *
+ * @param threadId the reply to `open` and `probe`
  */
 export function runTask(
   request: TaskRequest,
@@ -51,7 +50,7 @@ async function countBytesOf({ packed, knownTokens }: CountPackedRequest): Promis
 }
 
 function refuse(request: never): never {
-  // A request holds entries: only its kind is told.
+  // A request contains entries, so the message shows only its kind.
   const { kind } = request as { readonly kind?: unknown };
   throw new TypeError(`Expected a task of a known kind, got ${kindOf(kind)}.`);
 }

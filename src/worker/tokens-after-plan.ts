@@ -1,4 +1,4 @@
-// Foretells what entries will hold once a plan is carried out, from the counts of their parts.
+// Predicts the tokens of entries after a plan, from the counts of their parts.
 
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
@@ -8,11 +8,11 @@ import { ACTION } from '../shared/density/rules/marks.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**
- * The `tokensAfter` of a planned pass; of an entry that the plan removes they mean nothing. Those of an entry that loses text are
- * `NONE`: tokens of a text are not the sum of those of its parts. So are those of one that loses a call which shares its
- * reasoning with calls alone. Excerpts, and calls that are shortened, are made where their texts are, and are left to a count.
+ * Returns the `tokensAfter` of a planned pass; meaningless for entries that the plan removes. `NONE` for an entry that loses
+ * part of a text, because tokens of a text are not the sum of its parts, or a call that shares its reasoning only with other
+ * calls. Excerpts and shortened calls are made where the texts are, and are left to a count.
  *
- * @param made tokens of what is put in place of results
+ * @param made tokens of the replacements of results
  */
 export function tokensAfterPlan(
   plan: DensityPlan,
@@ -28,30 +28,30 @@ export function tokensAfterPlan(
     const { entry } = row;
     let tokens = facts.entryTokens.at(entry);
     let unchanged = tokens;
-    let isLeftToCount = false;
+    let mustBeCounted = false;
     for (; row.entry === entry; row.next()) {
       const { block, action } = row;
       const call = callAt(entry, block);
       const response = responseAt(entry, block);
       const changed =
         call === NONE ? tokensAt(facts.responseTokens, response) : facts.callTokens.at(call);
-      if (action !== ACTION.ceded) unchanged = exchanged(unchanged, changed, 0);
+      if (action !== ACTION.ceded) unchanged = replacePart(unchanged, changed, 0);
       switch (action) {
         case ACTION.drop:
         case ACTION.companion:
-          tokens = exchanged(tokens, changed, 0);
+          tokens = replacePart(tokens, changed, 0);
           break;
         case ACTION.pointer:
-          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
+          tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
           break;
         case ACTION.shrink: {
           const text = made.texts[row.start] ?? NONE;
-          tokens = exchanged(tokens, tokensAt(facts.resultTokens, response), text);
+          tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), text);
           break;
         }
         case ACTION.excerpt:
         case ACTION.shorten:
-          isLeftToCount = true;
+          mustBeCounted = true;
           break;
         case ACTION.cut:
           tokens = NONE;
@@ -60,21 +60,21 @@ export function tokensAfterPlan(
       }
     }
     rows.push(entry);
-    rows.push(isLeftToCount ? unchanged : tokens);
-    rows.push(isLeftToCount ? 1 : 0);
+    rows.push(mustBeCounted ? unchanged : tokens);
+    rows.push(mustBeCounted ? 1 : 0);
   }
   return rows.toArray();
 }
 
-/** Tokens of what a plan puts in place of results; `NONE` for what only a count can tell. */
+/** Tokens of a plan's replacements of results; `NONE` if they must be counted. */
 export interface MadeTokens {
   readonly placeholder: number;
-  /** By text of the plan. */
+  /** By index in the plan's texts. */
   readonly texts: readonly number[];
 }
 
-/** Tokens with another part in the place of one; `NONE` when any of them is not known. */
-function exchanged(tokens: number, part: number, putInPlace: number): number {
+/** Tokens after a part was replaced; `NONE` if any number is unknown. */
+function replacePart(tokens: number, part: number, putInPlace: number): number {
   const isKnown = tokens !== NONE && part !== NONE && putInPlace !== NONE;
   return isKnown ? tokens - part + putInPlace : NONE;
 }
@@ -83,7 +83,7 @@ function tokensAt(column: IntColumn, row: number): number {
   return row === NONE ? NONE : column.at(row);
 }
 
-/** Finds the rows at places that are asked for in ascending order; gives `NONE` where there is none. */
+/** Finds the row of a place, or `NONE`. Places must be requested in ascending order. */
 function rowFinder({
   entry: entries,
   block: blocks,

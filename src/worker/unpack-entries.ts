@@ -1,5 +1,4 @@
-// Reads entries that came as bytes: counts their texts where they lie, and makes of them what an index looks at. What no
-// index looks at is not made a string.
+// Decodes packed entries: counts their texts as bytes, and makes strings only of what the index reads.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
@@ -12,40 +11,35 @@ import {
   SPEAKERS,
 } from '../shared/packed-entries.js';
 import type { PackedCounts, PackedEntries } from '../shared/packed-entries.js';
+import type { DeltaStep } from '../shared/resident-protocol.js';
 import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/content-text.js';
-import type { EntryMeasure } from '../shared/tokens/measure-entry.js';
+import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import type { MeasuredEntry } from './resident-facts.js';
 
-/** Counts the tokens of some UTF-8. */
+/** Counts the tokens of UTF-8. */
 export type CountBytes = (bytes: Uint8Array, start: number, end: number) => number;
 
-/** Bytes of a text in which something visible is looked for before it is made a string. */
+/** Number of bytes of an unread text that are searched for a visible character. */
 const SEEN_BYTES = 64;
 const BLANK = 0x20;
 const ASCII_END = 0x7f;
-/** Stands for a text that nobody reads; whether there is anything in it is all that matters. */
+/** Replaces a text that the index does not read, except for whether it is blank. */
 const UNREAD = '-';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** The text that some UTF-8 is. */
+/** Decodes UTF-8. */
 export function textOfBytes(bytes: Uint8Array, start: number, end: number): string {
   return start === end ? '' : decoder.decode(bytes.subarray(start, end));
 }
 
-/** Entries on their way in. */
-export interface PackedStage {
-  readonly packed: PackedEntries;
-  /** Tokens of each, or `NONE` for one to be counted. */
-  readonly knownTokens: Int32Array;
-  /** What was counted of them elsewhere. */
-  readonly counts?: PackedCounts;
-}
+/** Packed entries with what is known of their tokens. */
+type PackedStage = Omit<DeltaStep & { readonly kind: 'stage-packed' }, 'kind'>;
 
 /**
- * Yields the entries, and keeps none of them.
+ * Decodes entries lazily.
  *
- * @param countBytes counts those that were not counted yet; without it nothing is counted
+ * @param countBytes counts entries without known tokens; without it nothing is counted
  */
 export function* unpackEntries(
   { packed, knownTokens, counts }: PackedStage,
@@ -69,7 +63,7 @@ export function* unpackEntries(
   }
 }
 
-/** Counts entries that stay where they are: no text of theirs is made a string. */
+/** Counts packed entries without making strings. */
 export function countPacked(
   packed: PackedEntries,
   knownTokens: Int32Array,
@@ -116,13 +110,13 @@ class PackedReader {
   #number = 0;
   #start = 0;
   #countBytes: CountBytes | undefined;
-  /** Tokens of the texts of the block at hand, and what of them its result has. */
+  /** Tokens of the current block's texts, and those of them in its result. */
   #tokens = 0;
   #resultTokens = 0;
-  /** Whether somebody looks at the words of the entry. */
+  /** Whether the index reads the prose of the current entry. */
   #isRead = false;
 
-  /** @param isCountedOnly whether nobody reads the texts: none is made */
+  /** @param isCountedOnly whether texts are only counted */
   constructor({ bytes, numbers }: PackedEntries, isCountedOnly: boolean = false) {
     this.#bytes = bytes;
     this.#numbers = numbers;
@@ -165,12 +159,12 @@ class PackedReader {
     const has = (bit: number): boolean => (bits & bit) !== 0;
     switch (type) {
       case 'code': {
-        const code = this.#words();
+        const code = this.#prose();
         const language = this.#optional(has(BLOCK_BIT.second));
         return { type, code, ...(language !== undefined && { language }) };
       }
       case 'thinking': {
-        const thought = this.#words();
+        const thought = this.#prose();
         return { type, thought, ...(has(BLOCK_BIT.sealed) && { encryptedContent: '' }) };
       }
       case 'tool_call': {
@@ -195,7 +189,7 @@ class PackedReader {
         };
       }
       case 'media': {
-        // What a medium weighs depends on it.
+        // Always decoded, because the tokens of media depend on it.
         const mimeType = this.#uncounted(true);
         const caption = this.#optional(has(BLOCK_BIT.second));
         const filename = this.#optional(has(BLOCK_BIT.third));
@@ -213,7 +207,7 @@ class PackedReader {
         return { type, kind, tokens, ...(callId !== undefined && { callId }) };
       }
       default:
-        return { type: 'text', text: this.#words() };
+        return { type: 'text', text: this.#prose() };
     }
   }
 
@@ -236,8 +230,8 @@ class PackedReader {
     }
   }
 
-  /** What the index may not look at. */
-  #words(): string {
+  /** A text that the index reads only in human entries. */
+  #prose(): string {
     if (this.#isRead || this.#isCountedOnly) return this.#text();
     const start = this.#start;
     const end = this.#skip();

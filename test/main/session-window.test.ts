@@ -15,7 +15,7 @@ import { PRUNED_POINTER } from '../../src/shared/density.js';
 import { CompressionExecutionError, ContextWindowExceededError } from '../../src/shared/errors.js';
 import { outlineHistory } from '../../src/shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../src/shared/summarize/tool-summary.js';
-import { newestAsked } from '../../src/shared/summarize/truncation.js';
+import { newestUserEntry } from '../../src/shared/summarize/truncation.js';
 import { fitToWindow } from '../../src/shared/summarize/window-fit.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { findViolations } from '../../src/shared/validity.js';
@@ -147,7 +147,7 @@ function expectCulprit(
   expect(left.get(Number(at))).toBe(largest);
   const { speaker } = history[Number(at)] ?? humanText('');
   expect(name).toContain(speaker);
-  if (speaker === 'human') expect(Number(at)).toBe(newestAsked(outlineHistory(history).outline));
+  if (speaker === 'human') expect(Number(at)).toBe(newestUserEntry(outlineHistory(history).outline));
 }
 
 /** Runs a window and holds it to all that it promises. Returns what it resolved to, or threw. */

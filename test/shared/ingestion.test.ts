@@ -10,7 +10,10 @@ import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../../src/shared/ing
 import type { IngestionLimits } from '../../src/shared/ingestion.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
-import { isSurelyIngestible, isSurelyMade } from '../../src/shared/sure-ingestion.js';
+import {
+  isSurelyIngestible,
+  isMadeSurelyIngestible,
+} from '../../src/shared/ingestion-fast-path.js';
 import { generateHistory } from '../../bench/support/generate-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { runs, sightings } from '../support/scale.js';
@@ -409,7 +412,7 @@ describe('isSurelyIngestible', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(anything.map(call), block)), (blocks) => {
         const content = { speaker: 'ai', blocks } as IContent;
-        const isSure = isSurelyMade(content, limits);
+        const isSure = isMadeSurelyIngestible(content, limits);
         const isRefused = refusal(content, limits) !== undefined;
         seen.sure += isSure ? 1 : 0;
         seen.refused += isRefused ? 1 : 0;
@@ -420,7 +423,7 @@ describe('isSurelyIngestible', () => {
     expect(seen.sure).toBeGreaterThan(sightings(100));
     expect(seen.refused).toBeGreaterThan(sightings(100));
     for (const entry of generateHistory({ entries: 200 })) {
-      expect(isSurelyMade(entry, DEFAULT_INGESTION_LIMITS)).toBe(true);
+      expect(isMadeSurelyIngestible(entry, DEFAULT_INGESTION_LIMITS)).toBe(true);
     }
   });
 

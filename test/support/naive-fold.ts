@@ -10,7 +10,7 @@ import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
-import { answeredCalls } from '../../src/shared/summarize/answered-calls.js';
+import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
 import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
 
 /** What a journal makes of the entries that it was written for. */

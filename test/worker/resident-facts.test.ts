@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../src/shared/content.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../src/shared/density/index/index-scope.js';
-import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { measureEntry } from '../../src/shared/tokens/count-tokens.js';
 import { stretchesOfRewrite } from '../../src/shared/density/index/stretches.js';
 import { ResidentFacts } from '../../src/worker/resident-facts.js';
 import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
@@ -33,14 +33,14 @@ function fed(entries: readonly MeasuredEntry[]): { index: HistoryIndex; facts: R
 }
 
 function listed(facts: ResidentFacts): unknown {
-  const { entryTokens, callTokens, responseTokens, resultTokens, summaries, totalTokens } = facts;
+  const { entryTokens, callTokens, responseTokens, resultTokens, flags, totalTokens } = facts;
   return {
     totalTokens,
-    columns: [entryTokens, callTokens, responseTokens, resultTokens, summaries.flags].map(
-      (column) => column.toArray(),
+    columns: [entryTokens, callTokens, responseTokens, resultTokens, flags].map((column) =>
+      column.toArray(),
     ),
-    keys: Array.from(callTokens.toArray(), (_, row) => summaries.keyOfCall(row)),
-    digests: Array.from(resultTokens.toArray(), (_, row) => summaries.digestOfResponse(row)),
+    keys: Array.from(callTokens.toArray(), (_, row) => facts.keyOfCall(row)),
+    digests: Array.from(resultTokens.toArray(), (_, row) => facts.digestOfResponse(row)),
   };
 }
 
@@ -68,7 +68,7 @@ describe('ResidentFacts', () => {
         const [actual, wanted] = [listed(chosen), listed(expected)];
         if (!isDeepStrictEqual(actual, wanted)) expect(actual).toStrictEqual(wanted);
         for (let row = 0; row < chosen.resultTokens.length; row += 1) {
-          const digest = chosen.summaries.digestOfResponse(row);
+          const digest = chosen.digestOfResponse(row);
           if (digest === undefined || digest.isSummary) continue;
           digests += 1;
           if (digest.ownKey !== undefined) ownKeys += 1;

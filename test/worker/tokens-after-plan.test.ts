@@ -5,8 +5,7 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared
 import { scopeOfSession } from '../../src/shared/density/index/index-scope.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
-import { countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
-import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { countEntryTokens, measureEntry } from '../../src/shared/tokens/count-tokens.js';
 import { ResidentFacts } from '../../src/worker/resident-facts.js';
 import { tokensAfterPlan } from '../../src/worker/tokens-after-plan.js';
 import { countThirds } from '../support/piece-counters.js';

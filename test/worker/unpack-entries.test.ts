@@ -8,7 +8,7 @@ import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { carriesContent, humanText } from '../../src/shared/content.js';
 import { NONE } from '../../src/shared/density/index/history-columns.js';
 import type { PackedEntries } from '../../src/shared/packed-entries.js';
-import { measureEntry } from '../../src/shared/tokens/measure-entry.js';
+import { measureEntry } from '../../src/shared/tokens/count-tokens.js';
 import type { MeasuredEntry } from '../../src/worker/resident-facts.js';
 import { countPacked, textOfBytes, unpackEntries } from '../../src/worker/unpack-entries.js';
 import { runs } from '../support/scale.js';

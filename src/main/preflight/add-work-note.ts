@@ -34,17 +34,17 @@ export function addWorkNote(
 ): readonly IContent[] {
   if (parts.addsWorkNote !== true) return compacted;
   const stays = keptIn(former, compacted);
-  const leaves = (index: number): boolean => {
+  const isRemoved = (index: number): boolean => {
     const entry = former[index];
     return entry !== undefined && !isWorkNote(entry) && !stays(entry);
   };
-  const hasLost = former.some((_, index) => leaves(index));
+  const hasLost = former.some((_, index) => isRemoved(index));
   const note = former.findLast(isWorkNote);
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
   const { callOf } = outlineHistory(former);
   const { toolCatalog } = parts.densityOptions;
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
-  const record = gatherWork({ history: former, leaves, callOf, toolCatalog, earlier });
+  const record = gatherWork({ history: former, isRemoved, callOf, toolCatalog, earlier });
   const tokens = Math.min(
     parts.gauge.budget.windowTokens * WINDOW_SHARE,
     savedTokens * SAVED_SHARE,

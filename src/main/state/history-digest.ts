@@ -5,7 +5,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { ByteWriter } from '../../shared/state/packed-bytes.js';
-import { textOfEntry } from '../../shared/state/plain-text.js';
+import { textOfEntry } from '../../shared/state/canonical-text.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 
 /** Entries between two checkpoints. */

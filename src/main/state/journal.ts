@@ -94,7 +94,7 @@ export class Journal {
 
   /** Records which entries are left after replaying records. */
   noteStanding(entries: readonly IContent[]): void {
-    this.#writer.leaveAllBut(entries);
+    this.#writer.noteRemovedExcept(entries);
   }
 
   /** The records, for another journal to adopt; do not use this one afterwards. */
@@ -104,7 +104,7 @@ export class Journal {
 
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
-    this.#writer.leave(entry);
+    this.#writer.noteRemoved(entry);
     // Kept entries are not released.
     if (this.added === undefined) this.digest.leave(entry);
   }

@@ -4,12 +4,7 @@ import { crc32 } from 'node:zlib';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
-import {
-  ByteReader,
-  ByteWriter,
-  bytesOfText,
-  textOfBytes,
-} from '../../shared/state/packed-bytes.js';
+import { ByteReader, ByteWriter, fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
 import type { HistoryDigests } from './history-digest.js';
 
 /** The format version that this library writes and reads. */
@@ -69,9 +64,9 @@ export function sealState({
   const { entries, bytes, places } = digests;
   const state = {
     version: STATE_VERSION,
-    history: { entries, bytes: textOfBytes(bytes), places: textOfBytes(places) },
-    journal: { records: textOfBytes(journal.bytes), texts: [...journal.texts] },
-    tokens: textOfBytes(packed.view()),
+    history: { entries, bytes: toBase64(bytes), places: toBase64(places) },
+    journal: { records: toBase64(journal.bytes), texts: [...journal.texts] },
+    tokens: toBase64(packed.view()),
     at,
     memory,
     model,
@@ -119,14 +114,14 @@ function checksumOf(state: object): number {
 function readState({ history, journal, tokens, at, memory, model }: SessionState): OpenState {
   const digests = {
     entries: count(history.entries),
-    bytes: bytesOfText(history.bytes),
-    places: bytesOfText(history.places),
+    bytes: fromBase64(history.bytes),
+    places: fromBase64(history.places),
   };
   if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
   if (!journal.texts.every((text) => typeof text === 'string')) {
     throw new TypeError('Expected texts.');
   }
-  const packed = new ByteReader(bytesOfText(tokens));
+  const packed = new ByteReader(fromBase64(tokens));
   const counts: (number | undefined)[] = [];
   while (!packed.isAtEnd) {
     const number = packed.number();
@@ -134,7 +129,7 @@ function readState({ history, journal, tokens, at, memory, model }: SessionState
   }
   return {
     digests,
-    journal: { bytes: bytesOfText(journal.records), texts: journal.texts },
+    journal: { bytes: fromBase64(journal.records), texts: journal.texts },
     tokens: counts,
     at: count(at),
     memory: readMemory(memory),

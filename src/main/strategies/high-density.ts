@@ -5,9 +5,10 @@ import type { IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { optimize } from '../../shared/density/plan/optimize.js';
-import { carryOutCompression, planCompression } from '../../shared/summarize/plan-compression.js';
+import { carryOutCompression, findTailStart } from '../../shared/summarize/plan-compression.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../shared/summarize/tool-summary.js';
+import { chooseDrops } from '../../shared/summarize/truncation.js';
 import { compressionResult, compressionTarget, countEach } from './strategy.js';
 import type {
   CompressionContext,
@@ -47,7 +48,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     }
 
     const { outline, callOf } = outlineHistory(history);
-    const { tailStart, dropsFor } = planCompression(outline, preserveThreshold);
+    const tailStart = findTailStart(outline, preserveThreshold);
     if (tailStart === 0) return compressionResult(this.name, history, [...history]);
 
     logger.debug('compressing by high-density', {
@@ -61,7 +62,7 @@ export class HighDensityStrategy implements CompressionStrategy {
     const tokens = await countEach(context, summarized);
     context.signal?.throwIfAborted();
 
-    const dropped = new Set(dropsFor(tokens, targetTokens));
+    const dropped = new Set(chooseDrops({ outline, tokens, tailStart }, targetTokens));
     if (dropped.size === 0) return compressionResult(this.name, history, summarized);
     logger.debug('summaries do not reach the target', { dropped: dropped.size, targetTokens });
     const newHistory = summarized.filter((_, index) => !dropped.has(index));

@@ -3,9 +3,8 @@
 import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
-import { groupToolEntries } from '../../shared/summarize/entry-groups.js';
 import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
-import { newestAsked } from '../../shared/summarize/truncation.js';
+import { groupToolEntries, newestUserEntry } from '../../shared/summarize/truncation.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
 import { foldHistory } from '../summarizer/fold-history.js';
@@ -129,7 +128,7 @@ export function summarySpan(
   tailStart: number,
 ): SummarySpan {
   const groups = groupToolEntries(outline);
-  const asked = newestAsked(outline);
+  const asked = newestUserEntry(outline);
   const top: IContent[] = [];
   const summarized: IContent[] = [];
   const notes: IContent[] = [];

@@ -1,21 +1,20 @@
-// What providers want of a conversation whatever it is about: who speaks when, no message without
-// content, texts that can be encoded, no more cache breakpoints than allowed.
+// General checks: order of roles, empty messages, texts that cannot be encoded, too many cache breakpoints.
 
 import { isBlank } from '../content.js';
 import { hasLoneSurrogate } from '../validity.js';
-import { eachPart, eachTurn } from './part-search.js';
+import { eachPart, eachTurn } from './provider-request.js';
 import type { Check, Finding } from './provider-request.js';
 
-/** The conversation starts with another turn than the user's. */
+/** The conversation does not start with a user turn. */
 export const startsWithoutUser: Check = ({ turns }) =>
   turns[0] === undefined || turns[0].role === 'user' ? [] : [{ turn: 0 }];
 
-/** A turn has the role of the one before it. */
+/** A turn has the same role as the one before it. */
 export const repeatsRole: Check = eachTurn(({ role }, at, turns) =>
   turns[at - 1]?.role === role ? {} : undefined,
 );
 
-/** The assistant comes last, and the model does not take that. */
+/** The last turn is the assistant's, and the model does not accept that. */
 export const endsWithAssistant: Check = ({ turns, allowsPrefill = true }) =>
   !allowsPrefill && turns.at(-1)?.role === 'assistant' ? [{ turn: turns.length - 1 }] : [];
 
@@ -24,7 +23,7 @@ export const holdsNothing: Check = eachTurn(({ role, parts }) =>
   parts.length === 0 ? { subject: role } : undefined,
 );
 
-/** As `holdsNothing`, and the assistant's turn may be empty when it comes last. */
+/** As `holdsNothing`, except that the last turn may be an empty one of the assistant. */
 export const holdsNothingBeforeEnd: Check = eachTurn(({ role, parts }, at, turns) => {
   const mayBeEmpty = role === 'assistant' && at === turns.length - 1;
   return parts.length === 0 && !mayBeEmpty ? { subject: role } : undefined;
@@ -40,7 +39,7 @@ export const hasBlankText: Check = eachPart((part) =>
   part.kind === 'text' && isBlank(part.text) ? part.text : false,
 );
 
-/** The assistant comes last, with a text that ends in white space. */
+/** The last turn is the assistant's and ends with white space. */
 export const endsInWhitespace: Check = ({ turns }) => {
   const turn = turns.at(-1);
   const part = turn?.parts.at(-1);
@@ -50,12 +49,12 @@ export const endsInWhitespace: Check = ({ turns }) => {
   return [{ turn: turns.length - 1, part: turn.parts.length - 1 }];
 };
 
-/** A part holds half of a surrogate pair, in a text or a key. Reads every payload. */
+/** A text or key of a part has half of a surrogate pair. Reads every payload. */
 export const hasHalfPair: Check = eachPart(({ content }) => hasLoneSurrogate(content));
 
 const MAX_CACHE_BREAKPOINTS = 4;
 
-/** There are more than four cache breakpoints: found where the fifth is; the subject is their number. */
+/** There are more than four cache breakpoints. Found at the fifth; the subject is their number. */
 export const hasManyCacheBreakpoints: Check = ({ turns, cacheBreakpoints = 0 }) => {
   const places = turns.flatMap(({ parts }, turn) =>
     parts.flatMap(({ hasCacheControl }, part): readonly Finding[] =>

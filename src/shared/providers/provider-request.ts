@@ -1,29 +1,29 @@
-// A request to a provider, reduced to what its rules look at. A history is read into this form (see
-// read-history.ts), and so can the body of a real request be; rules know nothing of either.
+// A request to a provider, reduced to what the rules need, and functions to search it. `read-history.ts` converts a history
+// into this form; the body of a real request can be converted too.
 
 import type { IContent } from '../content.js';
 
-/** What every part says of itself besides its kind. */
+/** The fields of all parts. */
 interface PartBase {
-  /** What the part was read from, for rules about the text in it. */
+  /** The source of the part, for rules about its text. */
   readonly content: unknown;
   /** Whether a cache breakpoint is set on it. */
   readonly hasCacheControl?: boolean;
-  /** Where it stands in the history that it was read from. */
+  /** Its position in the history that it was read from. */
   readonly entry?: number;
   readonly block?: number;
 }
 
-/** Text, code included. */
+/** Text, including code. */
 export interface TextPart extends PartBase {
   readonly kind: 'text';
   readonly text: string;
 }
 
-/** What a model thought, in the form in which a provider takes it back. */
+/** Reasoning of a model, in the form that the provider accepts. */
 export interface ReasoningPart extends PartBase {
   readonly kind: 'reasoning';
-  /** Whether it has the signature or the encrypted form that says where it comes from. */
+  /** Whether it has a signature or is encrypted. */
   readonly isSigned: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface CallPart extends PartBase {
   readonly name: string;
   /** Whether the arguments are a JSON object. */
   readonly hasObjectArguments: boolean;
-  /** Whether the call itself carries a signature, as Gemini has it. */
+  /** Whether the call itself has a signature, as with Gemini. */
   readonly isSigned: boolean;
 }
 
@@ -46,62 +46,109 @@ export interface ResultPart extends PartBase {
   readonly isEmpty: boolean;
 }
 
-/** A picture or a document; or anything else that no rule is about. */
+/** An image or a document, or a part that no rule is about. */
 export interface OtherPart extends PartBase {
   readonly kind: 'media' | 'opaque';
 }
 
-/** A part of a turn, told apart by `kind`. */
+/** A part of a turn, discriminated by `kind`. */
 export type TurnPart = TextPart | ReasoningPart | CallPart | ResultPart | OtherPart;
 
-/** One element of the list that a request sends: a message, a content, an input item. */
+/** One element of a request's list: a message, a content or an input item. */
 export interface Turn {
-  /** `tool` for what is no message of the user's own: a tool message, an output item. */
+  /** `tool` for a tool message or an output item. */
   readonly role: 'user' | 'assistant' | 'tool';
   readonly parts: readonly TurnPart[];
-  /** The id of an item, where the protocol has items and this one is sent with its id. */
+  /** The item's id, if the protocol has items and this one is sent with its id. */
   readonly itemId?: string;
-  /** The first entry of the history that it was read from. */
+  /** Index of the first history entry that it was read from. */
   readonly entry?: number;
 }
 
-/** What a request says besides its conversation, and what its model takes. None of it is in a history. */
+/** Facts about a request and its model that a history does not contain. */
 export interface ProviderRequestOptions {
-  /** Whether the request turns reasoning on. @default unknown; rules about it are skipped */
+  /** Whether the request turns reasoning on. @default unknown; rules that depend on it are skipped */
   readonly thinking?: boolean;
   /** Whether the request defines tools. @default true */
   readonly definesTools?: boolean;
-  /** Whether the model goes on with what it has said when that comes last. @default true */
+  /** Whether the model continues a conversation that ends with its own message. @default true */
   readonly allowsPrefill?: boolean;
-  /** Whether calls of the present turn must be signed, as Gemini 3 and later want it. @default false */
+  /** Whether calls of the current turn must be signed, as with Gemini 3 and later. @default false */
   readonly requiresThoughtSignatures?: boolean;
-  /** Whether text may stand beside tool results; some models of Bedrock refuse it. @default true */
+  /** Whether a message may have text besides tool results; some models on Bedrock refuse it. @default true */
   readonly allowsTextBesideResults?: boolean;
-  /** Cache breakpoints outside of the conversation, on system text and tools. @default 0 */
+  /** Number of cache breakpoints outside of the conversation, on system text and tools. @default 0 */
   readonly cacheBreakpoints?: number;
   /**
-   * The histories that were sent before, in their order: for models that bind reasoning to all that stands before it, as Claude
-   * since Fable 5.1 and Opus 5.5 and GPT since 6.2 do. @default unknown; the rule about it is skipped
+   * The histories that were sent before, in order: for models that bind reasoning to everything before it, such as Claude since
+   * Fable 5.1 and Opus 5.5 and GPT since 6.2. @default unknown; the rule that needs it is skipped
    */
   readonly sentBefore?: readonly (readonly IContent[])[];
 }
 
-/** A request: its conversation in order, and the rest. */
+/** A request: its conversation, in order, and the options. */
 export interface ProviderRequest extends Omit<ProviderRequestOptions, 'sentBefore'> {
   readonly turns: readonly Turn[];
   /** The turns of the requests before this one. */
   readonly sent?: readonly (readonly Turn[])[];
 }
 
-/** Where a request breaks a rule, and whom by. */
+/** A place where a request breaks a rule. */
 export interface Finding {
   readonly turn: number;
   readonly part?: number;
-  /** What the rule is about there: ids, a count, a name. */
+  /** Details for the message: ids, a count, a name. */
   readonly subject?: string;
-  /** Index in the history of the entry that brought it about, where another one did. */
+  /** Index in the history of the entry that caused it, if that is another one. */
   readonly cause?: number | undefined;
 }
 
-/** Finds every place at which a request breaks one rule. Takes time linear in the request. */
+/** Finds all places where a request breaks one rule. Linear in the request. */
 export type Check = (request: ProviderRequest) => readonly Finding[];
+
+/** Makes a check that finds every part for which `subject` returns a text or `true`. */
+export function eachPart(subject: (part: TurnPart) => string | boolean): Check {
+  return ({ turns }) => {
+    const findings: Finding[] = [];
+    turns.forEach(({ parts }, turn) => {
+      parts.forEach((part, at) => {
+        const found = subject(part);
+        if (found === true) findings.push({ turn, part: at });
+        else if (found !== false) findings.push({ turn, part: at, subject: found });
+      });
+    });
+    return findings;
+  };
+}
+
+/** Makes a check that collects what `find` returns for each turn. */
+export function eachTurn(
+  find: (
+    turn: Turn,
+    at: number,
+    turns: readonly Turn[],
+  ) => Omit<Finding, 'turn'> | readonly Finding[] | undefined,
+): Check {
+  return ({ turns }) => {
+    const findings: Finding[] = [];
+    turns.forEach((turn, at) => {
+      const found = find(turn, at, turns);
+      if (found === undefined) return;
+      // Not spread: a turn can have more findings than a call can take arguments.
+      if ('length' in found) for (const finding of found) findings.push(finding);
+      else findings.push({ ...found, turn: at });
+    });
+    return findings;
+  };
+}
+
+/** The calls of an assistant turn; none for other turns. */
+export function callsOf(turn: Turn | undefined): readonly CallPart[] {
+  if (turn?.role !== 'assistant') return [];
+  return turn.parts.filter((part): part is CallPart => part.kind === 'call');
+}
+
+/** The results of a turn. */
+export function resultsOf(turn: Turn | undefined): readonly ResultPart[] {
+  return (turn?.parts ?? []).filter((part): part is ResultPart => part.kind === 'result');
+}

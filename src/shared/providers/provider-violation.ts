@@ -1,6 +1,6 @@
-// What a check of a history against a provider's rules finds.
+// The names of providers and their rules, and the result of checking a history against them.
 
-/** The protocols whose rules are known. */
+/** The supported protocols. */
 export const PROVIDER_PROFILES = [
   'anthropic',
   'openai-chat',
@@ -12,71 +12,71 @@ export const PROVIDER_PROFILES = [
 /** A protocol: Anthropic Messages, OpenAI Chat Completions, OpenAI Responses, Gemini, Bedrock Converse. */
 export type ProviderProfile = (typeof PROVIDER_PROFILES)[number];
 
-/** The name of each rule that a provider can have. */
+/** The names of all rules; each provider has some of them. */
 export type ProviderRule =
   /** The conversation does not start with the user. */
   | 'first-turn'
-  /** Two turns in succession have one role. */
+  /** Two consecutive turns have the same role. */
   | 'alternation'
-  /** The conversation ends with the assistant, and the model does not go on with that. */
+  /** The conversation ends with the assistant, and the model does not continue it. */
   | 'prefill'
   /** A call has no result where it must have one. */
   | 'tool-result-missing'
-  /** A result names no call, or none that stands where it must. */
+  /** A result names no call, or none in the required place. */
   | 'tool-call-missing'
-  /** A result follows calls, and names none of them. */
+  /** A result follows calls, but names none of them. */
   | 'tool-call-unknown'
   /** A call has two results. */
   | 'tool-result-repeated'
-  /** Something else stands before a result. */
+  /** Something else is before a result. */
   | 'tool-result-not-first'
-  /** There are more results than calls, or another number of them. */
+  /** There are more results than calls, or not as many. */
   | 'tool-result-count'
-  /** Something else stands beside results. */
+  /** A message has something besides results. */
   | 'tool-result-mixed'
   | 'tool-result-empty'
   /** A call follows the model's own turn. */
   | 'call-placement'
   | 'call-id-repeated'
   | 'call-id-pattern'
-  /** The arguments of a call are no object. */
+  /** The arguments of a call are not an object. */
   | 'call-arguments'
-  /** There are calls or results, and the request defines no tools. */
+  /** There are calls or results, but the request defines no tools. */
   | 'tools-undefined'
   | 'empty-message'
   | 'blank-text'
   | 'trailing-whitespace'
-  /** Reasoning is on, and the present turn does not start with any. */
+  /** Reasoning is on, but the current turn does not start with any. */
   | 'thinking-missing'
-  /** Reasoning is off, and the last turn holds some. */
+  /** Reasoning is off, but the last turn has some. */
   | 'thinking-unexpected'
   | 'thinking-unsigned'
-  /** Reasoning does not stand behind what it was made from any more. Some models drop it without a word. */
+  /** Reasoning no longer follows the conversation that it was generated from. Some models drop it silently. */
   | 'reasoning-bound'
   /** A message ends with reasoning. */
   | 'thinking-last'
   | 'thought-signature-missing'
-  /** A reasoning item stands without what it led to. */
+  /** A reasoning item is not followed by its output. */
   | 'reasoning-alone'
   | 'item-id-repeated'
   | 'item-id-prefix'
   | 'cache-control-count'
-  /** A text holds half of a surrogate pair. */
+  /** A text has half of a surrogate pair. */
   | 'lone-surrogate';
 
 /** One breach of a provider's rule. */
 export interface ProviderViolation {
   readonly rule: ProviderRule;
-  /** What the provider answers, with ids and positions filled in. Providers change their wording. */
+  /** The provider's error message, with ids and positions filled in. Providers change their wording. */
   readonly message: string;
-  /** Index of the message, content or item in the request that the history is sent as. */
+  /** Index of the message, content or item in the request. */
   readonly turn: number;
-  /** Index in that message's parts, where one part is to blame. */
+  /** Index in that message's parts, if one part is to blame. */
   readonly part?: number;
   /** Index in the history. */
   readonly entry?: number;
-  /** Index in the entry's blocks, where one block is to blame. */
+  /** Index in the entry's blocks, if one block is to blame. */
   readonly block?: number;
-  /** Index in the history of the entry that brought it about, where that is another one: which is not as it was sent. */
+  /** Index in the history of the entry that caused it, if that is another one: one that differs from what was sent. */
   readonly causedBy?: number;
 }

@@ -1,5 +1,5 @@
-// Reads a history into the request that it is sent as, grouped as each protocol wants it. Leaves out
-// what no adapter sends: blank text, results that are not complete, reasoning that cannot be given back.
+// Converts a history into the request as which it is sent, grouped as each protocol requires. Omits what no adapter sends:
+// blank text, incomplete results, reasoning without a signature.
 
 import { isBlank } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
@@ -12,7 +12,7 @@ import type {
 } from './provider-request.js';
 import type { ProviderProfile } from './provider-violation.js';
 
-/** Makes the request that a history is sent as. Linear in entries and blocks; looks into no payload. */
+/** Converts a history into a request. Linear in entries and blocks; reads no payloads. */
 export function readHistory(
   history: readonly IContent[],
   profile: ProviderProfile,
@@ -28,7 +28,7 @@ export function readHistory(
   };
 }
 
-/** An entry as parts; `index` is where it stands in the history. */
+/** An entry as parts; `index` is its position in the history. */
 interface ReadEntry {
   readonly index: number;
   readonly speaker: IContent['speaker'];
@@ -45,7 +45,7 @@ const GROUPINGS: Readonly<
   'openai-responses': (entries) => messageTurns(entries, responseItems),
 };
 
-/** What follows each other on one side becomes one turn, in which results come first. */
+/** Merges consecutive entries of one side into one turn, in which results come first. */
 function alternatingTurns(entries: readonly ReadEntry[]): readonly Turn[] {
   const runs = runsOf(entries, ({ speaker }) => speaker === 'ai');
   return runs.map((run) => {
@@ -59,7 +59,7 @@ function alternatingTurns(entries: readonly ReadEntry[]): readonly Turn[] {
   });
 }
 
-/** One turn per result; what else stands beside results follows when all of them are told. */
+/** One turn per result; other parts of tool entries follow after all results. */
 function messageTurns(
   entries: readonly ReadEntry[],
   assistantTurns: (entry: ReadEntry) => readonly Turn[],
@@ -79,13 +79,13 @@ function messageTurns(
   });
 }
 
-/** Chat Completions take no reasoning back. */
+/** Chat Completions accept no reasoning. */
 function chatMessage({ index, parts }: ReadEntry): readonly Turn[] {
   const said = parts.filter(({ kind }) => kind !== 'reasoning');
   return [{ role: 'assistant', parts: said, entry: index }];
 }
 
-/** Every call and every reasoning is an item of its own, and so is what is said between them. */
+/** Each call, each reasoning block, and the text between them is a separate item. */
 function responseItems({ parts }: ReadEntry): readonly Turn[] {
   const isItem = ({ kind }: TurnPart): boolean => kind === 'call' || kind === 'reasoning';
   return runsOf(parts, isItem).flatMap((run) => {
@@ -98,7 +98,7 @@ function responseItems({ parts }: ReadEntry): readonly Turn[] {
   });
 }
 
-/** The ids of other items have no place in a history. */
+/** A history has no field for the ids of other items. */
 function reasoningItemId(content: unknown): string | undefined {
   const { signature } = content as { readonly signature?: string };
   return signature?.startsWith('rs_') === true ? signature : undefined;
@@ -109,15 +109,18 @@ function turnOf(role: Turn['role'], parts: readonly TurnPart[]): Turn {
   return { role, parts, ...(entry !== undefined && { entry }) };
 }
 
-/** Cuts a list where the answer to a question changes. */
-function runsOf<T>(items: readonly T[], ask: (item: T) => boolean): readonly (readonly T[])[] {
+/** Splits a list into runs of items for which the predicate returns the same. */
+function runsOf<T>(
+  items: readonly T[],
+  predicate: (item: T) => boolean,
+): readonly (readonly T[])[] {
   const runs: T[][] = [];
   let last: boolean | undefined;
   for (const item of items) {
-    const answer = ask(item);
-    if (answer === last) runs.at(-1)?.push(item);
+    const current = predicate(item);
+    if (current === last) runs.at(-1)?.push(item);
     else runs.push([item]);
-    last = answer;
+    last = current;
   }
   return runs;
 }
@@ -132,8 +135,8 @@ function isNoResult(part: TurnPart): boolean {
 
 function readEntry(content: IContent, index: number): readonly ReadEntry[] {
   const { speaker, blocks } = content;
-  // Nothing is sent yet for an entry in which everything is still on its way.
-  if (blocks.length > 0 && blocks.every(isUnderWay)) return [];
+  // An entry with only incomplete results is not sent yet.
+  if (blocks.length > 0 && blocks.every(isIncomplete)) return [];
   const marks = readMarks(content);
   let { isSigned } = marks;
   const parts: TurnPart[] = [];
@@ -141,7 +144,7 @@ function readEntry(content: IContent, index: number): readonly ReadEntry[] {
     const place = { content: block, entry: index, block: at };
     const part = readBlock(block, speaker, place, isSigned);
     if (part === undefined) return;
-    // The first call of a step carries the signature of what was thought before it.
+    // The first call of a step has the signature of the reasoning before it.
     if (part.kind === 'call') isSigned = false;
     else if (block.type === 'thinking') isSigned ||= block.signature !== undefined;
     parts.push(part);
@@ -153,7 +156,7 @@ function readEntry(content: IContent, index: number): readonly ReadEntry[] {
   return [{ index, speaker, parts }];
 }
 
-function isUnderWay(block: ContentBlock): boolean {
+function isIncomplete(block: ContentBlock): boolean {
   return block.type === 'tool_response' && block.isComplete === false;
 }
 
@@ -173,7 +176,7 @@ function readBlock(
     case 'text':
       return isBlank(block.text) ? undefined : { kind: 'text', text: block.text, ...place };
     case 'code':
-      // It is sent in a fence, so that nothing of it ends the text.
+      // Sent in a fence, so the text does not end with white space of the code.
       if (isBlank(block.code)) return undefined;
       return { kind: 'text', text: block.code.trimEnd(), ...place };
     case 'thinking': {
@@ -194,8 +197,8 @@ function readBlock(
     }
     case 'tool_response': {
       const { callId, result, error } = block;
-      if (isUnderWay(block)) return undefined;
-      const isEmpty = isNothing(result) && isNothing(error);
+      if (isIncomplete(block)) return undefined;
+      const isEmpty = isEmptyPayload(result) && isEmptyPayload(error);
       return { kind: 'result', callId, isError: error !== undefined, isEmpty, ...place };
     }
     case 'media':
@@ -204,19 +207,19 @@ function readBlock(
   }
 }
 
-function isNothing(value: unknown): boolean {
+function isEmptyPayload(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && isBlank(value));
 }
 
 interface Marks {
-  /** Whether Gemini signed what the entry says. */
+  /** Whether Gemini signed the entry. */
   readonly isSigned: boolean;
   readonly hasCacheControl: boolean;
 }
 
 const UNMARKED: Marks = { isSigned: false, hasCacheControl: false };
 
-/** What the provider's metadata of an entry says, or the part of it for one provider, in the names of SDKs. */
+/** Reads `providerMetadata`, either flat or keyed by provider, with the field names of SDKs. */
 function readMarks({ metadata }: IContent): Marks {
   const root = metadata?.providerMetadata;
   if (!isRecord(root)) return UNMARKED;

@@ -1,8 +1,11 @@
-// Where reasoning has to stand, and where it must not. Whether it is still what the model said, no
-// single history can tell: `findViolations` compares it with the one it was made from.
+// Checks about reasoning: where it must and must not be, and whether it still follows the conversation that it was generated
+// from. Whether the reasoning itself was changed is for `findViolations`, which compares a history with its base.
 
-import { callsOf, eachPart, eachTurn } from './part-search.js';
-import type { Check, Turn, TurnPart } from './provider-request.js';
+import { isDeepStrictEqual } from 'node:util';
+import { COMPACTION_KIND } from '../content.js';
+import { asRecord } from '../json.js';
+import { callsOf, eachPart, eachTurn } from './provider-request.js';
+import type { Check, Finding, ProviderRequest, Turn, TurnPart } from './provider-request.js';
 
 const BLOCK_TYPES: Readonly<Record<TurnPart['kind'], string>> = {
   text: 'text',
@@ -14,8 +17,8 @@ const BLOCK_TYPES: Readonly<Record<TurnPart['kind'], string>> = {
 };
 
 /**
- * Reasoning is on, and the assistant's present turn starts with something else; the subject is what.
- * The turn began behind the newest message that is more than results.
+ * Reasoning is on, but the assistant's current turn starts with something else; the subject is its type. The turn starts
+ * after the newest user message without results.
  */
 export const startsWithoutThinking: Check = ({ turns, thinking }) => {
   if (thinking !== true) return [];
@@ -28,7 +31,7 @@ export const startsWithoutThinking: Check = ({ turns, thinking }) => {
   return [{ turn: start + 1, part: 0, subject: BLOCK_TYPES[first.kind] }];
 };
 
-/** Reasoning is off, and the assistant comes last with some of it. */
+/** Reasoning is off, but the last turn is the assistant's and has some. */
 export const endsWithThinking: Check = ({ turns, thinking }) => {
   const last = turns.length - 1;
   if (thinking !== false || turns[last]?.role !== 'assistant') return [];
@@ -39,7 +42,7 @@ export const endsWithThinking: Check = ({ turns, thinking }) => {
 /** Reasoning has no signature. */
 export const isUnsigned: Check = eachPart((part) => part.kind === 'reasoning' && !part.isSigned);
 
-/** Reasoning ends a message. */
+/** A message ends with reasoning. */
 export const closesWithThinking: Check = eachTurn(({ role, parts }) =>
   role === 'assistant' && parts.at(-1)?.kind === 'reasoning'
     ? { part: parts.length - 1 }
@@ -47,8 +50,8 @@ export const closesWithThinking: Check = eachTurn(({ role, parts }) =>
 );
 
 /**
- * Signatures are asked for, and the first call of a step of the present turn has none; the subject is
- * its name. The turn began behind the newest message that is more than results.
+ * Signatures are required, but the first call of a step of the current turn has none; the subject is its name. The turn
+ * starts after the newest user message that is not only results.
  */
 export const callsWithoutSignature: Check = ({ turns, requiresThoughtSignatures = false }) => {
   if (!requiresThoughtSignatures) return [];
@@ -63,8 +66,8 @@ export const callsWithoutSignature: Check = ({ turns, requiresThoughtSignatures 
 };
 
 /**
- * A reasoning item with an id is followed by nothing that the model said or called then; the subject
- * is the id. Of items that were read from a history, what followed stands in the same entry.
+ * A reasoning item with an id is not followed by the text or call of the same response, which is in the same entry of the
+ * history; the subject is the id.
  */
 export const standsAlone: Check = eachTurn((turn, at, turns) => {
   const { itemId } = turn;
@@ -76,4 +79,153 @@ export const standsAlone: Check = eachTurn((turn, at, turns) => {
 
 function isReasoning({ parts }: Turn): boolean {
   return parts.length > 0 && parts.every(({ kind }) => kind === 'reasoning');
+}
+
+/** A part and its position. */
+interface Placed {
+  readonly part: TurnPart;
+  readonly role: Turn['role'];
+  readonly turn: number;
+  readonly at: number;
+}
+
+/** A conversation since the provider's last compaction, split into reasoning and other parts, in order. */
+interface Conversation {
+  readonly reasoning: readonly Placed[];
+  readonly others: readonly Placed[];
+  /** By reasoning part, the number of other parts before it. */
+  readonly othersBefore: readonly number[];
+  /** That compaction, made by the provider itself. */
+  readonly compaction?: Placed | undefined;
+}
+
+/**
+ * Finds reasoning that is bound to a different conversation: something before it was changed, added, removed or moved; or
+ * earlier reasoning was removed from the middle or added again. Reasoning may be removed from the start, from the end, or
+ * completely. Ignores everything before the provider's newest compaction; what follows it may be any suffix of what was sent
+ * before it. The cause is the entry of the first difference. Without earlier requests (`sent`), finds nothing. Linear in the
+ * size of all requests. Source: the documentation of Anthropic and OpenAI on preserved thinking and prefixes.
+ */
+export const isBoundElsewhere: Check = ({ turns, sent = [] }: ProviderRequest) => {
+  const now = splitConversation(turns);
+  const requests = sent.map(splitConversation);
+  const firstRequestOf = firstRequests(requests);
+  const findings: Finding[] = [];
+  /** The reply that the current reasoning belongs to, by the first request that contained it, and the cause found for it. */
+  let reply = { request: -1, cause: null as Finding['cause'] | null };
+  for (const [at, { part, turn, at: partAt }] of now.reasoning.entries()) {
+    const request = firstRequestOf.get(sealOf(part)) ?? requests.length;
+    if (request !== reply.request || at === 0) {
+      reply = { request, cause: causeOf(now, requests, firstRequestOf, at) };
+    }
+    if (reply.cause === null) continue;
+    findings.push({ turn, part: partAt, subject: turns[turn]?.itemId ?? '', cause: reply.cause });
+  }
+  return findings;
+};
+
+/** The entry that breaks the binding of a reply's reasoning; `undefined` if it is unknown, `null` if the binding holds. */
+function causeOf(
+  now: Conversation,
+  requests: readonly Conversation[],
+  firstRequestOf: ReadonlyMap<string, number>,
+  first: number,
+): Finding['cause'] | null {
+  const key = sealOf(now.reasoning[first]?.part);
+  const request = firstRequestOf.get(key) ?? requests.length;
+  const holder = requests[request];
+  // Reasoning in the first request was generated from what is before it there; the actual request is not known.
+  const made = requests[request - 1] ?? holder;
+  if (made === undefined) return null;
+  const own = holder?.reasoning.findIndex(({ part }) => sealOf(part) === key) ?? 0;
+  const length = made === holder ? (made.othersBefore[own] ?? 0) : made.others.length;
+  const causes = possibleStarts(now, made, length).map((start) =>
+    firstChange(now, now.othersBefore[first] ?? 0, made.others.slice(start, length)),
+  );
+  if (!causes.includes(null)) return causes[0];
+  const ofReply = (holder?.reasoning.slice(0, own) ?? []).filter(
+    ({ part }) => made === holder || firstRequestOf.get(sealOf(part)) === request,
+  );
+  const chain = made === holder ? ofReply : [...made.reasoning, ...ofReply];
+  for (let back = 1; back <= first; back += 1) {
+    const present = now.reasoning[first - back];
+    if (sealOf(present?.part) !== sealOf(chain.at(-back)?.part)) return present?.part.entry;
+  }
+  return null;
+}
+
+/** Where in a sent conversation the current one may start: at 0, or anywhere if the provider has compacted it since. */
+function possibleStarts(now: Conversation, made: Conversation, length: number): readonly number[] {
+  if (now.compaction === undefined || isSame(now.compaction, made.compaction)) return [0];
+  const kept = made.others.flatMap((part, at) => (isSame(now.others[0], part) ? at : []));
+  return [length, ...kept];
+}
+
+/** The entry of the first part that differs from before, or `null`. */
+function firstChange(
+  { others }: Conversation,
+  end: number,
+  former: readonly Placed[],
+): Finding['cause'] | null {
+  for (const [at, part] of former.entries()) {
+    if (!isSame(others[at], part) || at >= end) return others[at]?.part.entry;
+  }
+  // Anything but the assistant's own parts between the request and its reply was added later.
+  for (let at = former.length; at < end; at += 1) {
+    const between = others[at];
+    if (between !== undefined && between.role !== 'assistant') return between.part.entry;
+  }
+  return null;
+}
+
+function splitConversation(turns: readonly Turn[]): Conversation {
+  const reasoning: Placed[] = [];
+  const others: Placed[] = [];
+  const othersBefore: number[] = [];
+  let compaction: Placed | undefined;
+  for (const [turn, { role, parts }] of turns.entries()) {
+    for (const [at, part] of parts.entries()) {
+      if (part.kind === 'opaque' && isCompaction(part.content)) {
+        compaction = { part, role, turn, at };
+        for (const list of [reasoning, others, othersBefore]) list.length = 0;
+        continue;
+      }
+      if (part.kind !== 'reasoning') {
+        others.push({ part, role, turn, at });
+        continue;
+      }
+      othersBefore.push(others.length);
+      reasoning.push({ part, role, turn, at });
+    }
+  }
+  return { reasoning, others, othersBefore, compaction };
+}
+
+function isCompaction(content: unknown): boolean {
+  return asRecord(content)?.['kind'] === COMPACTION_KIND;
+}
+
+/** By reasoning, the index of the first request that contains it; it was generated from the request before. */
+function firstRequests(requests: readonly Conversation[]): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  for (const [at, { reasoning }] of requests.entries()) {
+    for (const { part } of reasoning) {
+      const key = sealOf(part);
+      if (!first.has(key)) first.set(key, at);
+    }
+  }
+  return first;
+}
+
+/** Identifies reasoning by its signature and encrypted content. */
+function sealOf(part: TurnPart | undefined): string {
+  const { encryptedContent, signature } = (part?.content ?? {}) as Readonly<
+    Record<string, string | undefined>
+  >;
+  return part === undefined ? '' : `${signature ?? ''}\0${encryptedContent ?? ''}`;
+}
+
+function isSame(a: Placed | undefined, b: Placed | undefined): boolean {
+  if (a === undefined || b === undefined || a.role !== b.role) return false;
+  return a.part.content === b.part.content || isDeepStrictEqual(a.part.content, b.part.content);
 }

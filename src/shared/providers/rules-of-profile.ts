@@ -1,9 +1,6 @@
-// The rules of each provider at a glance: what is looked for, and what the provider answers. The words
-// are those of the services, as they were seen; what an ellipsis stands for in them differs.
+// The rules of each provider: a check, and the provider's message for each finding, as observed from the services.
 
-import { isBoundElsewhere } from './binding-checks.js';
 import * as conversation from './conversation-checks.js';
-import * as items from './item-checks.js';
 import type { Check, Finding } from './provider-request.js';
 import type { ProviderProfile, ProviderRule } from './provider-violation.js';
 import * as reasoning from './reasoning-checks.js';
@@ -12,12 +9,12 @@ import * as tools from './tool-checks.js';
 /** A rule of one provider. */
 export interface RuleOfProfile {
   readonly find: Check;
-  /** Tells a finding in the provider's words. */
-  readonly say: (finding: Told) => string;
+  /** Returns the provider's message for a finding. */
+  readonly say: (finding: MessageFacts) => string;
 }
 
-/** A finding with all that messages name. */
-type Told = Required<Omit<Finding, 'cause'>>;
+/** The parts of a finding that messages mention. */
+type MessageFacts = Required<Omit<Finding, 'cause'>>;
 
 /** The rules of one provider by name. */
 export type RulesOfProfile = Readonly<Partial<Record<ProviderRule, RuleOfProfile>>>;
@@ -26,7 +23,7 @@ const PREFILL =
   'This model does not support assistant message prefill. The conversation must end with a user message.';
 
 const BOUND: RuleOfProfile = {
-  find: isBoundElsewhere,
+  find: reasoning.isBoundElsewhere,
   say: ({ turn, part }) =>
     `messages.${turn}.content.${part}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. ` +
     'Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
@@ -160,7 +157,7 @@ const OPENAI_CHAT: RulesOfProfile = {
     say: () => "Duplicate value for 'tool_call_id'",
   },
   'call-arguments': {
-    // OpenAI itself takes them; the templates of servers that speak its protocol do not.
+    // OpenAI itself accepts them, but chat templates of compatible servers do not.
     find: tools.hasOddArguments,
     say: () => 'Can only get item pairs from a mapping.',
   },
@@ -172,11 +169,11 @@ const OPENAI_CHAT: RulesOfProfile = {
 
 const OPENAI_RESPONSES: RulesOfProfile = {
   'tool-result-missing': {
-    find: items.callsWithoutOutput,
+    find: tools.callsWithoutOutput,
     say: ({ subject }) => `No tool output found for function call ${subject}.`,
   },
   'tool-call-missing': {
-    find: items.outputsWithoutCall,
+    find: tools.outputsWithoutCall,
     say: ({ subject }) => `No tool call found for function call output with call_id ${subject}.`,
   },
   'reasoning-alone': {
@@ -185,18 +182,18 @@ const OPENAI_RESPONSES: RulesOfProfile = {
       `Item '${subject}' of type 'reasoning' was provided without its required following item.`,
   },
   'reasoning-bound': {
-    find: isBoundElsewhere,
-    // Nothing is refused: the answer says what the model was not shown.
+    find: reasoning.isBoundElsewhere,
+    // The request is not refused; the response reports what was removed.
     say: ({ subject }) =>
       `input_transformations: {"type":"reasoning","action":"removed","id":${JSON.stringify(subject)},"reason":"prefix_mismatch"}`,
   },
   'item-id-repeated': {
-    find: items.repeatsItemId,
+    find: tools.repeatsItemId,
     say: ({ subject }) =>
       `Duplicate item found with id ${subject}. Remove duplicate items from your input and try again.`,
   },
   'item-id-prefix': {
-    find: items.hasOddItemId,
+    find: tools.hasOddItemId,
     say: ({ turn, subject }) =>
       `Invalid 'input[${turn}].id': '${subject}'. Expected an ID that begins with 'fc'.`,
   },
@@ -311,7 +308,7 @@ const BEDROCK: RulesOfProfile = {
   },
 };
 
-/** What each provider asks of a request. */
+/** The rules by provider. */
 export const RULES_OF_PROFILE: Readonly<Record<ProviderProfile, RulesOfProfile>> = {
   anthropic: ANTHROPIC,
   'openai-chat': OPENAI_CHAT,

@@ -1,58 +1,58 @@
-// How calls and results stand to each other where a turn can hold several of them: the results of one
-// turn's calls in the next turn, or one tool message each behind the message that calls.
+// Checks about calls and their results, for three kinds of protocols: all results of a turn's calls in the next turn; one
+// tool message per result after the message with the calls; or calls and outputs as separate items of a list.
 
-import { callsOf, eachPart, eachTurn, resultsOf } from './part-search.js';
-import type { Check, Finding, Turn } from './provider-request.js';
+import { callsOf, eachPart, eachTurn, resultsOf } from './provider-request.js';
+import type { Check, Finding, ProviderRequest, Turn } from './provider-request.js';
 
-/** Calls of a turn have no result in the next one; the subject is their ids. */
+/** Calls of a turn have no result in the next turn; the subject is their ids. */
 export const unansweredInNextTurn: Check = eachTurn((turn, at, turns) => {
   const answered = new Set(resultsOf(turns[at + 1]).map(({ callId }) => callId));
   const missing = callsOf(turn).filter(({ id }) => !answered.has(id));
   return missing.length === 0 ? undefined : { subject: idsOf(missing) };
 });
 
-/** A result is not that of a call in the turn before; the subject is its id. */
+/** A result belongs to no call of the turn before; the subject is its id. */
 export const uncalledInTurnBefore: Check = eachTurn((turn, at, turns) => {
   const called = new Set(callsOf(turns[at - 1]).map(({ id }) => id));
   return findResults(turn, at, ({ callId }) => !called.has(callId));
 });
 
-/** A turn holds a second result of one call; the subject is its id. */
+/** A turn has a second result of a call; the subject is its id. */
 export const answeredTwiceInTurn: Check = eachTurn((turn, at) => {
   const seen = new Set<string>();
   return findResults(turn, at, ({ callId }) => seen.size === seen.add(callId).size);
 });
 
-/** Something stands before the last result of a turn; the subject is the number of results. */
+/** Something else is before a result of a turn; the subject is the number of results. */
 export const resultsNotFirst: Check = eachTurn(({ parts }) => {
   const results = parts.filter(({ kind }) => kind === 'result').length;
   const last = parts.findLastIndex(({ kind }) => kind === 'result');
   return last < results ? undefined : { subject: String(results) };
 });
 
-/** A turn holds more results than the one before holds calls. */
+/** A turn has more results than the turn before has calls. */
 export const moreResultsThanCalls: Check = eachTurn((turn, at, turns) =>
   resultsOf(turn).length > callsOf(turns[at - 1]).length ? {} : undefined,
 );
 
-/** A turn that calls is followed by another number of results. */
+/** A turn with calls is followed by a different number of results. */
 export const countsDiffer: Check = eachTurn((turn, at, turns) => {
   const calls = callsOf(turn).length;
   return calls === 0 || calls === resultsOf(turns[at + 1]).length ? undefined : {};
 });
 
-/** Results stand behind a turn that calls nothing. */
+/** Results follow a turn without calls. */
 export const resultsWithoutCalls: Check = eachTurn((turn, at, turns) =>
   resultsOf(turn).length > 0 && callsOf(turns[at - 1]).length === 0 ? {} : undefined,
 );
 
-/** A turn that calls follows neither the user nor results. */
+/** A turn with calls follows neither the user nor results. */
 export const callsAfterAssistant: Check = eachTurn((turn, at, turns) => {
   const before = turns[at - 1]?.role;
   return callsOf(turn).length === 0 || before === 'user' || before === 'tool' ? undefined : {};
 });
 
-/** Something stands beside results, and the model does not take that. */
+/** A turn has something besides results, and the model does not accept that. */
 export const resultsMixed: Check = ({ turns, allowsTextBesideResults = true }) =>
   allowsTextBesideResults
     ? []
@@ -61,7 +61,7 @@ export const resultsMixed: Check = ({ turns, allowsTextBesideResults = true }) =
         return results === 0 || results === turn.parts.length ? [] : [{ turn: at }];
       });
 
-/** Calls of a message have no tool message right behind it; the subject is their ids. */
+/** Calls of a message have no tool message directly after it; the subject is their ids. */
 export const unansweredByMessages: Check = ({ turns }) =>
   messagesBehindCalls(turns).flatMap(({ caller, answers }): readonly Finding[] => {
     const answered = new Set(answers.flatMap((at) => resultsOf(turns[at]).map((r) => r.callId)));
@@ -69,7 +69,7 @@ export const unansweredByMessages: Check = ({ turns }) =>
     return missing.length === 0 ? [] : [{ turn: caller, subject: idsOf(missing) }];
   });
 
-/** A tool message stands behind no message that calls. */
+/** A tool message does not follow a message with calls. */
 export const messagesWithoutCalls: Check = ({ turns }) => {
   const behind = new Set(messagesBehindCalls(turns).flatMap(({ answers }) => answers));
   return turns.flatMap(({ role }, turn) =>
@@ -77,14 +77,14 @@ export const messagesWithoutCalls: Check = ({ turns }) => {
   );
 };
 
-/** A tool message stands behind a message that calls, but names none of its calls; the subject is its id. */
+/** A tool message follows a message with calls, but names none of them; the subject is its id. */
 export const messagesOfOtherCalls: Check = ({ turns }) =>
   messagesBehindCalls(turns).flatMap(({ caller, answers }) => {
     const called = new Set(callsOf(turns[caller]).map(({ id }) => id));
     return answers.flatMap((at) => findResults(turns[at], at, ({ callId }) => !called.has(callId)));
   });
 
-/** Two tool messages behind one message name the same call; the subject is its id. */
+/** Two tool messages after one message name the same call; the subject is its id. */
 export const answeredTwiceByMessages: Check = ({ turns }) =>
   messagesBehindCalls(turns).flatMap(({ answers }) => {
     const seen = new Set<string>();
@@ -101,30 +101,51 @@ export const repeatsCallId: Check = (request) => {
   )(request);
 };
 
-/** The id of a call holds other characters than providers allow; the subject is the id. */
+/** The id of a call has characters that providers refuse; the subject is the id. */
 export const hasOddCallId: Check = eachPart((part) =>
   part.kind === 'call' && !/^[a-zA-Z0-9_-]+$/.test(part.id) ? part.id : false,
 );
 
-/** The arguments of a call are no object; the subject is its name. */
+/** The arguments of a call are not an object; the subject is its name. */
 export const hasOddArguments: Check = eachPart((part) =>
   part.kind === 'call' && !part.hasObjectArguments ? part.name : false,
 );
 
-/** A result says that the tool failed, and nothing else. */
+/** A result says only that the tool failed. */
 export const failsSilently: Check = eachPart(
   (part) => part.kind === 'result' && part.isError && part.isEmpty,
 );
 
-/** There are calls or results in a request without tools: found at the first of them. */
+/** A request without tools has calls or results. Found at the first of them. */
 export const usesUndefinedTools: Check = (request) =>
   request.definesTools === false
     ? eachPart(({ kind }) => kind === 'call' || kind === 'result')(request).slice(0, 1)
     : [];
 
+/** A call item is not followed by its output; the subject is its id. */
+export const callsWithoutOutput: Check = (request) => pairItems(request).open;
+
+/** An output item has no open call before it; the subject is its id. */
+export const outputsWithoutCall: Check = (request) => pairItems(request).stray;
+
+/** Two items have the same id; the subject is the id. */
+export const repeatsItemId: Check = (request) => {
+  const seen = new Set<string>();
+  return eachTurn(({ itemId }) =>
+    itemId !== undefined && seen.size === seen.add(itemId).size ? { subject: itemId } : undefined,
+  )(request);
+};
+
+/** The id of a call's item has the wrong prefix; the subject is the id. */
+export const hasOddItemId: Check = eachTurn(({ itemId, parts }) =>
+  itemId !== undefined && parts[0]?.kind === 'call' && !itemId.startsWith('fc')
+    ? { subject: itemId }
+    : undefined,
+);
+
 interface AnsweredMessage {
   readonly caller: number;
-  /** The tool messages right behind it. */
+  /** The tool messages directly after it. */
   readonly answers: readonly number[];
 }
 
@@ -151,4 +172,27 @@ function findResults(
 
 function idsOf(calls: readonly { readonly id: string }[]): string {
   return calls.map(({ id }) => id).join(', ');
+}
+
+interface Pairing {
+  readonly open: readonly Finding[];
+  readonly stray: readonly Finding[];
+}
+
+function pairItems({ turns }: ProviderRequest): Pairing {
+  const waiting = new Map<string, Finding[]>();
+  const stray: Finding[] = [];
+  turns.forEach(({ parts }, turn) => {
+    parts.forEach((part, at) => {
+      if (part.kind === 'call') {
+        const finding = { turn, part: at, subject: part.id };
+        const calls = waiting.get(part.id);
+        if (calls === undefined) waiting.set(part.id, [finding]);
+        else calls.push(finding);
+      } else if (part.kind === 'result' && waiting.get(part.callId)?.pop() === undefined) {
+        stray.push({ turn, part: at, subject: part.callId });
+      }
+    });
+  });
+  return { open: [...waiting.values()].flat(), stray };
 }

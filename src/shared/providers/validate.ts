@@ -1,7 +1,7 @@
-// Whether a provider would take a history, or a request, as it is. Repairs nothing, calls nobody.
+// Checks a history or a request against a provider's rules. Repairs nothing and makes no requests.
 
 import type { IContent } from '../content.js';
-import { assertHistory, overEntries } from '../ingestion.js';
+import { assertHistory, overUncheckedEntries } from '../ingestion.js';
 import { assertArray, kindOf, readOptions } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
@@ -12,17 +12,16 @@ import { RULES_OF_PROFILE } from './rules-of-profile.js';
 import type { RuleOfProfile } from './rules-of-profile.js';
 
 /**
- * Lists what a provider would refuse if the history were sent to it now, in the order of the request;
- * nothing when it would take it. An open call is refused: nothing is sent while a tool runs.
+ * Lists what a provider would refuse if the history were sent to it now, in the order of the request. An open call is
+ * refused, because nothing may be sent while a tool runs.
  *
- * The history is read as a careful adapter sends it: what follows each other on one side becomes one
- * message (Anthropic, Bedrock, Gemini), results come first, blank text and reasoning without signature
- * are left out. Rules about what no history tells follow `options`; the ids of items are judged as far
- * as signatures hold them. Whether reasoning is what the model said is for `findViolations` with a
- * base; whether a model still takes it behind what was edited is told where `sentBefore` says what was sent.
- * Takes time linear in the size of the histories.
+ * The history is converted as a careful adapter would: consecutive entries of one side become one message (Anthropic, Bedrock,
+ * Gemini), results come first, blank text and reasoning without signature are omitted. `options` adds facts that a history
+ * does not contain. Ids of items are checked if signatures contain them. `findViolations` with a base checks that reasoning is
+ * unchanged; whether the model still accepts it after edits is checked here if `sentBefore` is given.
+ * Linear in the size of the histories.
  *
- * @throws RangeError for an unknown profile; TypeError for what is no history, or are no options.
+ * @throws RangeError for an unknown profile; TypeError for an invalid history or options.
  */
 export function validate(
   history: readonly IContent[],
@@ -37,8 +36,8 @@ export function validate(
   const given = readOptions('options', options);
   const { sentBefore = [] } = given;
   assertArray('sentBefore', sentBefore);
-  for (const sent of sentBefore) overEntries(SENT_BEFORE, sent, () => undefined);
-  return overEntries('the history', history, () => {
+  for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
+  return overUncheckedEntries('the history', history, () => {
     try {
       return findRequestViolations(readHistory(history, profile, given), profile);
     } catch (thrown) {
@@ -50,7 +49,7 @@ export function validate(
 
 const SENT_BEFORE = 'a history that was sent before';
 
-/** Lists what a provider would refuse of a request, in the order of the request. Linear. */
+/** Lists what a provider would refuse in a request, in its order. Linear. */
 export function findRequestViolations(
   request: ProviderRequest,
   profile: ProviderProfile,

@@ -1,10 +1,10 @@
-// The shrinker `blobs`: base64 and other long runs without a break, and lines of minified code. Nobody reads them, and
-// nobody edits by them what a command has printed.
+// The shrinker `blobs`: shortens base64 and other long runs without a break, and lines of minified code. They are unreadable,
+// and not needed for edits.
 
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** Shorter runs are keys, hashes and names. */
+/** Shorter runs may be keys, hashes or names. */
 const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 512,
@@ -12,7 +12,7 @@ const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
 };
 const RUN_HEAD = 48;
 const RUN_TAIL = 16;
-/** Longer lines are no lines that somebody wrote. */
+/** Longer lines were not written by hand. */
 const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 4_000,
@@ -20,29 +20,29 @@ const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
 };
 const LINE_HEAD = 600;
 const LINE_TAIL = 200;
-/** Of minified code, fewer of its characters are spaces, and of JSON more of them end a key. */
+/** Maximum share of spaces in minified code, and minimum share of keys in JSON. */
 const MAX_SPACES = 0.1;
 const MIN_KEYS = 0.004;
 
-/** Takes what is no text. */
-export const BLOBS: Shrinker<'blobs'> = {
+/** Removes content that is not text. */
+export const BLOBS: Shrinker = {
   name: 'blobs',
-  says: 'long runs that are no text',
+  label: 'long runs that are no text',
   from: 'default',
   shrink({ text }, { level }) {
-    const readable = withoutRuns(text, MIN_RUN[level]);
+    const readable = withoutBlobs(text, MIN_RUN[level]);
     const kept = withoutMinified(readable, MAX_LINE[level]);
     return kept.length < text.length ? Draft.ofText(kept) : undefined;
   },
 };
 
-/** By code of a character, 1 for what base64 is written in. */
+/** By character code: 1 for characters of base64. */
 const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** A run of that length stands at one of the places that many apart: no other one is looked at. */
-function withoutRuns(text: string, minRun: number): string {
+/** A run of at least `minRun` covers a multiple of `minRun`, so only every `minRun`th character is probed. */
+function withoutBlobs(text: string, minRun: number): string {
   let kept = '';
   let from = 0;
   let end = 0;
@@ -52,7 +52,7 @@ function withoutRuns(text: string, minRun: number): string {
     while (start > end && isOfRun(text, start - 1)) start -= 1;
     end = probe + 1;
     while (end < text.length && isOfRun(text, end)) end += 1;
-    if (end - start < minRun || !isVaried(text, start)) continue;
+    if (end - start < minRun || !hasManyCharacters(text, start)) continue;
     const left = end - start - RUN_HEAD - RUN_TAIL;
     kept += text.slice(from, start + RUN_HEAD) + leftOut(`${left} characters`);
     from = end - RUN_TAIL;
@@ -65,8 +65,8 @@ function isOfRun(text: string, at: number): boolean {
   return code < 128 && IS_OF_RUN[code] === 1;
 }
 
-/** A ruler is no blob: it is of one character, and `likeLines` or nobody takes it. */
-function isVaried(text: string, start: number): boolean {
+/** Whether a run has many different characters. A ruler has one; it is left to `likeLines`. */
+function hasManyCharacters(text: string, start: number): boolean {
   return new Set(text.slice(start, start + MIN_RUN.strong)).size > 8;
 }
 
@@ -87,7 +87,7 @@ function withoutMinified(text: string, maxLine: number): string {
   return kept + text.slice(from);
 }
 
-/** The same index, or the next one where it would cut a surrogate pair. */
+/** The index, or the next one if it would split a surrogate pair. */
 function wholeCharacter(text: string, index: number): number {
   return /[\uDC00-\uDFFF]/.test(text.charAt(index)) ? index + 1 : index;
 }

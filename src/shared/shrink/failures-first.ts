@@ -1,16 +1,16 @@
-// The shrinker `failuresFirst`: of a long output of a build or of tests what failed first, its head, its tail, and how
-// much stood between. Knows commands by their names; any other output stays whole, but at the level `strong`.
+// The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures, its head and its tail.
+// Recognizes commands by name; other output is shrunk at level `strong` only.
 
-import { Draft, leftOut, tellsFailure } from './shrinker.js';
+import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** What stays, in lines. */
+/** What is kept, in lines. */
 interface Extent {
-  /** Shorter outputs stay as they are. */
+  /** Shorter outputs are unchanged. */
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** So many failures stay with what stands around them, and so many more by themselves. */
+  /** Failures kept with the lines around them, and further failures kept as single lines. */
   readonly failures: number;
   readonly moreFailures: number;
 }
@@ -25,13 +25,13 @@ const BEHIND_FAILURE = 24;
 
 const BUILD_OR_TEST =
   /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|run|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker\s+(?:build|compose)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip)|setup\.py|manage\.py\s+test)\b)/;
-/** Of a longer command, what it runs stands at its start. */
+/** Only the start of a long command is searched. */
 const MAX_SCANNED = 4_000;
 
-/** Takes what stands between head, failures and tail of long outputs. */
-export const FAILURES_FIRST: Shrinker<'failuresFirst'> = {
+/** Removes everything between head, failures and tail of long outputs. */
+export const FAILURES_FIRST: Shrinker = {
   name: 'failuresFirst',
-  says: 'the middle of a long output',
+  label: 'the middle of a long output',
   from: 'default',
   shrink(draft, { purpose, command, level }) {
     if (purpose !== 'command') return undefined;
@@ -60,7 +60,7 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   let more = 0;
   for (let at = extent.head; at < lines.length - extent.tail; at += 1) {
     if (more === extent.moreFailures) break;
-    if (isKept[at] === 1 || !tellsFailure(lines[at] ?? '')) continue;
+    if (isKept[at] === 1 || !mentionsFailure(lines[at] ?? '')) continue;
     if (failures < extent.failures) {
       isKept.fill(1, Math.max(0, at - BEFORE_FAILURE), at + BEHIND_FAILURE);
       failures += 1;

@@ -1,37 +1,36 @@
-// The shrinker `grouping`: lists of files, and of matches in files. A path that several lines begin with is written once;
-// of a list that is longer than anyone reads the first lines of each file or folder stay, with how many more there are.
-// Looks at searches only; the order of what stays does not change.
+// The shrinker `grouping`: shortens lists of files and of matches in files. A path that several lines start with is written
+// once. A very long list is reduced to the first lines of each file or folder. Applies to searches only; keeps the order.
 
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** So many lines of a list stay; a list of up to half as many again stays whole. */
+/** Lines to keep of a list; one of up to 1.5 times as many is kept whole. */
 const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 200,
   strong: 80,
 };
-/** Of one file or folder no more than this stay, and fewer when that is too many for all of them. */
+/** Maximum lines to keep per file or folder. */
 const MOST_OF_GROUP = 64;
-/** A path that fewer lines begin with stays where it is. */
+/** Smaller groups are unchanged. */
 const MIN_GROUP = 2;
 
-/** Longer paths are none. */
+/** Only the start of a line is searched for a path. */
 const MAX_SCANNED = 400;
-/** The file of a match with its line, and the folder of a path that is the whole line. */
+/** A match with file and line number; and a line that is only a path, with its folder. */
 const MATCH = /^([^\s:][^:]{0,300}?)[:-]\d{1,7}[:-]/;
 const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
 
-/** Lines one behind the other that begin with the same path, or one line that begins with none. */
+/** Consecutive lines that start with the same path, or one line without a path. */
 interface Group {
   readonly path: string;
   readonly lines: readonly string[];
 }
 
-/** Writes paths once, and takes what is beyond what anyone reads. */
-export const GROUPING: Shrinker<'grouping'> = {
+/** Writes common paths once and cuts very long lists. */
+export const GROUPING: Shrinker = {
   name: 'grouping',
-  says: 'paths of lists and the rest of long ones',
+  label: 'paths of lists and the rest of long ones',
   from: 'lossless',
   shrink(draft, { purpose, level }) {
     if (purpose !== 'search') return undefined;
@@ -55,13 +54,13 @@ function groupsOf(lines: readonly string[]): readonly Group[] {
   return groups;
 }
 
-/** The path that a line begins with: of a match its file, of a file its folder; empty for other lines. */
+/** The path at the start of a line: the file of a match, the folder of a file; empty for other lines. */
 function pathOf(line: string): string {
   const start = line.length > MAX_SCANNED ? line.slice(0, MAX_SCANNED) : line;
   return MATCH.exec(start)?.[1] ?? FOLDER.exec(start)?.[1] ?? '';
 }
 
-/** The lines of a group, below their path where that takes less; what goes with a colon stands behind a space. */
+/** The lines of a group, without their common path, which precedes them. A space replaces the colon after a file. */
 function linesOf({ path, lines }: Group): readonly string[] {
   if (path === '' || lines.length < MIN_GROUP) return lines;
   const isFolder = path.endsWith('/');
@@ -75,7 +74,7 @@ function linesOf({ path, lines }: Group): readonly string[] {
   ];
 }
 
-/** The first lines of each group, and of the groups that the list has room for. */
+/** Keeps the first lines of each group, up to `most` lines, and says how many were cut. */
 function shortened(groups: readonly Group[], most: number): readonly Group[] {
   const perGroup = linesPerGroup(groups, most);
   const kept: Group[] = [];
@@ -99,7 +98,7 @@ function shortened(groups: readonly Group[], most: number): readonly Group[] {
   return kept;
 }
 
-/** The largest number of lines per group with which the list is short enough; at least 1. */
+/** The largest power of two of lines per group with which the list is short enough; at least 1. */
 function linesPerGroup(groups: readonly Group[], most: number): number {
   for (let perGroup = MOST_OF_GROUP; perGroup > 1; perGroup >>= 1) {
     const shown = groups.reduce((sum, { lines }) => sum + Math.min(lines.length, perGroup + 1), 0);

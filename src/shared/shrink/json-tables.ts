@@ -1,24 +1,24 @@
-// The shrinker `jsonTables`: JSON without its white space, and of lists of like objects a table that names the keys once.
-// What comes out is JSON that holds the same values; numbers and texts that would come out differently stay as they are.
+// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with equal keys as tables. The output is
+// JSON with the same values; JSON that does not survive a round trip exactly is unchanged.
 
 import { isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
-/** Fewer objects are no table. */
+/** Lists of fewer objects do not become tables. */
 const MIN_ROWS = 3;
-/** Lists that lie deeper stay lists. */
+/** Nor do lists that are nested deeper. */
 const MAX_TABLE_DEPTH = 3;
-/** Agents put so many lines before an output. */
+/** Agents may add this many lines before an output. */
 const MAX_HEADER_LINES = 12;
-/** Deeper JSON is no data that somebody reads. */
+/** Deeper JSON is unchanged. */
 const MAX_DEPTH = 64;
 
-/** Writes JSON in fewer characters. */
-export const JSON_TABLES: Shrinker<'jsonTables'> = {
+/** Writes JSON with fewer characters. */
+export const JSON_TABLES: Shrinker = {
   name: 'jsonTables',
-  says: 'JSON as tables: of "rows" each has the values of "columns"',
+  label: 'JSON as tables: of "rows" each has the values of "columns"',
   from: 'lossless',
   isFinal: true,
   shrink({ text }) {
@@ -28,7 +28,7 @@ export const JSON_TABLES: Shrinker<'jsonTables'> = {
     const compact = withoutSpaces(json);
     const value = compact === undefined ? undefined : tryParseJson(json);
     if (typeof value !== 'object' || value === null) return undefined;
-    // Long numbers, escapes and keys that come twice are written otherwise than they were read.
+    // Differs for long numbers, escapes and duplicate keys.
     if (JSON.stringify(value) !== compact) return undefined;
     const written = jsonOf(value, 0);
     if (written.length >= json.length) return undefined;
@@ -36,7 +36,7 @@ export const JSON_TABLES: Shrinker<'jsonTables'> = {
   },
 };
 
-/** Where JSON may stand in an output: from one of the first lines to the last bracket. */
+/** Where an output may contain JSON: from one of the first lines to the last bracket. */
 function placeOfJson(text: string): readonly [start: number, end: number] {
   let start = 0;
   for (let line = 0; line < MAX_HEADER_LINES && start < text.length; line += 1) {
@@ -51,7 +51,7 @@ function placeOfJson(text: string): readonly [start: number, end: number] {
   return [0, 0];
 }
 
-/** JSON without the white space between its tokens; `undefined` when it is nested too deep. */
+/** JSON without white space between tokens; `undefined` if it is nested too deep. */
 function withoutSpaces(json: string): string | undefined {
   let compact = '';
   let from = 0;
@@ -91,7 +91,7 @@ function jsonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-/** The keys of a list of objects that all have the same ones in the same order. */
+/** The keys of a list of objects, if all have the same ones in the same order. */
 function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
   const [first] = list;
   if (list.length < MIN_ROWS || !isRecord(first)) return undefined;

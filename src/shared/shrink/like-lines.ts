@@ -1,37 +1,37 @@
-// The shrinker `likeLines`: runs of lines that say the same. Of equal lines one stays, with how many there were; of lines
-// that differ in numbers only, as those of a progress do, the first and the last ones.
+// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and the first and last of lines
+// that differ only in numbers, such as progress output.
 
-import { Draft, leftOut, tellsFailure } from './shrinker.js';
+import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
-/** How a run of lines is cut short. */
+/** How to shorten a run of lines. */
 interface Cut {
-  /** Shorter runs stay as they are. */
+  /** Shorter runs are unchanged. */
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
-/** Only the last state of a progress is of use. */
+/** Only the last state of progress output matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
-/** Rows of numbers may be what was asked for: the first ones show what they are. */
+/** Rows of numbers may be the requested data: more of them are kept. */
 const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
   strong: { minLines: 12, head: 4, tail: 2 },
 } as const satisfies Record<string, Cut>;
 
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Shorter lines are not worth the look. */
+/** Shorter lines are not compared. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const PROGRESS_LINE = /\d\s?%|\d\/\d+\s|\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
 
-/** Takes lines that repeat others. */
-export const LIKE_LINES: Shrinker<'likeLines'> = {
+/** Removes lines that repeat others. */
+export const LIKE_LINES: Shrinker = {
   name: 'likeLines',
-  says: 'repeated lines',
+  label: 'repeated lines',
   from: 'lossless',
   shrink({ lines }, { level }) {
     const kept: string[] = [];
@@ -46,7 +46,7 @@ export const LIKE_LINES: Shrinker<'likeLines'> = {
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && level !== 'lossless' && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
-        while (likeEnd < lines.length && isLike(first, lines[likeEnd] ?? '')) likeEnd += 1;
+        while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(first, level);
           end = likeEnd;
@@ -69,14 +69,14 @@ export const LIKE_LINES: Shrinker<'likeLines'> = {
   },
 };
 
-/** How a run of lines like this one is cut short. What tells of a failure stays. */
+/** How to shorten a run of lines similar to this one. Lines about failures are kept. */
 function cutOf(line: string, level: 'default' | 'strong'): Cut {
-  if (tellsFailure(line)) return WHOLE;
+  if (mentionsFailure(line)) return WHOLE;
   return PROGRESS_LINE.test(line.slice(0, MAX_SCANNED)) ? PROGRESS : NUMBERED[level];
 }
 
-/** Whether two lines are equal but for digits, spaces and bars. */
-function isLike(a: string, b: string): boolean {
+/** Whether two lines are equal except for digits, spaces and bars. */
+function isSimilar(a: string, b: string): boolean {
   let at = 0;
   let other = 0;
   let letters = 0;
@@ -92,7 +92,7 @@ function isLike(a: string, b: string): boolean {
   return at === a.length && other === b.length && letters > 0;
 }
 
-/** Space, `#`, digits, `=`, and the characters that bars are drawn with. */
+/** Spaces, digits, and the characters of progress bars. */
 function isVarying(code: number): boolean {
   return (
     code === 0x20 ||

@@ -1,17 +1,17 @@
-// The shrinker `shownBefore`: lines that an earlier result of the session shows, unchanged. Which ones those are, the index
-// of the history says; here is what stands in their place, and how that is known again.
+// The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
+// Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
 
+import { countLines } from '../shown-text.js';
 import { Draft } from './shrinker.js';
-import { lineNumberAt } from './line-numbers.js';
 import type { Shrinker } from './shrinker.js';
 
-/** When it runs, and its name: it is none of the chain, as it needs the history. */
-export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker<'shownBefore'>, 'name' | 'from'> = {
+/** Not part of the chain of shrinkers, because it needs the history. */
+export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker, 'name' | 'from'> = {
   name: 'shownBefore',
   from: 'lossless',
 };
 
-/** Runs of less text are not worth a line that says where they stand. In UTF-16 units. */
+/** Shorter runs are not worth a replacement. In UTF-16 units. */
 export const MIN_RUN = 120;
 
 const SHOWN_ABOVE = 'unchanged, as shown above by ';
@@ -19,17 +19,17 @@ const SHOWN_BY_CALL = 'unchanged, as its call has them';
 const SOURCE = /unchanged, as shown above by ([\w.-]{1,64})/g;
 const ID = /^[\w.-]{1,64}$/;
 
-/** Whether a call can be named in such a line. */
-export function isShownId(callId: string): boolean {
+/** Whether a replacement can contain this id. */
+export function canBeReferenced(callId: string): boolean {
   return ID.test(callId);
 }
 
-/** Says where the text stands that is left out. */
+/** Says which call's result shows the omitted text. */
 export function shownBefore(sourceId: string): string {
   return `${SHOWN_ABOVE}${sourceId}`;
 }
 
-/** The ids of the calls that a result says to show what is left out of it, with a space between; empty for all others. */
+/** The ids of the calls that a result refers to for omitted lines, separated by spaces; empty if it refers to none. */
 export function sourceIdsOf(result: unknown): string {
   if (typeof result !== 'string' || !result.endsWith(']')) return '';
   const isLine = result.startsWith('[') && !result.includes('\n');
@@ -38,27 +38,25 @@ export function sourceIdsOf(result: unknown): string {
   return [...ids].join(' ');
 }
 
-/** Lines of a text that the result of an earlier call shows, or the arguments of its own; by their indices, the end is exclusive. */
+/** Lines of a text, by index, that an earlier result shows, or the arguments of its own call. `end` is exclusive. */
 export interface ShownElsewhere {
   readonly start: number;
   readonly end: number;
   /** `null` for its own call. */
   readonly callId: string | null;
-  /** The number that the first one has there, `null` for none; absent where it has the same, or none, here too. */
+  /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
   readonly there?: number | null;
 }
 
-/** The call whose result shows all lines of a text, if there is one. */
+/** The call whose result shows the whole text, if there is one. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): string | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.callId === null) return undefined;
   if (first.there !== undefined) return undefined;
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return first.end === lines ? first.callId : undefined;
+  return first.end === countLines(text) ? first.callId : undefined;
 }
 
-/** Adds what these runs leave open of others. All ascend, and none of one list overlap. */
+/** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */
 export function withOthers(
   runs: readonly ShownElsewhere[],
   others: readonly ShownElsewhere[],
@@ -77,7 +75,7 @@ export function withOthers(
     for (let run = runs[next]; run !== undefined && run.start < other.end; run = runs[next]) {
       take(run.start);
       start = Math.max(start, run.end);
-      // One that reaches over the end may reach into the next one.
+      // A run that extends beyond this one may overlap the next one too.
       if (run.end > other.end) break;
       all.push(run);
       next += 1;
@@ -87,7 +85,7 @@ export function withOthers(
   return [...all, ...runs.slice(next)];
 }
 
-/** Returns a text with a line in place of each of these runs that is worth it. */
+/** Replaces each run that is long enough by one line; returns `undefined` if none is. */
 export function withoutRuns(draft: Draft, runs: readonly ShownElsewhere[]): Draft | undefined {
   if (runs.length === 0) return undefined;
   const { lines } = draft;
@@ -107,7 +105,7 @@ export function withoutRuns(draft: Draft, runs: readonly ShownElsewhere[]): Draf
   return Draft.ofLines(kept);
 }
 
-/** Says which lines these are; by their numbers where those differ, so that each line can be had from what both places show. */
+/** Describes a run; with both line numbers if they differ, so that each line can be found. */
 function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly string[]): string {
   const count = end - start;
   const shown = callId === null ? SHOWN_BY_CALL : shownBefore(callId);
@@ -119,7 +117,7 @@ function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly s
   return `${which} ${shown} ${asThere}`;
 }
 
-/** A result that would lose less than this stays as it is. In UTF-16 units, and as a share of it. */
+/** A result that would shrink by less is unchanged. In UTF-16 units, and as a share of it. */
 const MIN_GAIN = 60;
 const MIN_GAIN_SHARE = 0.03;
 
@@ -127,15 +125,15 @@ const MAX_MARK_LENGTH = 800;
 const MARK_START = '[Shortened from ';
 const MARK = /\n\[Shortened from \d+ characters: [^\n]{0,640}\]$/;
 
-/** Whether a text is what was made of a result: it is left alone. */
+/** Whether a text is a shrunk result, which is not shrunk again. */
 export function isShrunk(text: string): boolean {
   return text.endsWith(']') && MARK.test(text.slice(-MAX_MARK_LENGTH));
 }
 
 /**
- * Returns what is left of a text with the line that says so; `undefined` when it is not worth it.
+ * Adds the line that marks a shrunk result; returns `undefined` if too little was saved.
  *
- * @param took what was taken, in words
+ * @param took labels of what was removed
  * @param ending see `placeholderEnding`
  */
 export function markedAsShrunk(
@@ -147,4 +145,68 @@ export function markedAsShrunk(
   const marked = `${left}\n${MARK_START}${text.length} characters: ${took.join(', ')}${ending}`;
   const gain = text.length - marked.length;
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
+}
+
+/** Characters between a number and its line. */
+const TAB = 0x09;
+const ARROW = 0x2192;
+
+const SPACE = 0x20;
+/** Also those of `grep -n` and editors: colon and bar. */
+const SEPARATORS: ReadonlySet<number> = new Set([TAB, ARROW, 0x3a, 0x7c]);
+const [ZERO, NINE] = [0x30, 0x39];
+
+const MAX_PADDING = 12;
+const MAX_DIGITS = 9;
+/** Fewer consecutive numbers may be data. */
+export const MIN_NUMBERED_LINES = 4;
+
+/**
+ * The number of spaces before a line number, which a tab or an arrow follows; 0 if there is none. Comparisons of lines skip
+ * them, because `lineNumbers` may have removed them.
+ */
+export function paddingOf(text: string, at: number): number {
+  if (text.charCodeAt(at) !== SPACE) return 0;
+  const digits = digitsAt(text, at);
+  const end = endOfDigits(text, digits);
+  const next = text.charCodeAt(end);
+  return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
+}
+
+/** The end of a line number with its separator (tab, arrow, colon or bar); -1 if there is none at `at`. */
+export function endOfNumber(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
+  const digits = digitsAt(text, at);
+  const end = endOfDigits(text, digits);
+  return end > digits && SEPARATORS.has(text.charCodeAt(end)) ? end + 1 : -1;
+}
+
+/** The line number at `at`, or NaN. */
+export function lineNumberAt(text: string, at: number): number {
+  const end = endOfNumber(text, at) - 1;
+  if (end < at) return NaN;
+  let number = 0;
+  for (let digit = digitsAt(text, at); digit < end; digit += 1) {
+    number = number * 10 + text.charCodeAt(digit) - ZERO;
+  }
+  return number;
+}
+
+/** The end of the spaces at `at`, at most `MAX_PADDING`. */
+function digitsAt(text: string, at: number): number {
+  let digits = at;
+  while (digits - at < MAX_PADDING && text.charCodeAt(digits) === SPACE) digits += 1;
+  return digits;
+}
+
+/** The end of at most `MAX_DIGITS` digits from `start` on. */
+export function endOfDigits(text: string, start: number): number {
+  let end = start;
+  for (; end - start < MAX_DIGITS; end += 1) {
+    const code = text.charCodeAt(end);
+    // `charCodeAt` returns NaN beyond the end.
+    if (!(code >= ZERO && code <= NINE)) break;
+  }
+  return end;
 }

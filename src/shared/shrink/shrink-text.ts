@@ -1,5 +1,4 @@
-// Plays the chain of shrinkers over one result: which there are, in which order, and when it is worth it. Decides
-// nothing about what was sent; whoever calls this keeps the original.
+// Runs the chain of shrinkers on a result. Does not know what was sent before; the caller keeps the original.
 
 import { isShrunk, markedAsShrunk, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
@@ -10,22 +9,11 @@ import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
 import { LINE_NUMBERS } from './line-numbers.js';
 import type { ShownElsewhere } from './shown-before.js';
-import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
+import type { Shrinker, ShrinkerName, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
 
-/** The name of a shrinker, by which it is switched. */
-export type ShrinkerName =
-  | 'shownBefore'
-  | 'lineNumbers'
-  | 'terminalCodes'
-  | 'jsonTables'
-  | 'likeLines'
-  | 'failuresFirst'
-  | 'grouping'
-  | 'blobs';
-
-/** What looks at a result by itself, in the order in which it runs. */
-const TEXT_SHRINKERS: readonly Shrinker<ShrinkerName>[] = [
+/** The shrinkers that need only the result, in the order in which they run. */
+const TEXT_SHRINKERS: readonly Shrinker[] = [
   TERMINAL_CODES,
   LINE_NUMBERS,
   JSON_TABLES,
@@ -41,20 +29,20 @@ export const SHRINKER_NAMES: readonly ShrinkerName[] = [
   ...TEXT_SHRINKERS.map(({ name }) => name),
 ];
 
-/** What results are shrunk by: a level, and the shrinkers that are off. Flat, so that two of them can be compared. */
+/** A level, and shrinkers that are turned on or off. Flat, so that two of them are easy to compare. */
 export type ShrinkSettings = { readonly level: ShrinkLevel } & Partial<
   Readonly<Record<ShrinkerName, boolean | undefined>>
 >;
 
-/** Shorter results stay as they are. In UTF-16 units. */
+/** Shorter results are unchanged. In UTF-16 units. */
 export const MIN_SHRUNK_LENGTH = 400;
-/** Longer results are no text for a model, and would hold up the worker. */
+/** Longer results are unchanged too: they would occupy the worker for too long. */
 const MAX_LENGTH = 8_000_000;
 
 /** Whether a shrinker runs. */
 export function runsShrinker(
   settings: ShrinkSettings,
-  { name, from }: Pick<Shrinker<ShrinkerName>, 'name' | 'from'>,
+  { name, from }: Pick<Shrinker, 'name' | 'from'>,
 ): boolean {
   const isSet = settings[name];
   return isSet ?? isAtLeast(settings.level, from);
@@ -65,11 +53,11 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 }
 
 /**
- * Returns what is made of a result, with a last line that says so and names the original; `undefined` when it is not
- * worth it. Pure, and linear in the text.
+ * Returns a shrunk result, with a last line that says so and names the original; `undefined` if too little can be saved.
+ * Pure, and linear in the text.
  *
- * @param runs lines of it that the session shows already
- * @param call without a purpose only what leaves the text of a file runs: an edit could need what the others take
+ * @param runs lines that the session already shows
+ * @param call without a purpose, it is the text of a file: only shrinkers run that keep everything an edit could need
  * @param ending see `placeholderEnding`
  */
 export function shrinkText(
@@ -87,20 +75,20 @@ export function shrinkText(
   if (withoutShown !== undefined) took.push('lines shown above');
   let draft = withoutShown ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
-    const sees = purpose !== undefined || shrinker.leavesText === true;
+    const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;
-    // One that is switched on by name runs at its mildest.
+    // A shrinker that is turned on by name runs at least at its own minimum level.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
     const shorter = shrinker.shrink(draft, { purpose: purpose ?? 'unknown', command, level });
     if (shorter === undefined) continue;
     draft = shorter;
-    took.push(shrinker.says);
+    took.push(shrinker.label);
     if (shrinker.isFinal === true) break;
   }
   return took.length === 0 ? undefined : markedAsShrunk(draft.text, text, took, ending);
 }
 
-/** What is to know of the call of a result. */
+/** What shrinkers know of the call of a result. */
 export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
   readonly purpose: ShrinkSubject['purpose'] | undefined;
 };

@@ -1,60 +1,70 @@
-// What a shrinker is: a pure function that makes a result smaller before the model is sent it for the first time. Plain
-// types and words; which shrinkers there are, and in which order they run, `shrink-text.ts` says.
+// The interface of shrinkers: pure functions that make a result smaller before it is first sent. `shrink-text.ts` lists them
+// and runs them.
 
 /** How far results are shrunk, mildest first. */
 export const SHRINK_LEVELS = ['lossless', 'default', 'strong'] as const;
 
 /**
- * How far results are shrunk. `lossless`: nothing that an agent could use is gone. `default`: what nobody reads is gone
- * too. `strong`: more of that.
+ * How far results are shrunk. `lossless`: removes nothing that an agent could use. `default`: also removes what is hardly ever
+ * read. `strong`: removes more of that.
  */
 export type ShrinkLevel = (typeof SHRINK_LEVELS)[number];
 
-/** What the call of a result is for, as far as the catalog of tools and its command say so. */
+/** The purpose of a call, according to the tool catalog and its command. */
 export type ShrinkPurpose = 'search' | 'command' | 'unknown';
 
-/** What a shrinker is told of a call. */
+/** The context in which a shrinker runs. */
 export interface ShrinkSubject {
   readonly purpose: ShrinkPurpose;
-  /** The text of the command that was run; empty for all else. */
+  /** The command that was run; empty for other calls. */
   readonly command: string;
   readonly level: ShrinkLevel;
 }
 
-/** A port: one way to make a result smaller. It runs on a worker, and once for each result. */
-export interface Shrinker<Name extends string = string> {
-  readonly name: Name;
-  /** What it takes, in a word or two, as the model reads it. */
-  readonly says: string;
+/** The name of a shrinker, by which it is turned on or off. */
+export type ShrinkerName =
+  | 'shownBefore'
+  | 'lineNumbers'
+  | 'terminalCodes'
+  | 'jsonTables'
+  | 'likeLines'
+  | 'failuresFirst'
+  | 'grouping'
+  | 'blobs';
+
+/** One way to make a result smaller. It runs on a worker, once per result. */
+export interface Shrinker {
+  readonly name: ShrinkerName;
+  /** What it removes, in a few words for the model. */
+  readonly label: string;
   /** The mildest level at which it runs. */
   readonly from: ShrinkLevel;
   /**
-   * Returns what it leaves of a text, or `undefined` when it has nothing to take. Pure; linear in the text, whatever that
-   * holds.
+   * Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; linear in any text.
    */
   shrink(draft: Draft, subject: ShrinkSubject): Draft | undefined;
-  /** Whether what it leaves is data, of which the others take nothing. */
+  /** Whether its output is data, which other shrinkers must not change. */
   readonly isFinal?: boolean;
-  /** Whether it leaves all that an edit could have to spell: only such a one is given the text of a file. */
-  readonly leavesText?: boolean;
+  /** Whether it keeps everything that an edit could have to quote; only then does it run on the text of files. */
+  readonly keepsText?: boolean;
 }
 
-/** What stands where a shrinker took something out. */
+/** Marks removed content. */
 export function leftOut(what: string): string {
   return `[… ${what} left out …]`;
 }
 
-/** Whether a line tells of a failure: such lines stay. */
-export function tellsFailure(line: string): boolean {
+/** Whether a line is about a failure; such lines are kept. */
+export function mentionsFailure(line: string): boolean {
   return FAILURE.test(line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line);
 }
 
-/** The start of a line says what it is about. */
+/** Only the start of a line is searched. */
 const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
 
-/** A text and its lines, each made from the other when somebody asks for it. */
+/** A text and its lines, each computed lazily from the other. */
 export class Draft {
   #text: string | undefined;
   #lines: readonly string[] | undefined;

@@ -1,22 +1,22 @@
-// The shrinker `terminalCodes`: what a terminal would not show. Escape codes, what was erased, and a progress bar that
-// was written over by a later state of itself.
+// The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
+// progress bars that were overwritten.
 
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
-/** Control and operating-system sequences, character sets, single ones. A longer one is none that a terminal is sent. */
+/** Control and operating-system sequences, character sets, single-character codes. Lengths are limited to realistic ones. */
 const CODES =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
 const ERASED = /[^\n\b]\u0008/g;
 const BELLS = /\u0007/g;
-/** So much of what is written over has to be written again for it to be a state of the same line. */
+/** Characters that must be equal at the start for a line to count as overwritten by the next state. */
 const SAME_START = 4;
 const PERCENT = /^\d[\d.]*\s?%/;
 
-/** Takes escape codes and progress that was written over. */
-export const TERMINAL_CODES: Shrinker<'terminalCodes'> = {
+/** Removes escape codes and overwritten progress. */
+export const TERMINAL_CODES: Shrinker = {
   name: 'terminalCodes',
-  says: 'terminal codes',
+  label: 'terminal codes',
   from: 'lossless',
   shrink({ text }) {
     const hasCodes = /[\u0007\u0008\u001b]/.test(text);
@@ -26,7 +26,7 @@ export const TERMINAL_CODES: Shrinker<'terminalCodes'> = {
   },
 };
 
-/** Without the states of lines that a later state has taken the place of. */
+/** Removes states of lines that a later state has overwritten. */
 function withoutOverwritten(text: string): string {
   let kept = '';
   let from = 0;
@@ -34,7 +34,7 @@ function withoutOverwritten(text: string): string {
   let lineEnd = text.indexOf('\n');
   for (let at = text.indexOf('\r'); at !== -1; at = text.indexOf('\r', at + 1)) {
     for (; lineEnd !== -1 && lineEnd < at; lineEnd = text.indexOf('\n', start)) start = lineEnd + 1;
-    if (isWrittenOver(text, start, at)) {
+    if (isOverwritten(text, start, at)) {
       kept += text.slice(from, start);
       from = at + 1;
     }
@@ -43,8 +43,8 @@ function withoutOverwritten(text: string): string {
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Whether what stands between two places begins as what follows the carriage return behind it does. */
-function isWrittenOver(text: string, start: number, end: number): boolean {
+/** Whether a line state starts like the next one, which follows the carriage return at `end`. */
+function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
   if (end - shown < SAME_START) return false;
   const next = skipSpaces(text, end + 1);

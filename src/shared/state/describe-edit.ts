@@ -1,5 +1,5 @@
-// Tells what an edit of a history did as a record of its journal, by which the same can be done again to the same entries.
-// Looks at the entries that are not what they were, and changes nothing.
+// Describes an edit of a history as a journal record, from which it can be repeated on the same entries. Reads only changed
+// entries; changes nothing.
 
 import { crc32 } from 'node:zlib';
 import type { ContentBlock, IContent } from '../content.js';
@@ -11,13 +11,13 @@ import { ACTION } from '../density/rules/marks.js';
 import { shrinkSettingsOf } from '../density/rules/shrink.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
-import { makesResult, NO_RULE } from './journal-record.js';
+import { replacesResult, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
-/** So many entries back a result is looked for that another one refers to: as far as such a result can be. */
+/** How far back, in entries, to search a result that another one refers to: the farthest that it can be. */
 const MAX_ENTRIES_BACK = 20_000;
 
-/** What the rows of a result were made by; `undefined` when it has none. */
+/** The settings that a result's rows were made with; `undefined` if it has no rows. */
 export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
   const by = madeBy(result);
   if (by === undefined) return undefined;
@@ -28,8 +28,8 @@ export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
 /**
  * Describes an edit.
  *
- * @param at entries that had been added to the history by then
- * @param former the history before it
+ * @param at number of entries added to the history so far
+ * @param former the history before the edit
  */
 export function describeEdit(
   at: number,
@@ -45,7 +45,7 @@ export function describeEdit(
   return describeSplice(at, former, contents);
 }
 
-/** Sixteen bits of a result that was made, by which another version of this library is told: that makes many others. */
+/** 16-bit checksum of a new result: detects that another version of this library would make a different one. */
 export function checksumOfResult(text: string): number {
   return crc32(text) & 0xffff;
 }
@@ -59,7 +59,7 @@ type Row = readonly [
   end: number,
 ];
 
-/** Returns `undefined` when rows do not tell it all. */
+/** Returns `undefined` if rows cannot describe the whole edit. */
 function describeRows(
   at: number,
   former: readonly IContent[],
@@ -91,7 +91,7 @@ function describeRows(
   return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksums };
 }
 
-/** `undefined` when the results that were made are not those of the rows. */
+/** Returns `undefined` if the new results are not those of the rows. */
 function checksumsOf(
   rows: readonly Row[],
   former: readonly IContent[],
@@ -101,7 +101,7 @@ function checksumsOf(
   let expected = 0;
   let last = -1;
   for (const [entry, , action] of rows) {
-    if (!makesResult(action)) continue;
+    if (!replacesResult(action)) continue;
     expected += 1;
     if (entry === last) continue;
     last = entry;
@@ -121,7 +121,7 @@ function* rowsOf(plan: Int32Array): Generator<Row, void, undefined> {
   }
 }
 
-/** Rows for the reasoning that went; `undefined` when something else did that no row names. */
+/** Rows for removed reasoning; `undefined` if the edit removed anything else that no row names. */
 function stripRows(
   former: readonly IContent[],
   { removals, replacements }: DensityResult,
@@ -130,20 +130,20 @@ function stripRows(
   const rows: Row[] = [];
   const strip = (index: number, left: readonly ContentBlock[]): boolean => {
     const before = former[index]?.blocks ?? [];
-    let isTold = named.has(index);
+    let isDescribed = named.has(index);
     before.forEach((block, place) => {
       if (block.type !== 'thinking' || left.includes(block)) return;
       rows.push([index, place, ACTION.drop, NO_RULE, -1, -1]);
-      isTold = true;
+      isDescribed = true;
     });
-    return isTold && (named.has(index) || left.every((block) => before.includes(block)));
+    return isDescribed && (named.has(index) || left.every((block) => before.includes(block)));
   };
   for (const index of removals) if (!strip(index, [])) return undefined;
   for (const [index, { blocks }] of replacements) if (!strip(index, blocks)) return undefined;
   return rows;
 }
 
-/** Where the results stand that show lines of another one; `undefined` when one of them is not there. */
+/** The places of the results that show lines of another one; `undefined` if one is missing. */
 function findShown(
   former: readonly IContent[],
   entry: number,

@@ -1,12 +1,12 @@
-// Tells how a list that took the place of a history came of it: which entries stayed, which are left in part, and what was
-// written in place of others. Texts of the history are named by their places; only what was written is kept.
+// Describes how a new list of entries was derived from a history: which entries are unchanged, which were edited, and which
+// are new. Refers to content of the history by position; stores only new content.
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
-import { textOfBlock } from './plain-text.js';
+import { textOfBlock } from './canonical-text.js';
 
-/** Describes a rewrite; as `unknown` when the new list holds what the former did not and nobody may write. */
+/** Describes a rewrite. It is `unknown` if the list has new content of a kind that must come from the history. */
 export function describeSplice(
   at: number,
   former: readonly IContent[],
@@ -18,7 +18,7 @@ export function describeSplice(
     if (entry !== undefined) places.set(entry, index);
   }
   const pieces: SplicePiece[] = [];
-  const origins = new OriginsOf(former, new Set(contents));
+  const origins = new OriginFinder(former, new Set(contents));
   let next = 0;
   for (const content of contents) {
     const place = placeFrom(former, places, content, next);
@@ -42,14 +42,14 @@ export function describeSplice(
 }
 
 /**
- * Whether a block may be written by who makes a history smaller. Calls, results and reasoning come from a model and its tools:
- * whatever a journal says, they are taken from the history and from nowhere else.
+ * Whether a compaction may add a block of this type. Calls, results and reasoning come from the model and its tools, so they
+ * are only ever taken from the history, whatever a journal says.
  */
 export function mayBeWritten({ type }: { readonly type: string }): boolean {
   return type !== 'tool_call' && type !== 'tool_response' && type !== 'thinking';
 }
 
-/** The same object may stand at several places: the first one that was not passed is it. */
+/** An object may occur several times: the first place at or after `next` counts. */
 function placeFrom(
   former: readonly IContent[],
   places: ReadonlyMap<IContent, number>,
@@ -62,12 +62,12 @@ function placeFrom(
   return later === -1 ? undefined : later;
 }
 
-/** Finds the entries that others are left of, by what they share. */
-class OriginsOf {
+/** Finds the entry from which an edited one was made, by blocks or call ids that both have. */
+class OriginFinder {
   readonly #former: readonly IContent[];
   readonly #kept: ReadonlySet<IContent>;
   #byPart: Map<object | string, number[]> | undefined;
-  /** Where the blocks stand of the entry that was looked at last. */
+  /** The places of blocks in the last candidate. */
   #blocks: { readonly of: readonly ContentBlock[]; readonly places: BlockPlaces } | undefined;
 
   constructor(former: readonly IContent[], kept: ReadonlySet<IContent>) {
@@ -75,7 +75,7 @@ class OriginsOf {
     this.#kept = kept;
   }
 
-  /** The first entry from a place on that this one may be left of, and how. */
+  /** The first possible origin at or after `from`, and how the blocks derive from it. */
   find(
     { speaker, blocks, metadata }: IContent,
     from: number,
@@ -134,7 +134,7 @@ function describeBlocks(
   return described;
 }
 
-/** Where the blocks of one entry stand. */
+/** The places of the blocks of one entry. */
 class BlockPlaces {
   readonly #blocks: readonly ContentBlock[];
   readonly #places = new Map<ContentBlock, number>();
@@ -153,7 +153,7 @@ class BlockPlaces {
     }
   }
 
-  /** How a block is left of these, or written; `undefined` when it is neither. */
+  /** How a block derives from these; new ones are their own origin. `undefined` if it may not be new. */
   describe(block: ContentBlock): BlockOrigin | undefined {
     const place = this.#places.get(block);
     if (place !== undefined) return place;

@@ -1,5 +1,5 @@
-// Makes what a session sends of what its caller has, and of the journal of what landed: the same in any process and on any
-// thread. Pure; asks nobody, and takes nothing but summaries from anywhere else than the entries that it is given.
+// Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries: with the same
+// result in every process and on every thread. Pure. All content comes from the given entries, except for summaries.
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
@@ -13,7 +13,7 @@ import { ACTION } from '../density/rules/marks.js';
 import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
-import { answeredCalls } from '../summarize/answered-calls.js';
+import { answeredCalls } from '../summarize/history-outline.js';
 import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
@@ -21,28 +21,26 @@ import { mayBeWritten } from './describe-splice.js';
 import { MAX_LOST_BLOCKS } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
-/** What a history and a journal come to. */
+/** The result of applying a journal. */
 export interface Fold {
   readonly entries: IContent[];
-  /** The records that were followed. */
+  /** The records that were applied. */
   readonly followed: readonly JournalRecord[];
-  /** Whether these are all. */
+  /** Whether all records were applied. */
   readonly isWhole: boolean;
-  /** Entries from the start that no record which was not followed would have changed. */
+  /** Length of the prefix that the other records would not have changed. */
   readonly intactEntries: number;
 }
 
-/** Entries that are taken in before others may have a turn. */
+/** Entries added between two yields. */
 const ENTRIES_PER_SLICE = 1_024;
 
 /**
- * Folds a journal over the entries that were added to a history. The first record that does not fit them ends it, with all
- * that follow: what another version of this library would make of a result, for one, is not sent. Yields where others
- * may have a turn.
+ * Applies a journal to the entries that were added to a history, in slices. Stops at the first record that does not fit; for
+ * example, a result that this version of the library would shrink differently is not sent.
  *
  * @param raw all entries, as they were added
- * @param known so many of them are as they were: records that stand on more are not followed
- * @param toolCatalog what is known of the agent's tools
+ * @param known length of the prefix that is unchanged since; records that need more are not applied
  */
 export function* foldJournal(
   raw: readonly IContent[],
@@ -52,21 +50,21 @@ export function* foldJournal(
 ): Generator<void, Fold, undefined> {
   let end = records.length;
   for (;;) {
-    const late = new LateResults();
-    const fold = yield* foldUpTo(end, raw, known, records, toolCatalog, late);
-    end = yield* late.make(fold.entries);
+    const deferred = new DeferredResults();
+    const fold = yield* foldUpTo(end, raw, known, records, toolCatalog, deferred);
+    end = yield* deferred.make(fold.entries);
     if (end === Infinity) return fold;
   }
 }
 
-/** Follows no record from this one on. */
+/** Applies the records before `end`. */
 function* foldUpTo(
   end: number,
   raw: readonly IContent[],
   known: number,
   records: readonly JournalRecord[],
   toolCatalog: ToolCatalog | undefined,
-  late: LateResults,
+  deferred: DeferredResults,
 ): Generator<void, Fold, undefined> {
   const list: IContent[] = [];
   const followed: JournalRecord[] = [];
@@ -83,9 +81,9 @@ function* foldUpTo(
         list.push(raw[taken] as IContent);
         if (taken % ENTRIES_PER_SLICE === 0) yield;
       }
-      late.record = number;
+      deferred.record = number;
       isWhole =
-        number < end && record.at <= known && follow(record, list, { settings, uses, late });
+        number < end && record.at <= known && follow(record, list, { settings, uses, deferred });
       if (!isWhole) intactEntries = list.length;
     }
     if (isWhole) followed.push(record);
@@ -100,7 +98,7 @@ function* foldUpTo(
   return { entries: list, followed, isWhole, intactEntries: Math.min(intactEntries, list.length) };
 }
 
-/** Whether what a fold has come to may be sent as well as what it was made of. */
+/** Whether a fold has no more pairing violations than the entries that it was made from. */
 export function* isSendable(
   { entries }: Fold,
   raw: readonly IContent[],
@@ -125,14 +123,14 @@ function firstEntryOf(record: JournalRecord): number {
   }
 }
 
-/** What records are followed with. */
+/** The context in which records are applied. */
 interface Following {
   readonly settings: RowSettings;
   readonly uses: ReadonlyMap<string, readonly ToolUse[]>;
-  readonly late: LateResults;
+  readonly deferred: DeferredResults;
 }
 
-/** Does to a list what a record tells, or nothing when that does not fit. */
+/** Applies a record to a list; returns `false` if it does not fit. */
 function follow(
   record: JournalRecord & { readonly at: number },
   list: IContent[],
@@ -140,9 +138,9 @@ function follow(
 ): boolean {
   try {
     if (record.kind === 'rows') return followRows(record, list, following);
-    return record.kind === 'splice' && followSplice(record, list, following.late);
+    return record.kind === 'splice' && followSplice(record, list, following.deferred);
   } catch (thrown) {
-    // Of a journal that is not this history's, rows and pieces lead nowhere.
+    // The rows and pieces of another history's journal do not match.
     if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
     if (thrown instanceof SyntaxError) return false;
     throw thrown;
@@ -152,11 +150,12 @@ function follow(
 function followRows(
   { rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' },
   list: IContent[],
-  { settings: { placeholder, shrink }, uses, late }: Following,
+  { settings: { placeholder, shrink }, uses, deferred }: Following,
 ): boolean {
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
-  for (const row of rowsThatShrink(rows)) {
+  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
+    if (row.action !== ACTION.shrink) continue;
     const call = callOf(row.entry, row.block);
     if (call === undefined || shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
@@ -177,21 +176,21 @@ function followRows(
   };
   let made = 0;
   const put: ResultPlacement['put'] = (response, make) =>
-    late.put(response, make, checksums[made++]);
+    deferred.put(response, make, checksums[made++]);
   const by = { settings: { ...DEFAULT_DENSITY_CONFIG, placeholder }, texts: [] };
   applyDensityResult(list, materializeWith(rows, list, by, { textOf, put }));
   return true;
 }
 
 /**
- * Results that are made when all else stands: of those that a later record takes away nobody needs the text. And written
- * entries of which the journal does not keep the text, for the same reason.
+ * Results whose text is made after all records were applied, because a later record may remove them. Likewise new entries
+ * whose text the journal no longer has.
  */
-class LateResults {
-  readonly #results = new Map<ContentBlock, LateResult>();
+class DeferredResults {
+  readonly #results = new Map<ContentBlock, DeferredResult>();
   readonly #lost = new Set<IContent>();
   #firstLost = Infinity;
-  /** The number of the record that is being followed. */
+  /** The index of the current record. */
   record = 0;
 
   put(before: ToolResponseBlock, make: MakeText, checksum: number | undefined): ToolResponseBlock {
@@ -200,7 +199,7 @@ class LateResults {
     return block;
   }
 
-  /** Returns what stands for a written entry of which nothing is kept but how many blocks it had. */
+  /** Returns a stand-in for a new entry of which only the number of blocks was kept. */
   lose(blocks: number): IContent {
     if (!Number.isInteger(blocks) || blocks < 0 || blocks > MAX_LOST_BLOCKS) {
       throw new RangeError('Expected a number of blocks.');
@@ -214,14 +213,14 @@ class LateResults {
     return entry;
   }
 
-  /** Puts the texts into the entries of a list; returns the first record of which one is another than it was, or `Infinity`. */
+  /** Makes the texts in a list; returns the index of the first record with one that cannot be made again, or `Infinity`. */
   *make(list: IContent[]): Generator<void, number, undefined> {
     let failed = Infinity;
     for (let index = 0; index < list.length; index += 1) {
       const entry = list[index] as IContent;
-      // Before the first one was written none stood. Stepping back one by one would fold as often as there are of them.
+      // Goes back to before the first lost entry; going back one at a time would fold once per lost entry.
       if (this.#lost.has(entry)) failed = Math.min(failed, this.#firstLost);
-      if (!entry.blocks.some(this.#isLate)) continue;
+      if (!entry.blocks.some(this.#isDeferred)) continue;
       const blocks = entry.blocks.map((block) => {
         const made = this.#made(block);
         if (typeof made !== 'number') return made;
@@ -234,21 +233,21 @@ class LateResults {
     return failed;
   }
 
-  readonly #isLate = (block: ContentBlock): boolean => this.#results.has(block);
+  readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
-  /** The block with its text, or the record by which it cannot be made. */
+  /** The block with its text, or the record whose text cannot be made again. */
   #made(block: ContentBlock): ContentBlock | number {
-    const late = this.#results.get(block);
-    if (late === undefined) return block;
-    const before = this.#made(late.before);
+    const deferred = this.#results.get(block);
+    if (deferred === undefined) return block;
+    const before = this.#made(deferred.before);
     if (typeof before === 'number') return before;
-    const text = textOrNot(late.make, before as ToolResponseBlock);
-    if (text === undefined || checksumOfResult(text) !== late.checksum) return late.record;
+    const text = textOrNot(deferred.make, before as ToolResponseBlock);
+    if (text === undefined || checksumOfResult(text) !== deferred.checksum) return deferred.record;
     return withResult(before as ToolResponseBlock, text);
   }
 }
 
-interface LateResult {
+interface DeferredResult {
   readonly before: ToolResponseBlock;
   readonly make: MakeText;
   readonly checksum: number | undefined;
@@ -261,12 +260,6 @@ function textOrNot(make: MakeText, response: ToolResponseBlock): string | undefi
   } catch (thrown) {
     if (thrown instanceof RangeError || thrown instanceof TypeError) return undefined;
     throw thrown;
-  }
-}
-
-function* rowsThatShrink(rows: Int32Array): Generator<PlanCursor, void, undefined> {
-  for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
-    if (row.action === ACTION.shrink) yield row;
   }
 }
 
@@ -283,14 +276,14 @@ function shownElsewhere(
 function followSplice(
   { pieces }: JournalRecord & { readonly kind: 'splice' },
   list: IContent[],
-  late: LateResults,
+  deferred: DeferredResults,
 ): boolean {
   const made: IContent[] = [];
   let next = 0;
   for (const piece of pieces) {
     if (piece.kind === 'written') {
       const { entry } = piece;
-      made.push(typeof entry === 'number' ? late.lose(entry) : writtenEntry(entry));
+      made.push(typeof entry === 'number' ? deferred.lose(entry) : writtenEntry(entry));
       continue;
     }
     next += piece.skipped;

@@ -1,5 +1,5 @@
-// One record of a journal: what landed in a history, and on how many entries that had been added. Type and bytes; makes no
-// entries and reads none.
+// The records of a journal, each an edit that landed and how many entries had been added by then, and their binary encoding.
+// Does not apply records.
 
 import type { IContent } from '../content.js';
 import type { PlaceholderForm } from '../density.js';
@@ -10,91 +10,88 @@ import type { ShownElsewhere } from '../shrink/shown-before.js';
 import type { ShrinkSettings } from '../shrink/shrink-text.js';
 import { ByteReader, ByteWriter } from './packed-bytes.js';
 
-/** What the rows of the records that follow were made by, beyond what they say themselves. */
+/** The settings with which the rows of the following records were made. */
 export interface RowSettings {
   readonly placeholder: PlaceholderForm;
   readonly shrink?: ShrinkSettings | undefined;
 }
 
-/** Lines of a result that another one shows: so many entries before it, in this block. */
+/** Lines of a result that another result shows: the one `entriesBack` entries before it, at `block`. */
 export interface ShownAbove extends Omit<ShownElsewhere, 'callId'> {
   readonly entriesBack: number;
   readonly block: number;
 }
 
-/**
- * What one block of an entry was: as it stood (its place), so with another text in place of its own or its result's, or
- * one that was written anew.
- */
+/** The origin of a block of an edited entry: the place of an unchanged one, with a text if its result changed, or a new block. */
 export type BlockOrigin =
   number | readonly [place: number, text: string] | { readonly type: string };
 
-/** A piece of a list that took the place of a history. */
+/** A piece of a list that replaced a history. Entries of the history are consumed in order. */
 export type SplicePiece =
-  /** So many entries are left out, then so many stay. */
+  /** Skips entries, then keeps entries. */
   | { readonly kind: 'stay'; readonly skipped: number; readonly kept: number }
-  /** One entry is left as these blocks of it; those before it that were not named are left out. */
+  /** Skips entries, then edits one. */
   | {
       readonly kind: 'edited';
       readonly skipped: number;
       readonly blocks: readonly BlockOrigin[];
     }
-  /** An entry that was written: a summary. Of one that was replaced long ago only the number of its blocks is kept. */
+  /** A new entry, such as a summary. Of one that was replaced long ago, only the number of its blocks is kept. */
   | { readonly kind: 'written'; readonly entry: IContent | number };
 
-/** What landed. Entries are those of the history as it stood. */
+/** An edit that landed. Indices are those of the history before it. */
 export type JournalRecord =
   | { readonly kind: 'settings'; readonly settings: RowSettings }
   | {
       readonly kind: 'rows';
-      /** Entries that had been added to the history. */
+      /** Number of entries added to the history so far. */
       readonly at: number;
-      /** The rows of a plan; the start of one that shrinks says which of `shown`. */
+      /** The rows of a plan; the `start` of a row that shrinks is an index into `shown`. */
       readonly rows: DensityPlan;
       readonly shown: readonly (readonly ShownAbove[])[];
-      /** Sixteen bits of each result that rows have made, in their order. */
+      /** The checksum of each result that rows made, in order. */
       readonly checksums: readonly number[];
     }
   | { readonly kind: 'splice'; readonly at: number; readonly pieces: readonly SplicePiece[] }
-  /** Something landed that no record can tell. */
+  /** An edit that no record can describe. */
   | { readonly kind: 'unknown'; readonly at: number };
 
-/** Whether a row puts another result in place of one. */
-export function makesResult(action: number): boolean {
+/** Whether an action replaces a tool's result. */
+export function replacesResult(action: number): boolean {
   return action === ACTION.pointer || action === ACTION.excerpt || action === ACTION.shrink;
 }
 
-/** Stands for the rule of rows that no rule has made: reasoning that went with an edit before it. */
+/** The rule number of rows for reasoning that was dropped because of an edit before it. */
 export const NO_RULE = 15;
 
 const KIND = { settings: 0, rows: 1, splice: 2, unknown: 3 } as const;
 const PIECE = { stay: 0, edited: 1, written: 2 } as const;
 
-/** A journal in the form that it is kept and sent in. */
+/** An encoded journal. */
 export interface PackedJournal {
   readonly bytes: Uint8Array;
-  /** What the bytes name by number: settings and what was written, as JSON. */
+  /** Settings, new entries and edited blocks as JSON, which the bytes refer to by index. */
   readonly texts: readonly string[];
 }
 
 /**
- * Characters of written entries that are kept when they stand no more: for who goes on from before they were replaced. A session
- * without end would keep all of them.
+ * Characters kept of new entries that were replaced since. A process that resumes from before the replacement needs them; the
+ * limit keeps the journal of an endless session bounded.
  */
 const REPLACED_CHARACTERS = 32_768;
 
-/** So many blocks of a written entry may be told by their number alone. */
+/** Limit on the blocks of a new entry of which only their number is kept. */
 export const MAX_LOST_BLOCKS = 1_000;
 
-/** Adds records to a journal. */
+/** Encodes records. */
 export class JournalWriter {
   readonly #bytes = new ByteWriter();
   readonly #texts: string[] = [];
   readonly #forms = new Map<number, number>();
   #lastAt = 0;
-  /** Written entries that stand, with the numbers of their texts. */
+  /** New entries that are still in the history, with the numbers of their texts. */
   readonly #written = new Map<IContent, number>();
-  /** Of those that were replaced, and of which all is kept. */
+  /** Replaced ones whose texts are still kept, oldest first. */
   readonly #replaced: { readonly number: number; readonly blocks: number }[] = [];
   #replacedCharacters = 0;
 
@@ -115,8 +112,8 @@ export class JournalWriter {
     else if (record.kind === 'splice') this.#addPieces(record.pieces);
   }
 
-  /** Notes that an entry stands no more. */
-  leave(entry: IContent): void {
+  /** Notes that an entry was removed from the history. */
+  noteRemoved(entry: IContent): void {
     const number = this.#written.get(entry);
     if (number === undefined) return;
     this.#written.delete(entry);
@@ -132,11 +129,11 @@ export class JournalWriter {
     }
   }
 
-  /** Notes that of what was written nothing stands but what is among these entries. */
-  leaveAllBut(entries: readonly IContent[]): void {
+  /** Notes that all entries except these were removed. */
+  noteRemovedExcept(entries: readonly IContent[]): void {
     if (this.#written.size === 0) return;
     const standing = new Set(entries);
-    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.leave(entry);
+    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.noteRemoved(entry);
   }
 
   #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {
@@ -148,7 +145,7 @@ export class JournalWriter {
       bytes.number(row.entry - last);
       last = row.entry;
       this.#addForm(row.block, markOf(row.action, row.rule));
-      if (makesResult(row.action)) bytes.half(checksums[made++] ?? 0);
+      if (replacesResult(row.action)) bytes.half(checksums[made++] ?? 0);
       if (row.action === ACTION.cut) {
         bytes.number(row.start);
         bytes.number(row.end - row.start);
@@ -158,7 +155,7 @@ export class JournalWriter {
     }
   }
 
-  /** Most rows are one of a few forms: each is told once, and named by its number from then on. */
+  /** Rows have few different forms (block, action and rule): each is written once, and later as its number. */
   #addForm(block: number, mark: number): void {
     const form = formOf(block, mark);
     const number = this.#forms.get(form);
@@ -205,7 +202,7 @@ export class JournalWriter {
   }
 }
 
-/** Reads the records of a journal, one at a time. @throws RangeError or SyntaxError where it is broken. */
+/** Reads the records of a journal lazily. @throws RangeError or SyntaxError if it is broken. */
 export function* readJournal({
   bytes: given,
   texts,
@@ -232,7 +229,7 @@ export function* readJournal({
   }
 }
 
-/** More rows than bytes are left cannot be meant. */
+/** Limit on the length of any list, so that a broken journal cannot make the reader allocate without bound. */
 const MAX_ITEMS = 10_000_000;
 
 function countOf(bytes: ByteReader): number {
@@ -241,7 +238,7 @@ function countOf(bytes: ByteReader): number {
   throw new RangeError('Expected a smaller number.');
 }
 
-/** A block, and what becomes of it by which rule, as one number. */
+/** Encodes block and mark (action and rule) as one number. */
 function formOf(block: number, mark: number): number {
   return block * 0x100 + mark;
 }
@@ -264,7 +261,7 @@ function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord
     const block = Math.floor(form / 0x100);
     const mark = form % 0x100;
     const action = actionOf(mark);
-    if (makesResult(action)) checksums.push(bytes.half());
+    if (replacesResult(action)) checksums.push(bytes.half());
     let start = -1;
     let end = -1;
     if (action === ACTION.cut) {

@@ -1,6 +1,6 @@
-// Whole numbers as few bytes, and bytes as text: the form in which a state keeps its columns. Knows nothing of what they mean.
+// Variable-length integers as bytes, and bytes as base64: the encoding of columns in a session's state.
 
-/** Bytes to which numbers are added. */
+/** A growing buffer. */
 export class ByteWriter {
   #bytes = new Uint8Array(64);
   #length = 0;
@@ -9,7 +9,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** Adds a whole number of at least 0, as one byte for every seven bits of it. */
+  /** Adds an integer of at least 0, with seven bits per byte (LEB128). */
   number(value: number): void {
     let left = value;
     while (left >= 0x80) {
@@ -37,7 +37,7 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** What was added so far: a view, valid until more is. */
+  /** The bytes so far, as a view that is valid until more are added. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -50,7 +50,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a `ByteWriter` has written. Every read throws a RangeError where there is nothing to read. */
+/** Reads the output of a `ByteWriter`. Reading beyond the end throws a RangeError. */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -63,7 +63,7 @@ export class ByteReader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** How many bytes were read. */
+  /** Number of bytes read. */
   get offset(): number {
     return this.#at;
   }
@@ -91,13 +91,12 @@ export class ByteReader {
   }
 }
 
-/** Bytes as base64. */
-export function textOfBytes(bytes: Uint8Array): string {
+export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-/** @throws RangeError for what is no base64. */
-export function bytesOfText(text: string): Uint8Array {
+/** @throws RangeError if the text is not base64. */
+export function fromBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return bytes;
   throw new RangeError('Expected base64.');

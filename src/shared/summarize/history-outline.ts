@@ -1,40 +1,42 @@
-// What choosing what to drop needs to know of a history, as flat arrays without any payload: it can be
-// planned on where the history itself is not. And the one walk over a history that makes it.
+// The structure of a history (speakers, calls and their responses) as flat arrays without payloads, so that a worker without
+// the entries can choose what to drop. Also finds the call that a response answers.
 
 import type { IContent, ToolCallBlock } from '../content.js';
 import { IntColumn, NONE } from '../density/index/history-columns.js';
 import { OpenCalls } from '../density/index/open-calls.js';
 
-/** Bits that say what an entry is: who speaks, whether it is marked a summary, and marked synthetic. */
+/** Flags of an entry: its speaker, and whether its metadata marks it as a summary or as synthetic. */
 export const ENTRY_FLAG = { human: 1, ai: 2, tool: 4, summary: 8, synthetic: 16 } as const;
 
 /** A history without payloads. Rows are in history order; entries are indices into the history. */
 export interface HistoryOutline {
-  /** Entries of the history. */
+  /** Number of entries. */
   readonly length: number;
-  /** By entry, bits of `ENTRY_FLAG`. */
+  /** By entry, its `ENTRY_FLAG`s. */
   readonly flags: Uint8Array;
-  /** By call of an `ai` entry, that entry. Ascending. */
+  /** By call in an `ai` entry, that entry. Ascending. */
   readonly callEntries: Int32Array;
-  /** By call, the entry of its complete response, or `NONE` while it is open. */
+  /** By call, the entry of its complete response, or `NONE` if it is open. */
   readonly responseEntries: Int32Array;
-  /** By response that is not complete and belongs to a call, its entry. */
+  /** By incomplete response that belongs to a call, its entry. */
   readonly partialEntries: Int32Array;
-  /** By such a response, the row of its call, which it leaves open. */
+  /** By such a response, the row of its call, which stays open. */
   readonly partialCalls: Int32Array;
 }
 
-/** A history's outline, with what it takes to find the call of a response. */
+/** A history's outline, and a way to find the call of a response. */
 export interface OutlinedHistory {
   readonly outline: HistoryOutline;
-  /** The call that the complete response at this place answers, or `undefined` when none stands there, or without a call. */
   readonly callOf: CallOf;
 }
 
-/** Finds the call of a response by the response's entry and block. */
+/**
+ * Returns the call that the complete response at an entry and block answers; `undefined` if there is no such response, or
+ * if it has no call.
+ */
 export type CallOf = (entry: number, block: number) => ToolCallBlock | undefined;
 
-/** The bits of `ENTRY_FLAG` that an entry has. */
+/** The `ENTRY_FLAG`s of an entry. */
 export function entryFlags({ speaker, metadata }: IContent): number {
   const summary = metadata?.isSummary === true ? ENTRY_FLAG.summary : 0;
   const synthetic = metadata?.synthetic === true ? ENTRY_FLAG.synthetic : 0;
@@ -42,8 +44,8 @@ export function entryFlags({ speaker, metadata }: IContent): number {
 }
 
 /**
- * Outlines a history in one walk that pairs calls and responses: a response belongs to the nearest
- * earlier call with its id that has none yet, and leaves it open when it is not complete. Linear in blocks.
+ * Outlines a history in one pass that pairs calls and responses: a response belongs to the nearest earlier call with its id
+ * that has none yet, and leaves it open if it is incomplete. Linear in blocks.
  */
 export function outlineHistory(history: readonly IContent[]): OutlinedHistory {
   const flags = new Uint8Array(history.length);
@@ -52,9 +54,9 @@ export function outlineHistory(history: readonly IContent[]): OutlinedHistory {
   const responseEntries = new IntColumn();
   const partialEntries = new IntColumn();
   const partialCalls = new IntColumn();
-  /** By block of a `tool` entry, the row of the call that it answers, or `NONE`. */
+  /** By block of a `tool` entry, the row of the answered call, or `NONE`. */
   const answered = new IntColumn();
-  /** By entry, where its blocks begin in `answered`; those of the last entry end at the last one. */
+  /** By entry, where its blocks start in `answered`; the additional last element is the end. */
   const firstAnswered = new Int32Array(history.length + 1);
   const open = new OpenCalls();
 
@@ -101,3 +103,55 @@ export function outlineHistory(history: readonly IContent[]): OutlinedHistory {
     },
   };
 }
+
+/** Number of blocks to search backwards before outlining the whole history. */
+const SEARCHED_BLOCKS = 128;
+
+/**
+ * Finds calls lazily: searches backwards from each response, since most calls are right before it, and outlines the whole
+ * history only for one that is farther away. The history must not change meanwhile. All searches together are linear.
+ */
+export function answeredCalls(
+  history: readonly IContent[],
+  searchedBlocks: number = SEARCHED_BLOCKS,
+): CallOf {
+  let outlined: CallOf | undefined;
+  return (entry, block) => {
+    const near =
+      outlined === undefined ? findNear(history, entry, block, searchedBlocks) : 'too far';
+    if (near !== 'too far') return near;
+    outlined ??= outlineHistory(history).callOf;
+    return outlined(entry, block);
+  };
+}
+
+function findNear(
+  history: readonly IContent[],
+  entry: number,
+  block: number,
+  searchedBlocks: number,
+): ToolCallBlock | 'too far' | undefined {
+  const response = history[entry]?.blocks[block];
+  if (history[entry]?.speaker !== 'tool' || response?.type !== 'tool_response') return undefined;
+  if (response.isComplete === false) return undefined;
+  let answered = 0;
+  let left = searchedBlocks;
+  for (let index = entry; index >= 0; index -= 1) {
+    const { speaker, blocks } = history[index] ?? NO_ENTRY;
+    const last = index === entry ? block - 1 : blocks.length - 1;
+    for (let at = last; at >= 0; at -= 1) {
+      if (left === 0) return 'too far';
+      left -= 1;
+      const other = blocks[at];
+      if (speaker === 'tool' && other?.type === 'tool_response') {
+        if (other.callId === response.callId && other.isComplete !== false) answered += 1;
+      } else if (speaker === 'ai' && other?.type === 'tool_call' && other.id === response.callId) {
+        if (answered === 0) return other;
+        answered -= 1;
+      }
+    }
+  }
+  return undefined;
+}
+
+const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };

@@ -1,74 +1,45 @@
-// What a compression by high-density does to a history, decided without its payloads: the same where
-// the entries are and where only columns of them are kept. Makes no summaries and counts nothing.
+// A compression by `high-density`: where its unchanged tail starts, and how a plan that a worker made without payloads is carried
+// out on the entries.
 
 import type { HistoryOutline } from './history-outline.js';
-import { chooseDrops } from './truncation.js';
 import { NONE } from '../density/index/history-columns.js';
 import { withResult } from '../content.js';
 import type { IContent } from '../content.js';
 import type { PlannedCompression } from '../resident-protocol.js';
 
-/** A compression that is planned up to what only tokens can tell. */
-export interface CompressionPlan {
-  /**
-   * Index of the first entry that is left alone: in front of it, tool results become summaries. 0
-   * when that is the whole history, and nothing is to be done.
-   */
-  readonly tailStart: number;
-  /**
-   * Returns the entries to drop besides, ascending; none when summaries reach the target. `tokens`
-   * are those of each entry with the tool results in front of `tailStart` summarized. See
-   * `chooseDrops` for the order in which entries go. Linear.
-   */
-  readonly dropsFor: (tokens: ArrayLike<number>, targetTokens: number) => readonly number[];
-}
-
-/** Plans a compression that leaves at least a share of `preserveThreshold` of the entries, from the end. */
-export function planCompression(
-  outline: HistoryOutline,
-  preserveThreshold: number,
-): CompressionPlan {
-  const tailStart = findTailStart(outline, preserveThreshold);
-  return {
-    tailStart,
-    dropsFor: (tokens, targetTokens) => chooseDrops({ outline, tokens, tailStart }, targetTokens),
-  };
-}
-
 /**
- * Returns the index of the tail's first entry: `ceil(length × preserveThreshold)` entries from the
- * end, at least one, and as many more as it takes that no call in front of it is answered in it.
- * 0 when the tail is the whole history.
+ * Returns the index of the tail's first entry: `ceil(length × preserveThreshold)` entries from the end, at least one, and
+ * more if needed so that the tail answers no call before it. 0 if the tail is the whole history.
  */
 export function findTailStart(outline: HistoryOutline, preserveThreshold: number): number {
   const tailLength = Math.max(1, Math.ceil(outline.length * preserveThreshold));
   return moveBeforePairs(Math.max(0, outline.length - tailLength), outline);
 }
 
-/** Returns the nearest boundary at or before `boundary` that no call in front of it is answered behind. */
+/** Returns the nearest boundary at or before `boundary` that separates no call from its response. */
 export function moveBeforePairs(
   boundary: number,
   { callEntries, responseEntries }: HistoryOutline,
 ): number {
   let start = boundary;
-  // Calls come in the order of their entries: seen from the last one, a start that has moved before
-  // a call can only be moved further by a call before that.
+  // Calls are in the order of their entries. So in one pass from the last call, a start that has moved before a call can be
+  // moved again only by an earlier call.
   for (let call = callEntries.length - 1; call >= 0; call -= 1) {
     const callEntry = callEntries[call] ?? NONE;
-    // An open call has `NONE`, which is in front of every boundary.
+    // An open call has `NONE`, which is before every boundary.
     if (callEntry < start && (responseEntries[call] ?? NONE) >= start) start = callEntry;
   }
   return start;
 }
 
-/** A compressed history, and what is known of its new entries. */
+/** A compressed history. */
 export interface CarriedOutCompression {
   readonly newHistory: IContent[];
-  /** Tokens of each entry that was not in the history before. */
+  /** Tokens of each new entry. */
   readonly knownTokens: ReadonlyMap<IContent, number>;
 }
 
-/** Carries a plan out on the history that it was made for. */
+/** Carries out a plan on the history that it was made for. @throws RangeError if the plan does not fit the history. */
 export function carryOutCompression(
   { drops, summarized, lines, tokensAfter }: PlannedCompression,
   history: readonly IContent[],

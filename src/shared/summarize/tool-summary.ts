@@ -1,11 +1,11 @@
-// Says in one line what a tool response was, in place of its payload.
+// Summarizes a tool response in one line, which replaces its payload.
 
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { onOneLine, shortened } from '../shown-text.js';
+import { countLines, onOneLine, shortened } from '../shown-text.js';
 import {
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
@@ -15,7 +15,7 @@ import {
 import { withResult } from '../content.js';
 import type { CallOf } from './history-outline.js';
 
-/** A parameter longer than this is content, not a name of something. */
+/** A longer parameter is content, not a name. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
 
 const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
@@ -27,35 +27,35 @@ export interface ResultSize {
   readonly unit: 'line' | 'char';
 }
 
-/** What a summary line needs to know of a response, besides the call: small, whatever the payload is. */
+/** What a summary line shows of a response: small, whatever the size of the payload. */
 export type ResponseDigest =
   | {
       readonly isSummary: true;
-      /** The result: it is a summary line already, and stays. */
+      /** The result, which is a summary line already. */
       readonly line: string;
     }
   | {
       readonly isSummary: false;
-      /** The tool's name on one line, at most 64 UTF-16 units long. */
+      /** The tool's name on one line, at most 64 UTF-16 units. */
       readonly tool: string;
       readonly isFailed: boolean;
-      /** `undefined` for what has none: numbers and such, and results that were pruned. */
+      /** `undefined` for primitive and pruned results. */
       readonly size: ResultSize | undefined;
-      /** What the result tells of itself, for when there is no call. */
+      /** The key to show if there is no call. */
       readonly ownKey: string | undefined;
     };
 
-/** What a summary line needs to know of a call. */
+/** What a summary line shows of a call. */
 export interface CallDigest {
   /** See `keyOfCall`. */
   readonly key: string | undefined;
 }
 
 /**
- * Returns `[<tool>: <key parameter> — <outcome>, <size>]`: one line without control characters, at
- * most 200 UTF-16 units long. The key parameter is the call's path, else its command, else its first
- * short string; without a call it is what the result itself tells. A form that names the call's id adds
- * that at the end. A result that is such a line already is returned as it is, whatever its form.
+ * Returns `[<tool>: <key parameter> — <outcome>, <size>]`: one line without control characters, at most 200 UTF-16 units. The
+ * key parameter is the call's path, else its command, else its first short string; without a call it is taken from the
+ * result. Depending on `form`, the call's id is added at the end. A result that is such a line, of any form, is returned
+ * unchanged.
  */
 export function summarizeToolResponse(
   response: ToolResponseBlock,
@@ -70,7 +70,7 @@ export function summarizeToolResponse(
 }
 
 /**
- * Returns the line that `summarizeToolResponse` gives for the response and call of these digests.
+ * Returns the line of `summarizeToolResponse` from digests of the response and its call.
  *
  * @param ending see `placeholderEnding`
  */
@@ -82,7 +82,7 @@ export function summaryLine(
   if (digest.isSummary) return digest.line;
   const { tool, isFailed, size, ownKey } = digest;
   const outcome = isFailed ? 'error' : 'success';
-  // Without a call, the size may be all there is to tell, and is the key then.
+  // Without a call, the size may already be the key.
   const end =
     call === undefined || size === undefined ? ` — ${outcome}` : ` — ${outcome}, ${sizeText(size)}`;
   const key = call === undefined ? ownKey : call.key;
@@ -91,7 +91,7 @@ export function summaryLine(
   return `[${tool}: ${shortened(key, room)}${end}${ending}`;
 }
 
-/** Returns what a summary line needs to know of a response. Looks at the whole of its result. */
+/** Digests a response; reads its whole result. */
 export function digestResponse(response: ToolResponseBlock): ResponseDigest {
   const { toolName, result, error } = response;
   const isLine = result !== PRUNED_POINTER && placeholderKind(response) !== 'none';
@@ -107,8 +107,7 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
 }
 
 /**
- * Returns the key parameter of a call on one line, at most 400 UTF-16 units of it; `undefined` for a
- * call that has none.
+ * Returns the key parameter of a call on one line, at most 400 UTF-16 units; `undefined` if it has none.
  */
 export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
   const values = asRecord(parameters);
@@ -164,16 +163,9 @@ function sizeOf(result: unknown): ResultSize | undefined {
   return { amount: JSON.stringify(result).length, unit: 'char' };
 }
 
-function countLines(text: string): number {
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
-  return lines;
-}
-
 /**
- * Returns the entry with one line in place of each tool result; the entry itself when nothing
- * changes. Results of tools that still run stay. `callOf` finds calls in the history in which the
- * entry stands at `index`.
+ * Replaces each tool result of an entry by one line; returns the entry itself if nothing changes. Results of running tools
+ * stay. `callOf` finds calls in the history in which the entry is at `index`.
  */
 export function summarizeEntry(
   entry: IContent,

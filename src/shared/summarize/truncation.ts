@@ -1,36 +1,34 @@
-// Chooses which old entries leave when summaries alone do not save enough.
+// Chooses the old entries to drop when summaries alone do not save enough. Entries of calls and their responses are grouped,
+// so that none is dropped without the others.
 
-import { groupToolEntries } from './entry-groups.js';
-import type { EntryGroups } from './entry-groups.js';
+import { NONE } from '../density/index/history-columns.js';
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
 
-/** A history with what is known about its entries. */
+/** A history, reduced to what the choice depends on. */
 export interface Truncatable {
   readonly outline: HistoryOutline;
   /** Tokens of each entry. */
   readonly tokens: ArrayLike<number>;
-  /** Index of the first entry that stays whatever happens. */
+  /** Index of the first entry of the tail, which always stays. */
   readonly tailStart: number;
 }
 
 /**
- * Returns the indices of the entries to drop, ascending, so that the rest holds at most
- * `targetTokens`, or as near to it as it may get. First go the oldest ai entries, together with all
- * that answers them; only when no other entry is left in the head, the oldest human ones, and the
- * instructions that a history opens with last of these. A call without response, the tail, the human
- * entry that the tail answers, and the newest one always stay. Linear.
+ * Returns the indices of the entries to drop, ascending, so that the rest has at most `targetTokens`, or as few more as
+ * possible. Drops the oldest ai entries first, with their responses; then, if no others are left before the tail, the oldest
+ * human entries; the opening instructions last. Open calls, the tail, the human entry that the tail answers, and the newest
+ * human entry always stay. Linear.
  */
 export function chooseDrops(input: Truncatable, targetTokens: number): readonly number[] {
   const { outline, tokens, tailStart } = input;
   const { length, flags } = outline;
   const groups = groupToolEntries(outline);
   for (let entry = tailStart; entry < length; entry += 1) groups.pin(entry);
-  // Without it, the rest could begin with what an ai entry says, which providers refuse.
+  // Without it, the rest could begin with an ai entry, which providers refuse.
   const opening = flags.subarray(0, tailStart + 1).findLastIndex(isHuman);
   if (opening !== -1) groups.pin(opening);
-  // A summary speaks as a human too, but it is not what was asked.
-  const asked = newestAsked(outline);
+  const asked = newestUserEntry(outline);
   if (asked !== -1) groups.pin(asked);
 
   const units = groups.units();
@@ -46,11 +44,10 @@ export function chooseDrops(input: Truncatable, targetTokens: number): readonly 
 }
 
 /**
- * Returns the indices of the entries to drop, ascending, so that the rest holds at most
- * `targetTokens`, or as near to it as it may get. The oldest go first, of whatever kind, each with
- * all that its calls and responses tie to it, and a human one with what answers it; the instructions
- * that a history opens with go last. What the user asked last, calls without response, and what no request has
- * carried yet always stay: an agent that never sees a result asks for it again, for ever. Linear.
+ * Returns the indices of the entries to drop, ascending, so that the rest has at most `targetTokens`, or as few more as
+ * possible. Drops the oldest entries of any kind first, with the entries that their calls and responses tie to them, and a
+ * human entry with its answers; the opening instructions last. The user's last entry, open calls and everything not sent yet
+ * always stay: an agent that never sees a result would ask for it forever. Linear.
  */
 export function chooseOldest(
   outline: HistoryOutline,
@@ -58,7 +55,7 @@ export function chooseOldest(
   targetTokens: number,
 ): readonly number[] {
   const groups = groupToolEntries(outline);
-  const asked = newestAskedOrTold(outline);
+  const asked = newestUserEntryOrSummary(outline);
   if (asked !== -1) groups.pin(asked);
   pinUnsent(groups, outline, asked);
   const units = groups.units();
@@ -67,8 +64,8 @@ export function chooseOldest(
 }
 
 /**
- * Pins the newest ai entry and all behind it, which no request has held. Providers refuse a history that begins with
- * an ai entry: where what was asked last does not stand before it, the human entry that does is pinned as well.
+ * Pins the newest ai entry and everything after it, which no request has contained yet. If the user's last entry is not
+ * before it, also pins the human entry that is, because providers refuse a history that begins with an ai entry.
  */
 function pinUnsent(groups: EntryGroups, { length, flags }: HistoryOutline, asked: number): void {
   const unsent = flags.findLastIndex((bits) => (bits & ENTRY_FLAG.ai) !== 0);
@@ -79,7 +76,7 @@ function pinUnsent(groups: EntryGroups, { length, flags }: HistoryOutline, asked
   if (opening !== -1) groups.pin(opening);
 }
 
-/** Drops also what is left in front of the first human entry: providers refuse a history that begins with it. */
+/** Adds what is left before the first human entry: providers refuse a history that begins with it. */
 function withAnswersOf(
   dropped: readonly number[],
   units: readonly (readonly number[])[],
@@ -94,21 +91,21 @@ function withAnswersOf(
   return [...gone].sort((a, b) => a - b);
 }
 
-/** Index of the newest human entry that is no summary, or -1. */
-export function newestAsked({ flags }: HistoryOutline): number {
+/** Index of the newest human entry that is not a summary, or -1. */
+export function newestUserEntry({ flags }: HistoryOutline): number {
   const { human, summary } = ENTRY_FLAG;
   return flags.findLastIndex((bits) => (bits & (human | summary)) === human);
 }
 
-/** Index of the newest human entry that is no summary, or of the newest summary where there is none; or -1. */
-export function newestAskedOrTold(outline: HistoryOutline): number {
-  const asked = newestAsked(outline);
+/** `newestUserEntry`, or the newest summary if there is none, or -1. */
+export function newestUserEntryOrSummary(outline: HistoryOutline): number {
+  const asked = newestUserEntry(outline);
   return asked === -1 ? outline.flags.findLastIndex(isHuman) : asked;
 }
 
 /**
- * Puts last the units of the instructions that a history opens with: the synthetic human entries in front of everything
- * else, as which system prompts come in, and what stands for all that was said before.
+ * Moves the opening instructions to the end: the synthetic human entries before everything else, which are system prompts and
+ * summaries of earlier parts.
  */
 export function instructionsLast(
   { length, flags }: HistoryOutline,
@@ -140,4 +137,75 @@ function dropUnits(
     }
   }
   return dropped.sort((a, b) => a - b);
+}
+
+/** Disjoint sets of entries to drop or keep together. Path halving: near-linear in joins (Tarjan and van Leeuwen 1984). */
+export class EntryGroups {
+  readonly #parent: Int32Array;
+  readonly #pinned: Uint8Array;
+
+  constructor(length: number) {
+    this.#parent = Int32Array.from({ length }, (_, entry) => entry);
+    this.#pinned = new Uint8Array(length);
+  }
+
+  /** The group of an entry; entries of one group have the same number. */
+  find(entry: number): number {
+    let at = entry;
+    for (;;) {
+      const parent = this.#parent[at] ?? at;
+      if (parent === at) return at;
+      const grandparent = this.#parent[parent] ?? parent;
+      this.#parent[at] = grandparent;
+      at = grandparent;
+    }
+  }
+
+  /** Merges two groups; the result is pinned if either was. */
+  join(a: number, b: number): void {
+    const first = this.find(a);
+    const second = this.find(b);
+    if (this.isPinned(second)) this.pin(first);
+    this.#parent[second] = first;
+  }
+
+  /** Keeps the group of an entry. */
+  pin(entry: number): void {
+    this.#pinned[this.find(entry)] = 1;
+  }
+
+  isPinned(group: number): boolean {
+    return this.#pinned[group] === 1;
+  }
+
+  /** The groups that are not pinned, by their oldest entry; each with its entries ascending. */
+  units(): readonly (readonly number[])[] {
+    const units = new Map<number, number[]>();
+    for (let entry = 0; entry < this.#parent.length; entry += 1) {
+      const group = this.find(entry);
+      if (this.isPinned(group)) continue;
+      const unit = units.get(group);
+      if (unit === undefined) units.set(group, [entry]);
+      else unit.push(entry);
+    }
+    return [...units.values()];
+  }
+}
+
+/**
+ * Groups the entries of calls with those of their responses, including incomplete ones. Groups with an open call are
+ * pinned. Linear in calls and responses.
+ */
+export function groupToolEntries(outline: HistoryOutline): EntryGroups {
+  const { callEntries, responseEntries, partialEntries, partialCalls } = outline;
+  const groups = new EntryGroups(outline.length);
+  callEntries.forEach((callEntry, call) => {
+    const responseEntry = responseEntries[call] ?? NONE;
+    if (responseEntry === NONE) groups.pin(callEntry);
+    else groups.join(callEntry, responseEntry);
+  });
+  partialEntries.forEach((entry, row) => {
+    groups.join(callEntries[partialCalls[row] ?? NONE] ?? entry, entry);
+  });
+  return groups;
 }

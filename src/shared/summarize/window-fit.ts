@@ -1,36 +1,33 @@
-// The last resort when a history does not fit the context window: chooses what to shorten and what
-// to drop so that it does, however full it is, without a model.
+// The last resort for a history that does not fit the context window: chooses results to summarize and entries to drop,
+// without a model.
 
-import { groupToolEntries } from './entry-groups.js';
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
-import { instructionsLast, newestAskedOrTold } from './truncation.js';
+import { groupToolEntries, instructionsLast, newestUserEntryOrSummary } from './truncation.js';
 
-/** A history with what is known about its entries. */
+/** A history, reduced to what the choice depends on. */
 export interface Fittable {
   readonly outline: HistoryOutline;
   /** Tokens of each entry. */
   readonly tokens: ArrayLike<number>;
-  /** Tokens that each entry would have with its tool results summarized; those of `tokens` where there are none. */
+  /** Tokens of each entry with its tool results summarized; as in `tokens` if it has none. */
   readonly summarizedTokens: ArrayLike<number>;
 }
 
-/** What to do about it. */
+/** The edits that make a history fit. */
 export interface WindowFit {
   /** Entries whose tool results to summarize, ascending. */
   readonly summarized: readonly number[];
   /** Entries to drop, ascending; none of them is in `summarized`. */
   readonly dropped: readonly number[];
-  /** Tokens that are left then. May still be over the limit: what remains cannot go. */
+  /** Tokens after these edits; over the limit if nothing more may be dropped. */
   readonly tokens: number;
 }
 
 /**
- * Chooses edits that leave at most `limitTokens`: first the largest tool results are summarized,
- * wherever they stand; then the oldest turns are dropped, each whole; then the oldest calls of the
- * present turn with all that answers them, and last the instructions that the history opens with.
- * The newest human entry and calls without a response stay.
- * Takes time linear in entries, but for one sort by size.
+ * Chooses edits that leave at most `limitTokens`: first summarizes the largest tool results anywhere; then drops the oldest
+ * turns as a whole; then the oldest calls of the current turn with their responses; last the opening instructions. The newest
+ * human entry and open calls stay. Linear in entries, except for one sort by size.
  */
 export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
   const current = new Float64Array(input.tokens);
@@ -55,7 +52,7 @@ export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
   return { summarized: ascending(summarized), dropped: ascending(dropped), tokens: total };
 }
 
-/** Entries that a summary makes smaller, the one that saves most first. */
+/** Entries that summaries make smaller, by descending savings. */
 function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
   const saved = new Float64Array(tokens).map(
     (before, entry) => before - (summarizedTokens[entry] ?? before),
@@ -68,19 +65,18 @@ function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
 }
 
 /**
- * What can leave, oldest first: turns before the newest human entry, then groups behind it; last of
- * all the instructions that the history opens with. A turn that holds a call without a response
- * gives up what does not belong to that.
+ * The groups that may be dropped, oldest first: turns before the newest human entry, then groups after it, last the opening
+ * instructions. Of a turn with an open call, everything else may be dropped.
  */
 function droppableUnits({ outline }: Fittable): readonly (readonly number[])[] {
   const groups = groupToolEntries(outline);
-  const asked = newestAskedOrTold(outline);
+  const asked = newestUserEntryOrSummary(outline);
   if (asked !== -1) groups.pin(asked);
   let turn = -1;
   for (let entry = 0; entry < asked; entry += 1) {
     if (((outline.flags[entry] ?? 0) & ENTRY_FLAG.human) !== 0) turn = entry;
     if (turn === -1) continue;
-    // Groups that have to stay are left out of the turn instead of keeping all of it.
+    // A pinned group is left out of its turn; joining it would pin the whole turn.
     const isPinned = [turn, entry].some((member) => groups.isPinned(groups.find(member)));
     if (!isPinned) groups.join(turn, entry);
   }

@@ -1,42 +1,39 @@
-// Counts the tokens of text in the o200k encoding. Which tokens there are is handed in: who loads them
-// decides on which thread they live.
+// Counts the tokens of text in the o200k encoding. The caller loads the tokens (`o200k.ts`), once per thread.
 
 import { TextEncoder } from 'node:util';
 import { runSlices } from '../slices.js';
 import { BytePairMerger } from './byte-pair-merger.js';
-import { readCharacterClasses } from './character-classes.js';
 import type { CountText } from './count-tokens.js';
 import { NO_RANK, TokenTable, hashOf } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
 import { WordScanner } from './word-scanner.js';
 
-/** UTF-16 units that are written as UTF-8 at a time: what fits the caches of a processor. */
+/** UTF-16 units encoded as UTF-8 at a time; fits processor caches. */
 const CHUNK_UNITS = 4096;
-/** The most bytes that UTF-8 takes for one UTF-16 unit. */
+/** Maximum bytes of one UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_UNIT = 3;
-/** Digits that a word has at most, and the first and the last of them. */
+/** Maximum digits of a word. */
 const MAX_NUMBER_BYTES = 3;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
-/** Chunks that are counted before others get a turn: 64 Ki units, in 2 ms of ordinary text. */
+/** Chunks counted between two yields: 64 Ki units, 2 ms for ordinary text. */
 const SLICE_CHUNKS = 16;
 
 /**
- * Counts text in an encoding with the words of o200k and given tokens, as tiktoken does, to the token. Time is linear in
- * the length of any text, and none makes it throw: one that looks like a special token (`<|endoftext|>`) counts as
- * ordinary text, as it does for a provider, and lone surrogates count as U+FFFD. It takes 1 MB beside the tokens, and
- * keeps nothing of what it counted but the bytes of words in a memo of fixed size.
+ * Counts exactly as tiktoken does, splitting text into words as o200k and using the given tokens. Linear in the length of
+ * any text, and never throws: text that looks like a special token (`<|endoftext|>`) counts as ordinary text, as it does for
+ * a provider, and lone surrogates count as U+FFFD. Takes 1 MB besides the tokens, including a fixed-size cache of words.
  */
 export class BytePairCounter {
   readonly #table: TokenTable;
   readonly #merger: BytePairMerger;
   readonly #memo: WordMemo = new WordMemo();
-  readonly #scanner: WordScanner = new WordScanner(readCharacterClasses());
+  readonly #scanner: WordScanner = new WordScanner();
   readonly #encoder: TextEncoder = new TextEncoder();
   readonly #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(CHUNK_UNITS * MAX_BYTES_PER_UNIT);
-  /** Whether nobody has to look for one: where all of them stand, memory is that no cache has. */
+  /** Whether all short numbers are tokens. If so, they are not looked up, which would miss the processor's caches. */
   readonly #areNumbersTokens: boolean;
-  /** Tokens of the chunk that was counted last. */
+  /** Tokens of the last chunk. */
   #chunkTokens = 0;
 
   constructor(tokens: TokenArrays) {
@@ -48,7 +45,7 @@ export class BytePairCounter {
   /** Tokens of a text. */
   readonly count: CountText = (text) => runSlices(this.countInSlices(text));
 
-  /** The same; yields where others may have a turn, and may count meanwhile. */
+  /** `count` in slices; other texts may be counted between them. */
   *countInSlices(text: string): Generator<void, number, undefined> {
     let tokens = 0;
     let chunks = 0;
@@ -68,7 +65,7 @@ export class BytePairCounter {
     return tokens;
   }
 
-  /** Tokens of a text that is UTF-8 already: well-formed, from `start` to before `end`. */
+  /** Tokens of well-formed UTF-8 from `start` to before `end`. */
   readonly countBytes = (bytes: Uint8Array, start: number, end: number): number => {
     let tokens = 0;
     for (let at = start; at < end;) {
@@ -79,7 +76,7 @@ export class BytePairCounter {
     return tokens;
   };
 
-  /** Counts the words from `at` on that are sure to end within a chunk. Returns where they do: at once, if the first does not. */
+  /** Counts the words from `at` on that end within a chunk. Returns their end, which is `at` if the first word is longer. */
   #countChunk(text: string, at: number): number {
     const bytes = this.#buffer;
     const limit = chunkEnd(text, at, CHUNK_UNITS);
@@ -141,7 +138,7 @@ export class BytePairCounter {
     return count;
   }
 
-  /** Of what is too long for a token, the last bytes and the length are enough. */
+  /** Hashes only the length and the last bytes of words that are too long for a token. */
   #hashOf(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start;
     const { maxLength } = this.#table;
@@ -150,7 +147,7 @@ export class BytePairCounter {
   }
 }
 
-/** Whether a word is up to three digits of ASCII. */
+/** Whether a word is up to three ASCII digits. */
 function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start > MAX_NUMBER_BYTES) return false;
   for (let at = start; at < end; at += 1) {
@@ -160,7 +157,7 @@ function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Where a chunk ends that splits no surrogate pair. */
+/** The end of a chunk, which does not split a surrogate pair. */
 function chunkEnd(text: string, at: number, units: number): number {
   const end = at + units;
   if (end >= text.length) return text.length;
@@ -168,7 +165,7 @@ function chunkEnd(text: string, at: number, units: number): number {
   return isInPair ? end - 1 : end;
 }
 
-/** UTF-16 units of some UTF-8. */
+/** Length of UTF-8 in UTF-16 units. */
 function unitsOf(bytes: Uint8Array, start: number, end: number): number {
   let units = 0;
   for (let at = start; at < end; at += 1) {
@@ -179,22 +176,23 @@ function unitsOf(bytes: Uint8Array, start: number, end: number): number {
   return units;
 }
 
-/** Words that are remembered at a time, a power of two. */
+/** Maximum number of cached words, a power of two. */
 const WORDS = 8192;
-/** Bytes of them all. */
+/** Maximum bytes of all cached words. */
 const BYTES = 2 ** 19;
-/** The longest word that is remembered, in bytes. */
+/** Longer words are not cached. */
 const MAX_BYTES = BYTES / 8;
 
+/** A cache of word counts, direct-mapped by hash. It is cleared when its bytes are full. */
 export class WordMemo {
   readonly #bytes: Uint8Array = new Uint8Array(BYTES);
   #used = 0;
-  /** Of each word where its bytes start, how many they are, and how many tokens. */
+  /** By slot: where the word's bytes start, their number, and its tokens. */
   readonly #starts: Int32Array = new Int32Array(WORDS);
   readonly #lengths: Int32Array = new Int32Array(WORDS);
   readonly #counts: Int32Array = new Int32Array(WORDS);
 
-  /** How many tokens these bytes have, or 0 when that is not remembered. */
+  /** The cached number of tokens of a word, or 0. */
   countOf(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const place = placeOf(hash);
     const length = end - start;
@@ -222,7 +220,7 @@ export class WordMemo {
   }
 }
 
-/** From other bits of the hash than tokens are found by, for those of all words there are free in the table. */
+/** Uses other bits of the hash than the token table: words that get here hash to its free slots, so those bits vary less. */
 function placeOf(hash: number): number {
   return (hash >>> 8) & (WORDS - 1);
 }

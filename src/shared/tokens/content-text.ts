@@ -1,17 +1,16 @@
-// What of an entry a provider turns into tokens: its texts, and constants for everything around them.
-// Opaque fields (signatures, encrypted reasoning, ids, metadata), opaque blocks and media payloads are no texts.
+// The parts of an entry that providers tokenize: its texts, and constants for everything around them. Opaque fields
+// (signatures, encrypted reasoning, ids, metadata), opaque blocks and media payloads are not texts.
 
 import type { ContentBlock, IContent } from '../content.js';
 
 /**
- * Tokens that frame one entry whatever it holds: role and delimiters. Source: OpenAI cookbook, "How
- * to count tokens with tiktoken" (3 per message).
+ * Overhead of an entry: role and delimiters. Source: OpenAI cookbook, "How to count tokens with tiktoken" (3 per message).
  */
 export const ENTRY_OVERHEAD_TOKENS = 3;
 
 /**
- * Tokens that frame one block of a kind: fences, tags, field names and ids as providers render them.
- * Orders of magnitude; calibration against the usage that a provider reports absorbs what is off.
+ * Overhead of a block by type: fences, tags, field names and ids as providers render them. Rough values; calibration
+ * against the usage reported by the provider corrects them.
  */
 export const BLOCK_OVERHEAD_TOKENS: Readonly<Record<ContentBlock['type'], number>> = {
   text: 0,
@@ -24,22 +23,22 @@ export const BLOCK_OVERHEAD_TOKENS: Readonly<Record<ContentBlock['type'], number
 };
 
 /**
- * Tokens that an image stands for. Anthropic documents width × height / 750 and scales images down
- * to about 1.15 megapixels, which is at most some 1,600 tokens; other providers charge less.
+ * Assumed tokens of an image. Anthropic documents width × height / 750 and scales images down to about 1.15 megapixels, so at
+ * most about 1,600 tokens; other providers charge less.
  */
 export const IMAGE_TOKENS = 1_600;
 
-/** Tokens that any other medium (document, audio, video) stands for: its length is not known. */
+/** Assumed tokens of other media (document, audio, video), whose length is unknown. */
 export const OTHER_MEDIA_TOKENS = 3_000;
 
-/** Tokens of an entry that depend on no text: its own overhead, and what is fixed of its blocks. */
+/** Tokens of an entry besides its texts: its overhead and `fixedBlockTokens`. */
 export function fixedEntryTokens(entry: IContent): number {
   let tokens = ENTRY_OVERHEAD_TOKENS;
   for (const block of entry.blocks) tokens += fixedBlockTokens(block);
   return tokens;
 }
 
-/** Tokens of a block that depend on no text: its overhead, those of media in it, or those an opaque one names. */
+/** Tokens of a block besides its texts: its overhead, its media, and the tokens that an opaque block declares. */
 export function fixedBlockTokens(block: ContentBlock): number {
   const overhead = BLOCK_OVERHEAD_TOKENS[block.type];
   switch (block.type) {
@@ -54,19 +53,19 @@ export function fixedBlockTokens(block: ContentBlock): number {
   }
 }
 
-/** The token estimate for the payload of a medium; its caption and file name are texts of their own. */
+/** Assumed tokens of a media payload; caption and file name are counted as texts. */
 export function payloadTokens(mimeType: string): number {
   return /^image\//i.test(mimeType) ? IMAGE_TOKENS : OTHER_MEDIA_TOKENS;
 }
 
-/** The texts of a block that a provider tokenizes, in their order; absent and empty ones are left out. */
+/** The non-empty texts of a block that a provider tokenizes, in order. */
 export function blockTexts(block: ContentBlock): readonly string[] {
   return blockParts(block)
     .map(payloadText)
     .filter((text) => text !== '');
 }
 
-/** The texts and payloads of a block that a provider tokenizes; what is absent is `undefined`. */
+/** The texts and payloads of a block that a provider tokenizes; absent ones are `undefined`. */
 export function blockParts(block: ContentBlock): readonly unknown[] {
   switch (block.type) {
     case 'text':
@@ -86,13 +85,12 @@ export function blockParts(block: ContentBlock): readonly unknown[] {
   }
 }
 
-/** What stands in for a payload that JSON cannot express. */
+/** Replaces a payload that JSON cannot express. */
 export const UNSERIALIZABLE_PAYLOAD = '[unserializable]';
 
 /**
- * A payload as text: a string as it is, anything else as JSON. What JSON leaves out is empty.
- * Ingestion refuses cycles and big integers; should one come through all the same, a count that is
- * off is better than a session that cannot count, hence no error.
+ * A payload as text: a string unchanged, anything else as JSON, empty if JSON omits it. Never throws: ingestion refuses
+ * cycles and bigints, and should one get through, a wrong count is better than a session that cannot count.
  */
 export function payloadText(payload: unknown): string {
   if (typeof payload === 'string') return payload;

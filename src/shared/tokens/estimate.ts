@@ -1,36 +1,35 @@
-// The estimates that stand in until an exact count arrives: of texts by their words, of what is only measured by its
-// characters. Payloads are measured, never turned into text.
+// Estimates tokens until an exact count arrives: texts by their words, everything else by its number of characters. Payloads
+// are measured without serializing them.
 
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
-import { overEntries } from '../ingestion.js';
+import { overUncheckedEntries } from '../ingestion.js';
 import { blockParts, fixedEntryTokens, payloadText } from './content-text.js';
 import { TextEncoder } from 'node:util';
-import { readCharacterClasses } from './character-classes.js';
 import { WordScanner } from './word-scanner.js';
 
 /**
- * Characters per token. Source: OpenAI's help centre, "What are tokens and how to count them" (one
- * token is about 4 characters of English). Up to 21 % off on agent histories, and far more on
- * scripts other than Latin: for what is known by its length alone.
+ * Characters per token. Source: OpenAI's help centre, "What are tokens and how to count them" (one token is about 4
+ * characters of English). Up to 21 % off on agent histories, and far more for non-Latin scripts; used if only the length is
+ * known.
  */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** Values of a payload beyond this many are not measured. Nothing larger passes ingestion; it also ends a cycle. */
+/** Maximum values to measure in a payload. Ingestion accepts no more; it also ends a cycle. */
 const MAX_VALUES = 1_000_000;
 
 /**
- * About how many tokens an entry has, by the words of its texts and its constants; in some 5 ns for a character. On recorded sessions within
- * 5 % for all entries together. @throws TypeError for what is no entry.
+ * Estimates the tokens of an entry from the words of its texts and constants, in about 5 ns per character. On recorded
+ * sessions, the sum over all entries is within 5 %. @throws TypeError for an invalid entry.
  */
 export function estimateEntryTokens(entry: IContent): number {
-  return overEntries(
+  return overUncheckedEntries(
     'the entry',
     [entry],
     () => Math.ceil(estimateEntryTextTokens(entry)) + fixedEntryTokens(entry),
   );
 }
 
-/** About how many tokens the texts of an entry have, a fraction. */
+/** Estimates the tokens of an entry's texts; not rounded. */
 export function estimateEntryTextTokens(entry: IContent): number {
   let tokens = 0;
   for (const block of entry.blocks) {
@@ -44,17 +43,17 @@ export function estimateEntryTextTokens(entry: IContent): number {
   return tokens;
 }
 
-/** About how many tokens so many UTF-16 units of text are. */
+/** Estimates the tokens of a number of UTF-16 units. */
 export function tokensOfCharacters(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** About how many tokens a payload has as text; nothing of it is known but its characters. */
+/** Estimates the tokens of a payload by its characters. */
 export function estimatePayloadTokens(payload: unknown): number {
   return tokensOfCharacters(payloadText(payload).length);
 }
 
-/** About how many tokens the result of a response has, with the media in it. Measured, never turned into text. */
+/** Estimates the tokens of a result, including its media, by its characters. Does not serialize it. */
 export function estimateResultTokens({
   result,
   mediaTokens,
@@ -62,19 +61,19 @@ export function estimateResultTokens({
   return tokensOfCharacters(payloadCharacters(result)) + (mediaTokens ?? 0);
 }
 
-/** What a text in JSON weighs, in characters like those of the names, numbers and braces around it. */
+/** The estimated tokens of a text inside JSON, expressed as characters. */
 function charactersOfWords(text: string): number {
   return estimateTextTokens(JSON.stringify(text).slice(1, -1)) * CHARACTERS_PER_TOKEN;
 }
 
-/** UTF-16 units in the texts of an entry; JSON payloads are measured to within their escapes. */
+/** UTF-16 units in the texts of an entry; JSON escapes in payloads are not counted. */
 export function entryCharacters(entry: IContent): number {
   let characters = 0;
   for (const block of entry.blocks) characters += blockCharacters(block);
   return characters;
 }
 
-/** By itself and not by the list of parts: it is asked of each entry, and most are texts and calls. */
+/** Does not use `blockParts` for common types, because this runs for each new entry. */
 function blockCharacters(block: ContentBlock): number {
   switch (block.type) {
     case 'text':
@@ -95,11 +94,11 @@ function blockCharacters(block: ContentBlock): number {
   }
 }
 
-/** Characters of a payload as JSON, or as text if it is one; `ofText` says how many a text in JSON has without its quotes. */
+/** Characters of a payload as JSON, or of a text; `ofText` measures texts inside JSON, without their quotes. */
 function payloadCharacters(payload: unknown, ofText: (text: string) => number = lengthOf): number {
   if (typeof payload === 'string') return payload.length;
   let characters = 0;
-  // A stack instead of recursion: depth costs nothing, and the one limit is on values.
+  // A stack instead of recursion, so that depth is no problem.
   const pending: unknown[] = [payload];
   for (let values = 0; pending.length > 0 && values < MAX_VALUES; values += 1) {
     const value = pending.pop();
@@ -111,7 +110,7 @@ function payloadCharacters(payload: unknown, ofText: (text: string) => number = 
 }
 
 function pushItems(items: readonly unknown[], pending: unknown[]): number {
-  // By index: an array that nobody has checked may have an iterator of its own, and billions of holes.
+  // By index: an unchecked array may have its own iterator, and billions of holes.
   const length = Math.min(items.length, MAX_VALUES);
   for (let at = 0; at < length; at += 1) pending.push(items[at]);
   return length;
@@ -146,15 +145,15 @@ function scalarCharacters(value: unknown, ofText: (text: string) => number): num
 }
 
 /**
- * Tokens by sort of word, in o200k. Fitted to 52 recorded sessions of seven agents, of each of which all entries together are
- * then within 5 %, and to the messages of a compiler in 13 languages, most of which are within 30 %.
+ * Tokens in o200k by kind of word. Fitted to 52 recorded sessions of seven agents (each session's sum is within 5 %) and to
+ * the messages of a compiler in 13 languages (most are within 30 %).
  */
 const WORD = 1;
-/** More for a word without a blank before it, as most tokens have one. */
+/** Extra for a word without a preceding blank, since most tokens include one. */
 const WITHOUT_BLANK = 0.33;
 const LETTER_BEYOND_USUAL = 0.21;
 const USUAL_LETTERS = 6;
-/** Of a character that is not ASCII. */
+/** Per byte of a character that is not ASCII. */
 const FOREIGN_BYTE = 0.13;
 const MAX_FOREIGN_BYTES = 90;
 const NUMBER_OR_SPACE = 1.03;
@@ -169,9 +168,9 @@ let scanner: WordScanner | undefined;
 const encoder = new TextEncoder();
 let buffer: Uint8Array<ArrayBuffer> | undefined;
 
-/** Tokens of a text, a fraction, in some 5 ns for a character. */
+/** Estimates the tokens of a text in about 5 ns per character; not rounded. */
 export function estimateTextTokens(text: string): number {
-  scanner ??= new WordScanner(readCharacterClasses());
+  scanner ??= new WordScanner();
   buffer ??= new Uint8Array(CHUNK_UNITS * 3);
   let tokens = 0;
   for (let at = 0; at < text.length; at += CHUNK_UNITS) {

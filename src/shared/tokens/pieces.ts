@@ -1,15 +1,14 @@
-// Cuts text into short pieces for counters of users', so that one of any kind, also one whose time is quadratic, stays
-// linear in the length of the text.
+// Splits text into short pieces for custom tokenizers, so that even a quadratic one is linear in the length of the text.
 
 import type { CountText } from './count-tokens.js';
 
 /**
- * The most UTF-16 units in a piece. Text without any break is cut after this many, which adds to its
- * count: measured at most 0.5 %, and 1.4 % for `don't` over and over.
+ * Maximum UTF-16 units of a piece. Text without a break is cut there, which adds to its count: at most 0.5 % measured, and
+ * 1.4 % for `don't` repeated.
  */
 export const MAX_PIECE_LENGTH = 512;
 
-/** Counts texts of any length by what their pieces count. */
+/** Makes a counter that adds up the counts of pieces. */
 export function countInPieces(countPiece: CountText): CountText {
   return (text) => {
     let tokens = 0;
@@ -19,8 +18,8 @@ export function countInPieces(countPiece: CountText): CountText {
 }
 
 /**
- * Cuts a text into pieces that join to it again, none longer than `MAX_PIECE_LENGTH` and none
- * splitting a surrogate pair. Pieces are substrings that share the text's memory.
+ * Splits a text into pieces of at most `MAX_PIECE_LENGTH`, without splitting a surrogate pair. Pieces are substrings that
+ * share the text's memory.
  */
 export function* pieces(text: string): Generator<string, void, undefined> {
   if (text.length <= MAX_PIECE_LENGTH) {
@@ -35,17 +34,17 @@ export function* pieces(text: string): Generator<string, void, undefined> {
 }
 
 /**
- * A text up to its last good place to cut. The o200k pattern splits text into words before it merges
- * bytes, and no word continues from a letter or digit to anything but these, marks, and the apostrophe
- * of a contraction, or from a visible character to a space. Cut there, the words and so the count
- * stay the same. What follows must be no surrogate either: half of a pair may be half of a letter.
+ * A text up to its last boundary between words, where a cut does not change the count. The o200k pattern splits text into
+ * words before merging bytes. No word continues from a letter or digit to anything but letters, digits, marks and the
+ * apostrophe of a contraction, or from a visible character to a space. Surrogates are excluded too, because half of a pair
+ * may be half of a letter.
  */
 const TO_LAST_BREAK = /^[^]*(?:[\p{L}\p{N}](?=[^\p{L}\p{N}\p{M}\p{Cs}'])|\S(?= ))/u;
 
 function pieceEnd(text: string, start: number): number {
   const limit = start + MAX_PIECE_LENGTH;
   if (limit >= text.length) return text.length;
-  // One unit more, for whether the limit itself is a good place.
+  // One unit more, to see whether the limit itself is a boundary.
   const found = TO_LAST_BREAK.exec(text.slice(start, limit + 1));
   if (found !== null) return start + found[0].length;
   return splitsPair(text, limit) ? limit - 1 : limit;

@@ -1,21 +1,19 @@
-// The form in which the build hands tokens to the threads that count: how it is written, and how it is read.
-// Compressing, embedding and loading it is done by others.
+// Encodes and decodes the file of tokens that the build makes for counting threads. Does not compress, embed or load it.
 //
-//   2 × uint32, little-endian: mark · ranks
-//   the bytes of each rank's token and, behind them, END; a byte that is END or ESCAPE stands as ESCAPE and 1 or 0
+//   2 × uint32, little-endian: mark · number of ranks
+//   the bytes of each rank's token, followed by END; a byte equal to END or ESCAPE is written as ESCAPE and 1 or 0
 //
-// No UTF-8 holds either byte, and a compressor likes ends better than lengths: the tokens take 6 % less.
+// UTF-8 contains neither byte. End marks compress 6 % better than lengths.
 
 import { MAX_TOKEN_BYTES, arrangeInSlices } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
 
-/** `ctf2`. Whoever changes the format counts it up. */
+/** `ctf2`; increase the number when the format changes. */
 const MARK = 0x32667463;
 const HEADER_BYTES = 8;
 const ESCAPE = 0xfe;
 const END = 0xff;
 
-/** Returns the file's bytes. */
 export function encodeTokenFile({ bytes }: Pick<TokenArrays, 'bytes'>): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(HEADER_BYTES + bytes.length * 2);
   let at = HEADER_BYTES;
@@ -36,9 +34,9 @@ export function encodeTokenFile({ bytes }: Pick<TokenArrays, 'bytes'>): Uint8Arr
 }
 
 /**
- * Returns the tokens of a file, in some 20 ms for those of o200k, yielding now and then. They share no memory with it.
+ * Decodes a token file in slices, in about 20 ms for o200k. The result shares no memory with the file.
  *
- * @throws RangeError for a file that is no token file of this version, or not a whole one.
+ * @throws RangeError if the file is not a complete token file of this version.
  */
 export function* decodeTokenFile(file: Uint8Array): Generator<void, TokenArrays, undefined> {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
@@ -48,7 +46,7 @@ export function* decodeTokenFile(file: Uint8Array): Generator<void, TokenArrays,
   const ranks = view.getUint32(4, true);
   const bytes = new Uint8Array(file.length);
   let found = 0;
-  // Where the length of a token stands, and where its next byte does.
+  // The offsets of the current token's length and of its next byte.
   let start = 0;
   let end = 1;
   for (let at = HEADER_BYTES; at < file.length; at += 1) {
@@ -74,9 +72,9 @@ export function* decodeTokenFile(file: Uint8Array): Generator<void, TokenArrays,
   if (!isWhole || found !== ranks) {
     throw new RangeError(`Expected a token file of ${ranks} tokens, got ${found}.`);
   }
-  // What is left over is a few bytes: a copy without them would be another 1.5 MB.
+  // A view wastes the few bytes behind it; a copy would take another 1.5 MB meanwhile.
   return yield* arrangeInSlices(bytes.subarray(0, start), ranks);
 }
 
-/** Tokens that are read before the event loop may have a turn, in about 1 ms. */
+/** Tokens decoded between two yields: about 1 ms. */
 const SLICE_TOKENS = 32_768;

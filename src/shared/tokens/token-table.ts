@@ -1,44 +1,43 @@
-// The tokens of an encoding by their bytes, in flat arrays: a lookup makes no string and no object.
-// It knows ranks and bytes, and nothing of words, merging or files.
+// A hash table of the tokens of an encoding, keyed by their bytes, in flat arrays: lookups do not allocate.
 
 import { runSlices } from '../slices.js';
 
 /**
- * The tokens of a byte pair encoding, the one of rank r at index r: as text, or as bytes where these
- * are no valid UTF-8. gpt-tokenizer's `bpeRanks/*` modules export it. Unused ranks are holes.
+ * The tokens of a byte pair encoding by rank: as text, or as bytes if they are not valid UTF-8. The format of gpt-tokenizer's
+ * `bpeRanks/*` modules. Unused ranks are holes.
  */
 export type TokenList = readonly (string | readonly number[] | undefined)[];
 
-/** Tokens, arranged to be found by their bytes. */
+/** Tokens as a hash table with open addressing. */
 export interface TokenArrays {
-  /** Of each rank, in their order, a byte that says how many bytes its token has, and these. An unused rank has none. */
+  /** By rank: one byte for the length of its token, then the token. The length is 0 for an unused rank. */
   readonly bytes: Uint8Array;
   /**
-   * Where a token starts in `bytes`, plus one, at the hash of its bytes, or at the next free slot after it; 0 is free. Above
-   * it stand the high bits of the hash, which tell most other tokens without a look at their bytes.
+   * A token's start in `bytes` plus one, at the slot of its hash or the next free one; 0 is a free slot. The upper bits
+   * are those of the hash, which rule out most other tokens without comparing bytes.
    */
   readonly slots: Int32Array;
-  /** The longest token's length in bytes. */
+  /** Length of the longest token in bytes. */
   readonly maxLength: number;
 }
 
-/** The rank of bytes that are no token. Larger than any rank. */
+/** The rank of bytes that are not a token. Larger than any rank. */
 export const NO_RANK = 0x7fffffff;
 
-/** The longest token that can be arranged: a byte says how long one is. */
+/** Maximum length of a token, because the length is stored in a byte. */
 export const MAX_TOKEN_BYTES = 255;
 
-/** Of a slot, the bits of a start plus one, and those of a hash. The tokens of o200k take 1.55 million bytes. */
+/** The bits of a slot for the start plus one, and for the hash. The tokens of o200k take 1.55 million bytes. */
 const START_BITS = 0x1fffff;
 const HASH_BITS: number = ~START_BITS;
 
-/** Finds tokens. Where one starts among all of them stands for its rank: the order is the same. */
+/** Looks up tokens. Uses a token's offset in `bytes` as its rank: the order is the same. */
 export class TokenTable {
   readonly #bytes: Uint8Array;
   readonly #slots: Int32Array;
-  /** The ranks of all that two bytes can be: most of what merging asks for. */
+  /** The ranks of all pairs of bytes, which are most of the lookups while merging. */
   readonly #pairs: Int32Array = new Int32Array(2 ** 16).fill(NO_RANK);
-  /** The longest token's length in bytes. */
+  /** Length of the longest token in bytes. */
   readonly maxLength: number;
 
   constructor({ bytes, slots, maxLength }: TokenArrays) {
@@ -56,14 +55,14 @@ export class TokenTable {
     return this.#pairs[((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)] ?? NO_RANK;
   }
 
-  /** The rank of the token that consists of `bytes` from `start` to before `end`, or `NO_RANK`. */
+  /** The rank of the token with the bytes from `start` to before `end`, or `NO_RANK`. */
   rankOf(bytes: Uint8Array, start: number, end: number): number {
     return end - start > this.maxLength
       ? NO_RANK
       : this.rankOfHashed(hashOf(bytes, start, end), bytes, start, end);
   }
 
-  /** The same for at most `maxLength` bytes, whose `hashOf` is known. */
+  /** `rankOf` for at most `maxLength` bytes with a known `hashOf`. */
   rankOfHashed(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -87,7 +86,7 @@ export class TokenTable {
   }
 }
 
-/** Arranges tokens, in some 60 ms for those of o200k. @throws RangeError for a token that is longer than `MAX_TOKEN_BYTES`. */
+/** Arranges tokens, in about 60 ms for o200k. @throws RangeError for a token longer than `MAX_TOKEN_BYTES`. */
 export function arrangeTokens(tokens: TokenList): TokenArrays {
   const encoder = new TextEncoder();
   const parts: Uint8Array[] = [];
@@ -105,10 +104,10 @@ export function arrangeTokens(tokens: TokenList): TokenArrays {
   return runSlices(arrangeInSlices(concatenate(parts), tokens.length));
 }
 
-/** Tokens that are arranged before the event loop may have a turn, in less than 2 ms. */
+/** Tokens arranged between two yields: less than 2 ms. */
 const SLICE_TOKENS = 16_384;
 
-/** Arranges so many tokens, given as `TokenArrays` has their bytes; yields now and then, and returns them in the end. */
+/** Arranges tokens in slices. `bytes` is as in `TokenArrays`. */
 export function* arrangeInSlices(
   bytes: Uint8Array,
   ranks: number,
@@ -127,7 +126,7 @@ export function* arrangeInSlices(
   return { bytes, slots, maxLength };
 }
 
-/** Slots for so many ranks: at most half of them are taken, so that few lookups meet a neighbour. */
+/** Number of slots: at most half of them are used, so that few lookups collide. */
 function slotCount(ranks: number): number {
   return 2 ** Math.ceil(Math.log2(ranks * 2 + 2));
 }
@@ -149,7 +148,7 @@ function concatenate(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** A hash of some bytes: FNV-1a with its high bits folded in, for only the low ones choose a slot. */
+/** FNV-1a with the high bits folded in, because only the low bits select a slot. */
 export function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let at = start; at < end; at += 1) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);

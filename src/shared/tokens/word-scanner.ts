@@ -1,8 +1,21 @@
-// Splits UTF-8 into the words that o200k merges bytes in, as its pattern does, by hand: the engine's regular expressions are
-// slower, go by other classes of characters, and cannot read bytes. It knows no tokens.
+// Splits UTF-8 into words as the pattern of o200k does. Hand-written, because the engine's regular expressions are slower, use
+// other character classes, and cannot read bytes. The classes are those of Unicode 16, as in tiktoken, whatever the engine has;
+// newer characters have none.
 
-import { LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER } from './character-classes.js';
-import type { CharacterClasses } from './character-classes.js';
+import { O200K_CLASSES } from './o200k-classes.js';
+
+/** Letters and marks that o200k accepts as capitals. */
+export const UPPER = 1;
+/** Letters and marks that o200k accepts as small letters. */
+export const LOWER = 2;
+/** \p{L}. */
+export const LETTER = 4;
+/** \p{N}. */
+export const NUMBER = 8;
+/** \s. */
+export const SPACE = 16;
+/** Carriage return and line feed, which are also white space. */
+export const NEWLINE = 32;
 
 const CASED: number = UPPER | LOWER;
 const VISIBLE_MASK: number = LETTER | NUMBER | SPACE;
@@ -10,9 +23,9 @@ const VISIBLE_MASK: number = LETTER | NUMBER | SPACE;
 const BLANK = 0x20;
 const SLASH = 0x2f;
 const APOSTROPHE = 0x27;
-/** Sets the bit in which small letters of ASCII differ from capitals. */
+/** The bit that distinguishes small ASCII letters from capitals. */
 const TO_SMALL = 0x20;
-/** The most bytes of a contraction, which is looked for behind a word. */
+/** Maximum bytes of a contraction, which may follow a word. */
 const CONTRACTION_BYTES = 3;
 
 /**
@@ -31,15 +44,16 @@ const CONTRACTION_BYTES = 3;
 export class WordScanner {
   readonly #pageOf: Uint8Array;
   readonly #flags: Uint8Array;
-  /** The byte behind all that the last call of `endOf` looked at. Where that is behind the end, what follows may change the word. */
+  /** The end of the bytes that the last `endOf` inspected. If it is beyond `end`, more text may change that word. */
   reach = 0;
 
-  constructor({ pageOf, flags }: CharacterClasses) {
+  constructor() {
+    const { pageOf, flags } = readCharacterClasses();
     this.#pageOf = pageOf;
     this.#flags = flags;
   }
 
-  /** Where the word ends that begins at `start`, in UTF-8 that is well-formed and ends at `end`. */
+  /** The end of the word that starts at `start`, in well-formed UTF-8 that ends at `end`. */
   endOf(bytes: Uint8Array, start: number, end: number): number {
     const byte = bytes[start] ?? 0;
     const first = byte < 0x80 ? (this.#flags[byte] ?? 0) : this.#flagsAt(bytes, start);
@@ -58,9 +72,9 @@ export class WordScanner {
   }
 
   /**
-   * The first two alternatives without what may stand before them: capitals, then small letters, of which there has to be one
-   * in the first. Letters without case and marks are both. So a word goes on to the end of the small letters behind capitals;
-   * where there are none, to the last character that is both; and where there is none of these either, it is all capitals.
+   * The first two alternatives without their optional first character: capitals, then small letters, at least one of them in
+   * the first alternative. Caseless letters and marks are both. So a word ends after the small letters behind its capitals; if
+   * there are none, after the last character that is both; if there is none of these, after the capitals.
    */
   #lettersEnd(bytes: Uint8Array, start: number, end: number): number {
     const flags = this.#flags;
@@ -97,7 +111,7 @@ export class WordScanner {
     return at;
   }
 
-  /** What is no letter, number or white space, and the line ends and slashes behind it. */
+  /** Characters other than letters, numbers and white space, then line breaks and slashes. */
   #symbolsEnd(bytes: Uint8Array, start: number, end: number): number {
     let at = start;
     while (at < end && (this.#flagsAt(bytes, at) & VISIBLE_MASK) === 0) {
@@ -108,7 +122,7 @@ export class WordScanner {
     return at;
   }
 
-  /** White space up to its last line end; without one, all of it but what may begin the next word, and at least one of it. */
+  /** White space up to its last line break; without one, all but its last character, which may start the next word. */
   #spaceEnd(bytes: Uint8Array, start: number, end: number): number {
     let at = start;
     let last = start;
@@ -133,7 +147,7 @@ export class WordScanner {
   }
 }
 
-/** Bytes of the character that begins with this one. */
+/** Bytes of the character with this first byte. */
 function lengthAt(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xe0) return 2;
@@ -152,7 +166,7 @@ function isNewlineOrSlash(byte: number): boolean {
   return byte === 0x0a || byte === 0x0d || byte === SLASH;
 }
 
-/** Bytes of the contraction that begins with the apostrophe at `at`, or 0. */
+/** Bytes of the contraction that starts with the apostrophe at `at`, or 0. */
 function contractionLength(bytes: Uint8Array, at: number, end: number): number {
   if (at + 1 >= end) return 0;
   const second = at + 2 < end ? (bytes[at + 2] ?? 0) : 0;
@@ -170,10 +184,55 @@ function contractionLength(bytes: Uint8Array, at: number, end: number): number {
     case 0x72:
     case 0x76:
       return (second | TO_SMALL) === 0x65 ? 3 : 0;
-    // The long s, which is another small letter of S.
+    // The long s (U+017F), which the case-insensitive pattern accepts as s.
     case 0xe5:
       return bytes[at + 1] === 0xc5 && second === 0xbf ? 3 : 0;
     default:
       return 0;
   }
+}
+
+/** The meaning of the letters in `O200K_CLASSES`. */
+const FLAGS: Readonly<Record<string, number>> = {
+  u: LETTER | UPPER,
+  l: LETTER | LOWER,
+  b: LETTER | UPPER | LOWER,
+  m: UPPER | LOWER,
+  n: NUMBER,
+  s: SPACE,
+  r: SPACE | NEWLINE,
+  o: 0,
+};
+
+const POINTS = 0x110000;
+/** Code points per page. */
+const PAGE = 256;
+
+/** Flags of all code points, in deduplicated pages. */
+export interface CharacterClasses {
+  /** By code point >> 8, the number of its page. */
+  readonly pageOf: Uint8Array;
+  /** All pages, concatenated; that of ASCII is the first. */
+  readonly flags: Uint8Array;
+}
+
+/** Reads the generated classes, in about 5 ms. */
+export function readCharacterClasses(): CharacterClasses {
+  const all = new Uint8Array(POINTS);
+  let point = 0;
+  for (const [, name = '', length] of O200K_CLASSES.matchAll(/([a-z])(\d*)/g)) {
+    const end = point + Number(length || 1);
+    all.fill(FLAGS[name] ?? 0, point, end);
+    point = end;
+  }
+  const pageOf = new Uint8Array(POINTS / PAGE);
+  const pages = new Map<string, number>();
+  const decoder = new TextDecoder();
+  for (const at of pageOf.keys()) {
+    const text = decoder.decode(all.subarray(at * PAGE, (at + 1) * PAGE));
+    const page = pages.get(text) ?? pages.size;
+    pages.set(text, page);
+    pageOf[at] = page;
+  }
+  return { pageOf, flags: new TextEncoder().encode([...pages.keys()].join('')) };
 }

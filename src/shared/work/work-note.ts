@@ -1,9 +1,9 @@
-// The one entry that carries a record of work through compactions: bounded, and told from what anybody says by its metadata
-// alone. Every text in it is quoted on a line of its own, so none can add to it.
+// The entry that carries the record of work through compactions. Its size is bounded. It is recognized by metadata only, and
+// each text in it is quoted on its own line, so no text can imitate it or extend it.
 
 import { humanText } from '../content.js';
 import type { IContent } from '../content.js';
-import { keepWords, lineBytes, lineOf, quotedIn } from './said.js';
+import { bytesOfLines, keepWords, lineBytes, lineOf, quotedIn } from './keep-words.js';
 import { NO_WORK, WORK_KINDS, WRITE } from './work-record.js';
 import type { WorkKind, WorkRecord } from './work-record.js';
 
@@ -21,19 +21,18 @@ const HEADINGS: Readonly<Record<WorkKind, string>> = {
 const lostLine = (lost: number): string => `- ${lost} more before these`;
 const LOST = /^- (\d{1,15}) more before these$/;
 
-/** Of the room, what users said has so much, and more where the rest needs less. */
+/** Share of the budget for the user's messages, which also get what the rest does not need. */
 const SAID_SHARE = 0.6;
-/** What headings take at most, with the lines that say how much is lost. */
+/** Maximum bytes of the headings and the lines that say how much is lost. */
 const FRAME_BYTES =
   Buffer.byteLength([LABEL, SAID, ...Object.values(HEADINGS)].join('\n')) + 5 * 40 + 1;
 
-/** Returns the entry that carries a record in at most so many UTF-8 bytes, or `null` when that is too little to say anything. */
+/** Writes a record as an entry of at most `maxBytes` UTF-8 bytes; `null` if nothing fits. */
 export function workNote(record: WorkRecord, maxBytes: number): IContent | null {
   const room = maxBytes - FRAME_BYTES;
   if (room <= 0) return null;
-  const saidBytes = record.said.reduce((sum, text) => sum + lineBytes(text), 0);
-  const doneBytes = Array.from(record.done, ([name]) => lineBytes(name)).reduce(sumOf, 0);
-  const saidRoom = Math.max(Math.floor(room * SAID_SHARE), room - doneBytes);
+  const saidBytes = bytesOfLines(record.said);
+  const saidRoom = Math.max(Math.floor(room * SAID_SHARE), room - bytesOfLines(record.done.keys()));
   const { said, lost } = keepWords(record.said, saidRoom);
   const { done, lostDone } = keepDone(record, room - Math.min(saidBytes, saidRoom));
   if (said.length === 0 && done.size === 0) return null;
@@ -41,12 +40,12 @@ export function workNote(record: WorkRecord, maxBytes: number): IContent | null 
   return humanText(textOf(kept), { isSummary: true, synthetic: true, reason: REASON });
 }
 
-/** Whether an entry carries a record of work. */
+/** Whether an entry is a work note. */
 export function isWorkNote({ speaker, metadata }: IContent): boolean {
   return speaker === 'human' && metadata?.reason === REASON && metadata.synthetic === true;
 }
 
-/** Returns the record that an entry carries; of nothing, for an entry that carries none. */
+/** Reads the record in an entry; `NO_WORK` if the entry is not a work note. */
 export function readWorkNote(entry: IContent): WorkRecord {
   const [block] = entry.blocks;
   if (!isWorkNote(entry) || block?.type !== 'text') return NO_WORK;
@@ -74,7 +73,7 @@ function sectionOf(line: string): WorkKind | 'said' | undefined {
   return line === SAID ? 'said' : WORK_KINDS.find((kind) => HEADINGS[kind] === line);
 }
 
-/** Keeps what was denied or failed before what went well, and the latest of each. */
+/** Keeps denied and failed work first, then the rest, the latest of each kind first. */
 function keepDone(record: WorkRecord, budget: number): Pick<WorkRecord, 'done' | 'lostDone'> {
   const kept = new Set<string>();
   const lostDone = { ...record.lostDone };
@@ -111,8 +110,4 @@ function textOf(record: WorkRecord): string {
 function sectionLines(heading: string, texts: readonly string[], lost: number): readonly string[] {
   if (texts.length === 0 && lost === 0) return [];
   return [heading, ...(lost > 0 ? [lostLine(lost)] : []), ...texts.map(lineOf)];
-}
-
-function sumOf(sum: number, bytes: number): number {
-  return sum + bytes;
 }

@@ -1,5 +1,5 @@
-// What has been asked and done in entries that leave a history: gathered without a model, joined with what an earlier
-// compaction kept. Pure, linear in what is looked at; makes no text of it.
+// Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
+// earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
@@ -13,46 +13,46 @@ import type { ToolCatalog } from '../tool-catalog.js';
 import { asRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
 
-/** What became of a file or a command, by its latest outcome. */
+/** The latest outcome of a file or command; more important ones first. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** What is known of the work in a part of a session. */
+/** The work done in a part of a session. */
 export interface WorkRecord {
-  /** What the user said, in order, each message once it was said. */
+  /** The user's messages, in order. */
   readonly said: readonly string[];
-  /** Messages that were said before and are lost. */
+  /** Number of earlier messages that were dropped. */
   readonly lostSaid: number;
-  /** What was worked on, by its name: a command, a file behind `WRITE`, a tool with its key parameter. The latest last. */
+  /** Outcomes by name: a command, a file prefixed by `WRITE`, or a tool with its key parameter. The latest last. */
   readonly done: ReadonlyMap<string, WorkKind>;
-  /** Of each kind, how much more there was and is lost. */
+  /** Number of dropped items per kind. */
   readonly lostDone: Readonly<Partial<Record<WorkKind, number>>>;
 }
 
-/** The record of nothing. */
+/** The empty record. */
 export const NO_WORK: WorkRecord = { said: [], lostSaid: 0, done: new Map(), lostDone: {} };
 
 const MAX_NAME = 200;
 
 export interface GatheredFrom {
   readonly history: readonly IContent[];
-  /** Which of its entries leave. */
-  readonly leaves: (index: number) => boolean;
+  /** Whether the entry at an index is removed. */
+  readonly isRemoved: (index: number) => boolean;
   /** See `outlineHistory`. */
   readonly callOf: CallOf;
   /** @default the documented tools */
   readonly toolCatalog?: ToolCatalog | undefined;
-  /** What is known already, of entries before these. */
+  /** The record of earlier entries. */
   readonly earlier: WorkRecord;
 }
 
-/** Returns what is known of the entries that leave, together with what was known before. */
+/** Adds the work in the removed entries to the earlier record. */
 export function gatherWork(from: GatheredFrom): WorkRecord {
-  const { history, leaves, callOf, toolCatalog = DEFAULT_TOOL_CATALOG, earlier } = from;
+  const { history, isRemoved, callOf, toolCatalog = DEFAULT_TOOL_CATALOG, earlier } = from;
   const said = [...earlier.said];
   const done = new Map(earlier.done);
   for (const [index, entry] of history.entries()) {
-    if (!leaves(index)) continue;
+    if (!isRemoved(index)) continue;
     if (entry.speaker === 'human') said.push(...wordsOf(entry));
     if (entry.speaker !== 'tool') continue;
     for (const [at, block] of entry.blocks.entries()) {
@@ -64,7 +64,7 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
   return { ...earlier, said, done };
 }
 
-/** What hosts put in, and summaries, nobody said. */
+/** The user's words in an entry; none in synthetic entries and summaries. */
 function wordsOf({ blocks, metadata }: IContent): readonly string[] {
   if (metadata?.synthetic === true || metadata?.isSummary === true) return [];
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
@@ -89,28 +89,28 @@ function noteCall(
   } else if (kind === CALL_KIND.command || (kind === CALL_KIND.write && command !== undefined)) {
     note(done, name, outcome);
   } else {
-    // It goes well, or is not worth a word: only that it was denied would be.
+    // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
     done.delete(name);
     if (kind !== CALL_KIND.write) return;
     for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
   }
 }
 
-/** Stands before the name of a file that is written, so that no command is taken for it. */
+/** Prefix of the names of written files, which distinguishes them from commands. */
 export const WRITE = 'write ';
 
-/** The latest outcome is the one that counts, and stands last. */
+/** Replaces an earlier outcome and moves the name to the end. */
 function note(done: Map<string, WorkKind>, name: string, kind: WorkKind): void {
   done.delete(name);
   done.set(name, kind);
 }
 
-/** An edit that failed leaves what was written before. */
+/** A failed edit does not undo an earlier write. */
 function noteFailedWrite(done: Map<string, WorkKind>, name: string): void {
   if (done.get(name) !== 'written') note(done, name, 'failed');
 }
 
-/** Both ends of a long name tell it from others. */
+/** Shortens a long name to its start and end, which distinguish it best. */
 function nameOf(text: string): string {
   const line = onOneLine(text);
   if (line.length <= MAX_NAME) return line;
@@ -118,17 +118,16 @@ function nameOf(text: string): string {
   return `${shortened(line, MAX_NAME - end.length)}${end}`;
 }
 
-/** `unknown`: it runs on, or its result is no longer there to tell. */
+/** `unknown`: the call is still running. */
 export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown';
 
-/** Of a text, so much of its start and of its end is looked at: that is where tools say how they ended. */
+/** How much of a result's start and end is searched: tools report their outcome there. UTF-16 units. */
 const SEEN = 300;
 
-/** A refusal by a user or a policy, in the words of agents. What a program was not permitted is a failure. */
+/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
 const DENIED =
   /\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|(?:doesn['’]t|does not|did not) want)\b|\b(?:denied|rejected|declined|refused) by (?:the |a )?(?:user|human|policy|hook|permission)|\btool (?:use|execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)|\bpermission to use \S+ (?:has been |was )?denied/i;
 
-/** An exit code that is named, or a time that ran out. */
 const EXIT_CODE =
   /\b(?:exit(?:ed)?|return)[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/i;
 const TIMED_OUT = /\b(?:command|process) timed out\b/i;
@@ -136,11 +135,11 @@ const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )
 
 const CODE_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code'] as const;
 
-/** Returns what came of the call that a response answers. */
+/** The outcome of the call that a response answers. */
 export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
   const text = typeof result === 'string' ? result : '';
-  if (DENIED.test(startOf(error ?? text))) return 'denied';
+  if (DENIED.test((error ?? text).slice(0, SEEN))) return 'denied';
   if (error !== undefined && error !== '') return 'failed';
   const code = codeOf(result) ?? codeOf(parsedText(text));
   if (code !== undefined) return code === 0 ? 'passed' : 'failed';
@@ -151,15 +150,11 @@ export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): Cal
   return TIMED_OUT.test(ends) ? 'failed' : 'passed';
 }
 
-function startOf(text: string): string {
-  return text.slice(0, SEEN);
-}
-
 function endsOf(text: string): string {
   return text.length <= 2 * SEEN ? text : `${text.slice(0, SEEN)}\n${text.slice(-SEEN)}`;
 }
 
-/** The exit code that data names, itself or in its metadata. */
+/** The exit code in structured data, or in its `metadata`. */
 function codeOf(data: unknown): number | undefined {
   const fields = asRecord(data);
   return fields && (codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {}));
@@ -170,7 +165,7 @@ function codeIn(fields: JsonRecord): number | undefined {
   return values.find((value) => typeof value === 'number');
 }
 
-/** Agents keep small results as JSON texts; one that is long is none of these. */
+/** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
 
 function parsedText(text: string): unknown {

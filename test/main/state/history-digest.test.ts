@@ -9,7 +9,7 @@ import type { HistoryDigests } from '../../../src/main/state/history-digest.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
-import { textOfEntry } from '../../../src/shared/state/plain-text.js';
+import { textOfEntry } from '../../../src/shared/state/canonical-text.js';
 import { collectGarbage } from '../../../bench/support/used-megabytes.js';
 import { runs } from '../../support/scale.js';
 

@@ -14,7 +14,7 @@ import { foldJournal, isSendable } from '../../../src/shared/state/fold-journal.
 import type { Fold } from '../../../src/shared/state/fold-journal.js';
 import { readJournal } from '../../../src/shared/state/journal-record.js';
 import type { JournalRecord } from '../../../src/shared/state/journal-record.js';
-import { textOfBlock } from '../../../src/shared/state/plain-text.js';
+import { textOfBlock } from '../../../src/shared/state/canonical-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
 import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';

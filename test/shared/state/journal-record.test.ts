@@ -6,7 +6,7 @@ import { humanText } from '../../../src/shared/content.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import {
   JournalWriter,
-  makesResult,
+  replacesResult,
   readJournal,
 } from '../../../src/shared/state/journal-record.js';
 import type { JournalRecord, SplicePiece } from '../../../src/shared/state/journal-record.js';
@@ -35,7 +35,7 @@ const rowsRecord = fc
     const sorted = rows.toSorted((a, b) => a[0] - b[0]);
     const lists: (typeof runsOf)[number][] = [];
     const checksums = sorted
-      .filter(([, , action]) => makesResult(action))
+      .filter(([, , action]) => replacesResult(action))
       .map((_, at) => (word + at) & 0xffff);
     const flat = sorted.flatMap(([entry, block, action, rule], at) => {
       if (action === ACTION.cut) return [entry, block, action, rule, at, at + entry];

@@ -6,9 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { HighDensityStrategy } from '../../../src/main/strategies/high-density.js';
 import { compressionTarget } from '../../../src/main/strategies/strategy.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
-import { planCompression } from '../../../src/shared/summarize/plan-compression.js';
-import type { CompressionPlan } from '../../../src/shared/summarize/plan-compression.js';
+import type { HistoryOutline } from '../../../src/shared/summarize/history-outline.js';
+import { findTailStart } from '../../../src/shared/summarize/plan-compression.js';
 import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
+import { chooseDrops } from '../../../src/shared/summarize/truncation.js';
 import { estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
 import { arbitraryBrokenHistory } from '../../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
@@ -17,12 +18,16 @@ import { historyOf } from '../../support/notation.js';
 import { runs } from '../../support/scale.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 
-/** The plan for a history whose last fifth, at least one entry, is left alone. */
-function planOf(notation: string): CompressionPlan {
-  return planCompression(outlineHistory(historyOf(notation)).outline, 0.2);
+/** A history whose last fifth, at least one entry, is left alone. */
+function planOf(notation: string): {
+  readonly outline: HistoryOutline;
+  readonly tailStart: number;
+} {
+  const { outline } = outlineHistory(historyOf(notation));
+  return { outline, tailStart: findTailStart(outline, 0.2) };
 }
 
-describe('planCompression', () => {
+describe('a compression by high-density', () => {
   it.each([
     ['in front of the tail', 'h a:r1 t:r1 a h', 4],
     ['in front of the calls that the tail answers', 'h a h a:r1 t:r1', 3],
@@ -38,7 +43,8 @@ describe('planCompression', () => {
     ['nothing of the tail, nor what was asked last', 0, [1, 2, 3]],
   ])('drops %s', (_, targetTokens, drops) => {
     const tokens = Uint16Array.of(10, 10, 10, 10, 10);
-    expect(planOf('h a:r1 t:r1 a a').dropsFor(tokens, targetTokens)).toEqual(drops);
+    const plan = planOf('h a:r1 t:r1 a a');
+    expect(chooseDrops({ ...plan, tokens }, targetTokens)).toEqual(drops);
   });
 
   it.each([
@@ -54,13 +60,15 @@ describe('planCompression', () => {
           const { newHistory } = await new HighDensityStrategy().compress(context);
 
           const { outline, callOf } = outlineHistory(history);
-          const { tailStart, dropsFor } = planCompression(structuredClone(outline), 0.2);
+          const copy = structuredClone(outline);
+          const tailStart = findTailStart(copy, 0.2);
           const summarized = history.map((entry, at) =>
             at < tailStart ? summarizeEntry(entry, at, callOf) : entry,
           );
           const tokens = Int32Array.from(summarized, estimateEntryTokens);
           const targetTokens = compressionTarget(context.runtimeContext.ephemerals);
-          const drops = tailStart === 0 ? [] : dropsFor(tokens, targetTokens);
+          const drops =
+            tailStart === 0 ? [] : chooseDrops({ outline: copy, tokens, tailStart }, targetTokens);
           expect(summarized.filter((__, at) => !drops.includes(at))).toEqual(newHistory);
         }),
         { numRuns: runs(300) },

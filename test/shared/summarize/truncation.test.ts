@@ -43,7 +43,7 @@ function dropNaively(input: Case, targetTokens: number): readonly number[] {
   const isOver = (): boolean => total(tokens.filter((_, at) => !gone.has(at))) > targetTokens;
   const upToTail = history.slice(0, tailStart + 1);
   const opening = upToTail.findLastIndex(({ speaker }) => speaker === 'human');
-  const newestAsked = history.findLastIndex(
+  const newestUserEntry = history.findLastIndex(
     ({ speaker, metadata }) => speaker === 'human' && metadata?.isSummary !== true,
   );
 
@@ -73,7 +73,7 @@ function dropNaively(input: Case, targetTokens: number): readonly number[] {
     if (!tied.some(mustStay)) tied.forEach((one) => gone.add(one));
   }
   for (let entry = 0; entry < tailStart && isOver(); entry += 1) {
-    if (entry === opening || entry === newestAsked) continue;
+    if (entry === opening || entry === newestUserEntry) continue;
     if (history[entry]?.speaker === 'human') gone.add(entry);
   }
   return [...gone].sort((a, b) => a - b);

@@ -18,7 +18,7 @@ import type { WorkRecord } from '../../../src/shared/work/work-record.js';
 function gather(history: readonly IContent[], earlier: WorkRecord = NO_WORK): WorkRecord {
   const { callOf } = outlineHistory(history);
   const toolCatalog = KNOWN_TOOL_CATALOG;
-  return gatherWork({ history, leaves: () => true, callOf, toolCatalog, earlier });
+  return gatherWork({ history, isRemoved: () => true, callOf, toolCatalog, earlier });
 }
 
 let calls = 0;
@@ -145,7 +145,7 @@ describe('gatherWork', () => {
   it('looks at nothing that stays', () => {
     const history = [humanText('one'), ...bash('make', 'ok'), humanText('two')];
     const { callOf } = outlineHistory(history);
-    const record = gatherWork({ history, leaves: (at) => at === 3, callOf, earlier: NO_WORK });
+    const record = gatherWork({ history, isRemoved: (at) => at === 3, callOf, earlier: NO_WORK });
     expect(record).toEqual({ ...NO_WORK, said: ['two'] });
   });
 

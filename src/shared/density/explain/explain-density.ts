@@ -8,8 +8,8 @@ import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
 import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
-import { assertDensityConfig } from '../../density-problems.js';
-import { overEntries } from '../../ingestion.js';
+import { assertDensityConfig } from '../../density-options.js';
+import { overUncheckedEntries } from '../../ingestion.js';
 import type {
   BlockExplanation,
   BlockPlace,
@@ -60,7 +60,11 @@ export function explainDensity(
   config: DensityConfig,
 ): DensityExplanation {
   assertDensityConfig(config);
-  const explainer = overEntries('the history', history, () => new Explainer(history, config));
+  const explainer = overUncheckedEntries(
+    'the history',
+    history,
+    () => new Explainer(history, config),
+  );
   return {
     result: explainer.result,
     explain: (index) => explainer.explain(index),

@@ -5,7 +5,7 @@ import {
   lineNumberAt,
   MIN_NUMBERED_LINES,
   paddingOf,
-} from '../../shrink/line-numbers.js';
+} from '../../shrink/shown-before.js';
 import { hashOf } from './hash.js';
 
 /** Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. */

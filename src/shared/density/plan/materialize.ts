@@ -11,7 +11,7 @@ import type {
 } from '../../content.js';
 import { placeholderOf, PRUNED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
-import { answeredCalls } from '../../summarize/answered-calls.js';
+import { answeredCalls } from '../../summarize/history-outline.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOfBlock, withoutSpentText } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';

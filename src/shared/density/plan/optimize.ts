@@ -3,8 +3,8 @@
 
 import type { IContent } from '../../content.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
-import { assertDensityConfig } from '../../density-problems.js';
-import { overEntries } from '../../ingestion.js';
+import { assertDensityConfig } from '../../density-options.js';
+import { overUncheckedEntries } from '../../ingestion.js';
 import { syntaxesOf } from '../index/file-inclusions.js';
 import { NONE } from '../index/history-columns.js';
 import type { InclusionColumns, IntColumn } from '../index/history-columns.js';
@@ -29,7 +29,7 @@ import type { DensityPlan } from './plan.js';
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   assertDensityConfig(config);
-  return overEntries('the history', history, () => {
+  return overUncheckedEntries('the history', history, () => {
     const { plan, texts } = planWithTexts(history, config);
     return materializeDensityPlan(plan, history, config, texts);
   });

@@ -9,7 +9,7 @@ import { asRecord } from '../../json.js';
 import { placeholderEnding } from '../../placeholder.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
-  isShownId,
+  canBeReferenced,
   MIN_RUN,
   SHOWN_BEFORE_SHRINKER,
   shownBefore,
@@ -17,8 +17,8 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import type { ShrinkerName, ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import type { ShrinkSettings } from '../../shrink/shrink-text.js';
+import type { ShrinkerName, ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
@@ -161,7 +161,7 @@ function standingRuns(
   const stands = (row: number): boolean => marks.responses[row] === 0;
   return index.shownOf(result, stands).flatMap(({ row, ...lines }) => {
     const callId = index.idOf(index.responses.id.at(row));
-    if (!isShownId(callId)) return [];
+    if (!canBeReferenced(callId)) return [];
     marks.referred.add(row);
     return [{ ...lines, callId }];
   });

@@ -9,7 +9,7 @@ import {
   SPACE,
   UPPER,
   readCharacterClasses,
-} from '../../../src/shared/tokens/character-classes.js';
+} from '../../../src/shared/tokens/word-scanner.js';
 import { referenceMatches } from '../../support/reference-counter.js';
 
 const { pageOf, flags } = readCharacterClasses();

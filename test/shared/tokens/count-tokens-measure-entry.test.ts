@@ -6,9 +6,12 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
-import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
+import {
+  countEntryTokens,
+  measureEntry,
+  pointerTokens,
+} from '../../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../../src/shared/tokens/count-tokens.js';
-import { measureEntry, pointerTokens } from '../../../src/shared/tokens/measure-entry.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
-import { answeredCalls } from '../../../src/shared/summarize/answered-calls.js';
-import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { answeredCalls, outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { runs, sightings } from '../../support/scale.js';
 
 /** Few ids, so that they stand for several calls, in any order. */

@@ -1,7 +1,7 @@
 // What leaves with a call, in numbers of blocks that each weigh something else.
 
 import { describe, expect, it } from 'vitest';
-import { tokensLostWithCalls } from '../../src/worker/tokens-lost-with-calls.js';
+import { tokensLostWithCalls } from '../../src/worker/resident-facts.js';
 import { historyOf } from '../support/notation.js';
 
 describe('tokensLostWithCalls', () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { CtxfoldError } from '../../../src/shared/errors.js';
-import { textCounterLoader } from '../../../src/shared/tokens/text-counter-loader.js';
+import { textCounterLoader } from '../../../src/shared/tokens/o200k.js';
 import { encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
 import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 

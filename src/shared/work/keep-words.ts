@@ -1,19 +1,19 @@
-// What the user said, within a budget: whole messages while they fit, else their most telling pieces, word for word.
-// Prohibitions and corrections go last. Pure; knows nothing of notes or entries.
+// Reduces the user's messages to a budget: whole messages if they fit, else their most important sentences, verbatim.
+// Prohibitions and corrections are dropped last. Also quotes texts as lines. Pure.
 
 import { tryParseJson } from '../json.js';
 
-/** What stands where pieces of a message were left out. */
+/** Marks omitted parts of a message. */
 export const LEFT_OUT = ' […] ';
 
-/** What of the messages is kept, in their order. */
+/** The messages, reduced, in order. */
 export interface KeptWords {
   readonly said: readonly string[];
-  /** Messages of which nothing is kept. */
+  /** Number of messages that were dropped completely. */
   readonly lost: number;
 }
 
-/** Words by which people forbid or correct, in a few languages. They only decide what goes last. */
+/** Words of prohibitions and corrections in a few languages. They only affect the order in which pieces are dropped. */
 const TELLING = new RegExp(
   [
     String.raw`\b(?:don['’]?t|do not|never|must(?:n['’]t| not)?|stop|instead|wrong|actually|rather than|only|always|undo|revert|without|avoid|should(?:n['’]t| not)|not what|except|leave|keep|forbidden|no,|wait,)(?!\w)`,
@@ -25,38 +25,39 @@ const TELLING = new RegExp(
 );
 
 const DASH = '- ';
-/** Characters that JSON does not escape but some readers treat as line ends. */
+/** Characters that JSON does not escape but some readers treat as line breaks. */
 const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
-/** How much of a message is its beginning, and up to which length all of a message is likely to be typed. UTF-16 units. */
+// All in UTF-16 units.
+/** Length of a message's beginning. */
 const HEAD = 600;
+/** Longer messages were probably pasted, not typed. */
 const TYPED = 4_000;
 const MAX_PIECE = 400;
-/** Of what is longer, nothing is read but this much of the start. */
+/** Only this much of a longer message is read. */
 const MAX_READ = 200_000;
 
-/** A sentence or line of a message, or a part of a long one. */
+/** A sentence or line of a message, or a part of a long sentence. */
 interface Piece {
   readonly message: number;
   readonly at: number;
   readonly text: string;
-  /** What goes last has the lowest. */
+  /** 0 for what is dropped last. */
   readonly tier: number;
 }
 
 /**
- * Returns the messages within a budget: all of them when they fit, else what matters most of each.
+ * Reduces messages to a budget.
  *
- * @param budget UTF-8 bytes of their lines together, line feeds included
+ * @param budget UTF-8 bytes of all their lines, including line feeds
  */
 export function keepWords(messages: readonly string[], budget: number): KeptWords {
-  const whole = messages.reduce((sum, text) => sum + lineBytes(text), 0);
-  if (whole <= budget) return { said: messages, lost: 0 };
+  if (bytesOfLines(messages) <= budget) return { said: messages, lost: 0 };
   const kept = new Map<number, Piece[]>();
   let left = budget;
   for (const piece of byImportance(messages)) {
     const known = kept.get(piece.message);
-    // The first has to pay for the line; each, for marks of what is left out around it.
+    // The first piece of a message pays for its line, and each piece for the omission marks around it.
     const bytes = wordBytes(piece.text) + MARKS + (known === undefined ? EMPTY_LINE : 0);
     if (bytes > left) continue;
     left -= bytes;
@@ -65,7 +66,7 @@ export function keepWords(messages: readonly string[], budget: number): KeptWord
   }
   const said = messages.flatMap((text, message) => {
     const pieces = kept.get(message);
-    return pieces === undefined ? [] : joined(pieces, text);
+    return pieces === undefined ? [] : joinPieces(pieces, text);
   });
   return { said, lost: messages.length - said.length };
 }
@@ -74,10 +75,10 @@ const EMPTY_LINE = lineBytes('');
 const wordBytes = (text: string): number => lineBytes(text) - EMPTY_LINE;
 const MARKS = 2 * wordBytes(LEFT_OUT);
 
-/** The pieces of all messages, what is to go last first. */
+/** The pieces of all messages, most important first. */
 function byImportance(messages: readonly string[]): readonly Piece[] {
   const pieces = messages.flatMap(piecesOf);
-  // Of equals, the first message and then the newest ones: what was asked, and what holds now.
+  // Within a tier, the first message, which has the task, then the newest ones.
   const rank = ({ message }: Piece): number => (message === 0 ? -messages.length : -message);
   return pieces.sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
 }
@@ -87,7 +88,7 @@ const PIECE = /[^\n.!?。！？]*[\n.!?。！？]+[ \t\n]*|[^\n.!?。！？]+/g;
 function piecesOf(text: string, message: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
-  // What opens with a tag was put there by a host, as a rule.
+  // A message that starts with a tag was usually inserted by a host.
   const isTyped = text.length <= TYPED && !/^\s*<\w/.test(text);
   for (const [sentence] of text.slice(0, MAX_READ).matchAll(PIECE)) {
     const isTelling = TELLING.test(sentence);
@@ -107,14 +108,14 @@ function tierOf(isTyped: boolean, isTelling: boolean, isHead: boolean): number {
   return isTelling || isHead ? 2 : 4;
 }
 
-/** The nearest index that does not split a character. */
+/** The index, or the next one if it would split a surrogate pair. */
 function wholeEnd(text: string, index: number): number {
   const code = text.charCodeAt(index - 1);
   const isSplit = index < text.length && code >= 0xd800 && code <= 0xdbff;
   return isSplit ? index + 1 : index;
 }
 
-function joined(chosen: readonly Piece[], text: string): string {
+function joinPieces(chosen: readonly Piece[], text: string): string {
   const pieces = chosen.toSorted((a, b) => a.at - b.at);
   let end = 0;
   let words = '';
@@ -134,12 +135,19 @@ export function lineOf(text: string): string {
   return DASH + json;
 }
 
-/** UTF-8 bytes of the line that quotes a text, with its line feed. */
+/** UTF-8 bytes of the line that quotes a text, including its line feed. */
 export function lineBytes(text: string): number {
   return Buffer.byteLength(lineOf(text)) + 1;
 }
 
-/** Returns the text that a line quotes, or `undefined` for one that quotes none. */
+/** UTF-8 bytes of the lines that quote texts. */
+export function bytesOfLines(texts: Iterable<string>): number {
+  let bytes = 0;
+  for (const text of texts) bytes += lineBytes(text);
+  return bytes;
+}
+
+/** Returns the text that a line quotes, or `undefined` if it is not a quoting line. */
 export function quotedIn(line: string): string | undefined {
   if (!line.startsWith(`${DASH}"`)) return undefined;
   const value = tryParseJson(line.slice(DASH.length));

@@ -1,12 +1,10 @@
-// What is wrong with options of density that come from outside: each of them is named. Decides no
-// defaults, and looks at kinds only.
+// Validates the options of density and names each one that is wrong. Checks kinds only; sets no defaults.
 
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
-import type { ShrinkerName } from './shrink/shrink-text.js';
-import type { ShrinkLevel } from './shrink/shrinker.js';
+import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
 
-/** Says why a value is none of its kind, or nothing. */
+/** Returns what is wrong with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;
 
 const INCLUSION_SYNTAXES: Readonly<Record<InclusionSyntax, true>> = {
@@ -79,16 +77,16 @@ const CHECKS: Readonly<Record<keyof DensityConfig, Check>> = {
 const DENSITY_OPTIONS = ofFields(CHECKS);
 
 /**
- * Checks options of density; one that is `undefined` is not given. Options that are not known are left alone.
+ * Checks options of density. `undefined` counts as not given; unknown options are ignored.
  *
- * @param name what they are called in messages
- * @throws TypeError that names each option that is wrong.
+ * @param name their name in messages
+ * @throws TypeError that lists each wrong option.
  */
 export function assertDensityOptions(name: string, options: unknown): void {
-  refuseBy(DENSITY_OPTIONS, name, options);
+  throwProblem(DENSITY_OPTIONS, name, options);
 }
 
-/** Checks the whole configuration of a pass. @throws TypeError that names each option that is wrong, or missing. */
+/** Checks a complete configuration of a pass. @throws TypeError that lists each wrong or missing option. */
 export function assertDensityConfig(config: unknown): void {
   assertDensityOptions('density configuration', config);
   if (isObject(config) && config['workspaceRoot'] !== undefined) return;
@@ -97,17 +95,17 @@ export function assertDensityConfig(config: unknown): void {
   );
 }
 
-/** @throws TypeError for what is no catalog of tools. */
+/** @throws TypeError if the value is not a tool catalog. */
 export function assertToolCatalog(name: string, catalog: unknown): void {
-  refuseBy(catalogProblem, name, catalog);
+  throwProblem(catalogProblem, name, catalog);
 }
 
-/** @throws TypeError for what is no use of a tool. */
+/** @throws TypeError if the value does not describe a use of a tool. */
 export function assertToolUse(use: unknown): void {
-  refuseBy(toolUseProblem, 'use of a tool', use);
+  throwProblem(toolUseProblem, 'use of a tool', use);
 }
 
-function refuseBy(check: Check, name: string, value: unknown): void {
+function throwProblem(check: Check, name: string, value: unknown): void {
   let problem: string | undefined;
   try {
     problem = check(value);
@@ -117,7 +115,7 @@ function refuseBy(check: Check, name: string, value: unknown): void {
   if (problem !== undefined) throw new TypeError(`Invalid ${name}: ${problem}.`);
 }
 
-/** What each kind of use cannot do without. */
+/** Also checks the fields that depend on `access`. */
 function toolUseProblem(use: unknown): string | undefined {
   const problem = TOOL_USE(use);
   if (problem !== undefined || !isObject(use)) return problem;
@@ -129,10 +127,10 @@ function toolUseProblem(use: unknown): string | undefined {
 function catalogProblem(catalog: unknown): string | undefined {
   if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
-  return together(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+  return joinProblems(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
 }
 
-/** A word, or an object in which each name is that of a shrinker. */
+/** The option is a word, or an object of shrinker names and `level`. */
 function shrinkProblem(option: unknown): string | undefined {
   if (!isObject(option)) return oneOf({ off: true, ...SHRINK_LEVELS })(option);
   const isKnown = Object.keys(option).every((name) => Object.hasOwn(SHRINK_FIELDS, name));
@@ -156,7 +154,7 @@ function oneOf(known: Readonly<Record<string, true>>): Check {
 function listOf(check: Check): Check {
   return (values) => {
     if (!isArray(values)) return `expected a list, got ${kindOf(values)}`;
-    // Ends at the first fault: a sparse list can claim billions of elements.
+    // Stops at the first problem: a sparse list can have a length of billions.
     for (let at = 0; at < values.length; at += 1) {
       const problem = inside(String(at), check(values[at]));
       if (problem !== undefined) return problem;
@@ -171,7 +169,7 @@ function ofFields(
 ): Check {
   return (value) => {
     if (!isObject(value)) return `expected an object, got ${kindOf(value)}`;
-    return together(
+    return joinProblems(
       Object.entries(checks).map(([name, check]) => {
         const field = value[name];
         const isGiven = field !== undefined || required.includes(name);
@@ -185,7 +183,7 @@ function inside(name: string, problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `${name}: ${problem}`;
 }
 
-function together(problems: readonly (string | undefined)[]): string | undefined {
+function joinProblems(problems: readonly (string | undefined)[]): string | undefined {
   const found = problems.filter((problem) => problem !== undefined);
   return found.length === 0 ? undefined : found.join('; ');
 }

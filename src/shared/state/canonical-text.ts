@@ -1,16 +1,16 @@
-// What a value says, as one text: equal for values that are the same as JSON, whatever the order of their keys. What is
-// hashed and compared between processes goes through here.
+// Canonical texts of entries: equal for values that are equal as JSON, regardless of the order of keys. For hashes and
+// comparisons between processes.
 
 import type { ContentBlock, IContent } from '../content.js';
 
 const FEW_KEYS = 8;
 
-/** What a block says. Where an adapter has it from is no part of that. */
+/** The canonical text of a block, without `origin`, an adapter's reference to its source. */
 export function textOfBlock(block: ContentBlock): string {
   return textOfFields(block as unknown as Readonly<Record<string, unknown>>, 'origin');
 }
 
-/** What an entry says: speaker and blocks. What is known about it besides is for the caller to change. */
+/** The canonical text of an entry's speaker and blocks. Omits metadata, which callers may change. */
 export function textOfEntry({ speaker, blocks }: IContent): string {
   let text = `${speaker}${blocks.length}`;
   for (let at = 0; at < blocks.length; at += 1) text += textOfBlock(blocks[at] as ContentBlock);
@@ -21,14 +21,14 @@ function textOfFields(record: Readonly<Record<string, unknown>>, without?: strin
   let text = '{';
   for (const key of sortedKeys(record)) {
     const value = record[key];
-    // JSON leaves it out.
+    // JSON omits `undefined`.
     if (value === undefined || key === without) continue;
     text += `${key.length}:${key}${textOf(value)}`;
   }
   return `${text}}`;
 }
 
-/** In place: most objects have a handful, which is not worth a call of `sort`. */
+/** Insertion sort: most objects have few keys, for which `sort` is slower. */
 function sortedKeys(record: object): readonly string[] {
   const keys = Object.keys(record);
   if (keys.length > FEW_KEYS) return keys.sort();
@@ -41,7 +41,7 @@ function sortedKeys(record: object): readonly string[] {
   return keys;
 }
 
-/** Lengths stand in front of texts, so that no text can look like a structure. */
+/** Prefixes texts with their lengths, so that no text can imitate a structure. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return `${value.length}"${value}`;
   if (typeof value !== 'object' || value === null) return `${String(value)};`;
