@@ -4,7 +4,9 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
+import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_KIND } from '../density/index/history-columns.js';
+import { placeholderKind } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { keyOfCall } from '../summarize/tool-summary.js';
@@ -87,13 +89,19 @@ function noteCall(
     done.delete(name);
     for (const path of paths) note(done, WRITE + nameOf(path), 'written');
   } else if (kind === CALL_KIND.command || (kind === CALL_KIND.write && command !== undefined)) {
-    note(done, name, outcome);
+    // Commands report failures in their output: once that was pruned, neither this nor an earlier outcome can be claimed.
+    if (outcome === 'passed' && isPruned(response)) done.delete(name);
+    else note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
     done.delete(name);
     if (kind !== CALL_KIND.write) return;
     for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
   }
+}
+
+function isPruned(response: ToolResponseBlock): boolean {
+  return placeholderKind(response) !== 'none' || isExcerpt(response.result);
 }
 
 /** Prefix of the names of written files, which distinguishes them from commands. */

@@ -11,6 +11,8 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { gatherWork, NO_WORK } from '../../../src/shared/work/work-record.js';
 import type { WorkRecord } from '../../../src/shared/work/work-record.js';
@@ -38,6 +40,9 @@ const edit = (path: string, error?: string): IContent[] =>
 function done(...entries: readonly IContent[][]): Record<string, string> {
   return Object.fromEntries(gather(entries.flat()).done);
 }
+
+/** Output of a failing command, long enough for an excerpt. */
+const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Error 2\nexit code: 2`;
 
 describe('gatherWork', () => {
   it('takes down what the user said, and nothing that nobody said', () => {
@@ -83,6 +88,19 @@ describe('gatherWork', () => {
     ],
     ['an exit code of zero', [bash('make', 'Exit Code: 0\nfailed to warn')], { make: 'passed' }],
     ['one whose time ran out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
+    ['none whose output was pruned', [bash('make', PRUNED_POINTER)], {}],
+    [
+      'none with a line in place of its output',
+      [bash('make', '[Bash: make — success, 2 lines]')],
+      {},
+    ],
+    ['none with an excerpt', [bash('make', excerptOf(FAILING, PRUNED_POINTER))], {}],
+    ['one with an error, though pruned', [bash('make', PRUNED_POINTER, 'no')], { make: 'failed' }],
+    [
+      'no outcome before one that was pruned',
+      [bash('make', '', 'no'), bash('make', PRUNED_POINTER)],
+      {},
+    ],
     ['none that runs on', [bash('make', 'Process running with session ID 7')], {}],
     ['the latest outcome', [bash('make', '', 'no'), bash('make', 'ok')], { make: 'passed' }],
     ['the latest failure', [bash('make', 'ok'), bash('make', '', 'no')], { make: 'failed' }],
