@@ -12,7 +12,7 @@ import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '..
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Block types that OpenAI's chat API does not know. */
+/** Block types that OpenAI's chat API does not have. */
 const OWN_BLOCKS: ReadonlySet<string> = new Set([
   'file',
   'thinking',
@@ -33,7 +33,6 @@ function areClineMessages(messages: readonly unknown[]): boolean {
   });
 }
 
-/** Reads one message. */
 function readClineMessage(
   message: JsonRecord,
   history: HistoryAssembler,
@@ -62,7 +61,7 @@ function readMetadata(message: JsonRecord): ContentMetadata {
   });
 }
 
-/** What Cline's tools do; keys were taken from recorded sessions. */
+/** Cline's tools; keys were taken from recorded sessions. */
 const TOOLS: ToolCatalog = {
   read_file: readsFile('whole', ['path']),
   read_files: [

@@ -1,5 +1,5 @@
-// Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`), in which a record of the model holds its calls together
-// with their results, and lists of the API's `Content`, as its checkpoints and logs of the SDK hold them.
+// Reads the chats of Gemini CLI (`~/.gemini/tmp/*/chats/session-*.json`), in which a model record holds its calls together with their
+// results, and lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
@@ -19,7 +19,7 @@ import {
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** What the terminal showed beside the conversation. */
+/** Records of what the terminal showed besides the conversation. */
 const NOTICES: ReadonlySet<string> = new Set(['info', 'error', 'warning']);
 
 /** Whether messages are `Content`s of the API: a role and parts. */
@@ -30,14 +30,12 @@ function areContents(messages: readonly unknown[]): boolean {
   });
 }
 
-/** Whether a document is a chat of Gemini CLI. */
 function isGeminiCliChat(document: JsonRecord): boolean {
   const first = asRecord(asArray(document['messages'])[0]);
   const hasTypedMessages = typeof first?.['type'] === 'string' && first['role'] === undefined;
   return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
 }
 
-/** Reads one record of a chat. */
 function readGeminiCliMessage(
   record: JsonRecord,
   history: HistoryAssembler,
@@ -78,7 +76,7 @@ function readModelMessage(
       history.warn('A tool call without a name was left out.', place);
       return;
     }
-    // A made-up id pairs a call with the result that stands beside it.
+    // A call without an id gets one that pairs it with the result in the same record.
     const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
     calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
     const response = readResult(call, id);
@@ -91,7 +89,7 @@ function readModelMessage(
   for (const response of responses) history.addResponse(response, place, metadata);
 }
 
-/** Reads a `Content`. Its calls and results stand in parts, often without ids: then they pair in their order. */
+/** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
 function readContentOfApi(
   content: JsonRecord,
   history: HistoryAssembler,
@@ -130,7 +128,7 @@ function readFunctionCall(value: unknown): readonly ContentBlock[] {
   return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
 
-/** Reads the parts of a message; each text part stays a block, as file inclusions are told by parts. */
+/** Reads the parts of a message. Each text part becomes one block, because file inclusions are recognized by parts. */
 function readParts(
   content: unknown,
   history: HistoryAssembler,
@@ -166,7 +164,7 @@ function readThought(item: unknown): readonly ContentBlock[] {
   return thought === '' ? [] : [{ type: 'thinking', thought }];
 }
 
-/** Reads what a call returned; undefined while it had not returned when the chat was saved. */
+/** Reads the result of a call; `undefined` if it had not returned when the chat was saved. */
 function readResult(call: JsonRecord, callId: string): RecordedResponse | undefined {
   const status = asText(call['status']);
   const hasFailed = status === 'error' || status === 'cancelled';
@@ -181,7 +179,7 @@ function readResult(call: JsonRecord, callId: string): RecordedResponse | undefi
   return { callId, result: output ?? '', ...(hasFailed && { error: errorLine(error) }) };
 }
 
-/** The text of `{ output }` or `{ error }`, any other response as it is. */
+/** Returns the text of `{ output }` or `{ error }`, and any other response as it is. */
 function outputOf(response: unknown): unknown {
   const record = asRecord(response);
   const keys = record === undefined ? [] : Object.keys(record);
@@ -189,7 +187,7 @@ function outputOf(response: unknown): unknown {
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
 }
 
-/** What Gemini CLI's tools do; keys were taken from recorded sessions. */
+/** Gemini CLI's tools; keys were taken from recorded sessions. */
 const TOOLS: ToolCatalog = {
   read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
     first: 'offset',
