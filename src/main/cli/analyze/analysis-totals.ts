@@ -10,7 +10,7 @@ import type {
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import { addInput } from '../replay/money.js';
 import type { TokenPair } from '../replay/replay-report.js';
 

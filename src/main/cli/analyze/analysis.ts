@@ -5,7 +5,7 @@ import type { ContentBlock, IContent } from '../../../index.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';

@@ -10,7 +10,7 @@ import {
   renderTools,
 } from './analysis-tables.js';
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import { moneySentences } from '../replay/money.js';
 import { renderUnread } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';

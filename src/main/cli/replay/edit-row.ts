@@ -5,7 +5,7 @@ import type { BlockExplanation } from '../../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
 import type { RecordedEdit } from './recording.js';
 

@@ -1,7 +1,7 @@
 // The report about a folder of replays for a person, as lines of at most the given width. Prints nothing itself.
 
 import { relative } from 'node:path';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import { reportWidth } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';

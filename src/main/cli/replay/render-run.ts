@@ -1,6 +1,6 @@
 // The part of the report that tells how the replay went: compressions, summaries, event loop, work.
 
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import type { CompressionReport, ReplayReport } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
 import {

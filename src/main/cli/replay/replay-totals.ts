@@ -1,13 +1,15 @@
 // The figures of a replay: sums over what was recorded. What it was played with, and where the work ran, is the caller's.
 
+import type { TranscriptWarning } from '../../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
   ReplayReport,
   RuleTotal,
   TokenPair,
+  WarningGroup,
 } from './replay-report.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
@@ -54,8 +56,7 @@ export function replayTotals(
   }));
   const modelCalls = windows.slice(0, -1);
   const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
-  const sum = (side: keyof TokenPair): number =>
-    modelCalls.reduce((total, { tokens }) => total + tokens[side], 0);
+  const sum = (side: keyof TokenPair): number => sumOf(modelCalls, ({ tokens }) => tokens[side]);
   const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     exceeded,
@@ -92,7 +93,26 @@ function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
   return RECLAIM_RULES.flatMap((rule) => {
     const group = byRule.get(rule);
     if (group === undefined) return [];
-    const items = group.reduce((sum, row) => sum + row.items, 0);
-    return [{ rule, items, tokens: group.reduce((sum, row) => sum + reclaimedBy(row), 0) }];
+    return [{ rule, items: sumOf(group, ({ items }) => items), tokens: sumOf(group, reclaimedBy) }];
   });
+}
+
+const MAX_PLACES = 5;
+
+/** Warnings of damaged lines differ only in the offset. */
+const DETAIL = /^((?:The|A part of the) line is no JSON and was left out): .*$/s;
+
+/** Groups warnings by message, in order of first occurrence, so that a damaged file does not fill the screen. */
+export function groupWarnings(warnings: readonly TranscriptWarning[]): readonly WarningGroup[] {
+  const groups = groupBy(warnings, ({ message }) => message.replace(DETAIL, '$1'));
+  return Array.from(groups, ([message, group]) => ({
+    message,
+    count: group.length,
+    places: group.flatMap(placeOf).slice(0, MAX_PLACES),
+  }));
+}
+
+function placeOf({ line, place }: TranscriptWarning): readonly string[] {
+  if (line !== undefined) return [`line ${line}`];
+  return place === undefined ? [] : [place];
 }

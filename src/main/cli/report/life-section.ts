@@ -1,5 +1,5 @@
-// The life of each result: a bar over the model calls, from the first that was sent it, over the last that had to do with it,
-// to the edit that took it away. Drawn without a script.
+// The life of each result: a bar over the model calls, from the first that included it, over the last related one, to the edit that
+// removed it. Needs no script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { html, named, NOTHING } from './html.js';
@@ -7,7 +7,7 @@ import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 import type { ResultLife } from '../replay/result-lives.js';
 
-/** Bars that are in sight, and that the page has at all: those of the largest results. */
+/** Number of bars visible at first, and in all; the largest results are shown. */
 const SHOWN_BARS = 20;
 const MAX_BARS = 28;
 
@@ -103,7 +103,7 @@ function axis({ chart }: ReportPage): Markup {
   </div>`;
 }
 
-/** A part of the width, as SVG has it. */
+/** Returns a share as a percentage for SVG. */
 export function share(part: number, whole: number): string {
   return `${Number(((part / whole) * 100).toFixed(2))}%`;
 }
