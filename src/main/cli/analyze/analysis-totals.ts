@@ -10,11 +10,11 @@ import type {
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
-import { groupBy } from '../measure/aggregate.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { addInput } from '../replay/money.js';
 import type { TokenPair } from '../replay/replay-report.js';
 
-const EXAMPLES_PER_RULE = 3;
+export const EXAMPLES_PER_RULE = 3;
 
 /** Sums up sessions that were analyzed with the same settings; the sums of none are zero. */
 export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
@@ -90,8 +90,4 @@ function sumPairs(pairs: readonly TokenPair[]): TokenPair {
     without: sumOf(pairs, ({ without }) => without),
     with: sumOf(pairs, (pair) => pair.with),
   };
-}
-
-function sumOf<Value>(values: readonly Value[], of: (value: Value) => number): number {
-  return values.reduce((sum, value) => sum + of(value), 0);
 }

@@ -5,7 +5,7 @@ import { Command, Option } from 'commander';
 import type { ModelPrice } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/options.js';
+import { absolutePath, wholeNumber } from '../terminal/options.js';
 import {
   CONTEXT_LIMIT_HELP,
   JSON_HELP,
@@ -72,7 +72,11 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       wholeNumber(0),
     )
     .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
-    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .option(
+      '--workspace <dir>',
+      'where relative paths start (default: as recorded, else here)',
+      absolutePath,
+    )
     .option(
       '--threads <n>',
       'worker threads (default: as many as the machine runs at once, up to 8)',

@@ -1,6 +1,5 @@
 // One run of `analyze`: finds the files, has them analyzed, prints.
 
-import { resolve } from 'node:path';
 import { runExplain } from '../explain/run-explain.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
 import { tellEmpty } from '../replay/run-replay.js';
@@ -32,13 +31,9 @@ export function runAnalyze(path: string, given: AnalyzeArguments): Promise<numbe
     const layout = terminalLayout();
     if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
-    else printText(renderSuggestion(report, layout.width, rootOf(given)));
+    else printText(renderSuggestion(report, layout.width, given.workspace));
     return tellEmpty(report.sessions);
   });
-}
-
-function rootOf({ workspace }: AnalyzeArguments): string | undefined {
-  return workspace === undefined ? undefined : resolve(workspace);
 }
 
 /** How sessions are played, the same for an analysis and for the explanation of one entry. */
@@ -48,7 +43,7 @@ function setupOf(given: AnalyzeArguments): ReplaySetup {
     offload: 'auto',
     strategy: 'high-density',
     recencyRetention: given.recency,
-    workspaceRoot: rootOf(given),
+    workspaceRoot: given.workspace,
     threads: given.threads,
     price: given.price,
   };

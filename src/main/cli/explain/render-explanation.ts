@@ -2,8 +2,7 @@
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import type { ExplainedEntry } from './explain-entry.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -16,6 +15,13 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
+/** An edit that has landed. */
+export interface LandedEdit {
+  /** The model call before which it did, counted from 1; `null` after the last one. */
+  readonly modelCall: number | null;
+  readonly step: 'pruned' | 'compressed';
+}
+
 /** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */
 export interface ExplanationReport {
   /** Grows when the shape changes in a way that readers notice. */
@@ -25,7 +31,8 @@ export interface ExplanationReport {
   /** How many the session has. */
   readonly entries: number;
   readonly explanation: EntryExplanation;
-  readonly landed: ExplainedEntry['landed'];
+  /** `null` if no edit has landed. */
+  readonly landed: LandedEdit | null;
 }
 
 const INDENT = '  ';
@@ -57,11 +64,8 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
     speaker,
     `${ENTRY_VERDICTS[verdict]}${whenOf(report)}`,
   ];
-  const sections = [
-    [
-      paint('bold', `ctxfold analyze ${shortenStart(printable(report.file), width - 16)}`),
-      ...joined(facts, width).map((line) => paint('dim', line)),
-    ],
+  return sectionsText([
+    reportHead('analyze', report.file, facts, width, paint),
     ...(blocks.length === 0
       ? [
           report.landed?.step === 'compressed'
@@ -70,8 +74,7 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
         ]
       : []),
     ...blocks.map((block) => renderBlock(block, width, paint)),
-  ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
 /** When that was, or what it waits for. */

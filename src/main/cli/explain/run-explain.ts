@@ -7,9 +7,10 @@ import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
-import { explainEntry } from './explain-entry.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
+import { explainLeft } from '../replay/recording.js';
+import type { Recording } from '../replay/recording.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
@@ -69,4 +70,33 @@ function print(
 function misused(message: string): number {
   printMessage(printable(message));
   return EXIT.usage;
+}
+
+/**
+ * Returns what became of an entry, by its index in the transcript: the explanation of the pass that edited it, else of one more
+ * pass. `null` if the entry was not played.
+ */
+export function explainEntry(
+  recording: Recording,
+  index: number,
+): Pick<ExplanationReport, 'explanation' | 'landed'> | null {
+  const { report, contexts, density } = recording;
+  const entry = contexts.flatMap(({ said }) => said)[index];
+  if (entry === undefined) return null;
+  const context = contexts.find(({ origins }) => origins.includes(index));
+  const at = context?.origins.indexOf(index) ?? -1;
+  const landed = recording.landed.get(index);
+  if (landed === undefined) {
+    return context === undefined
+      ? null
+      : { explanation: explainLeft(context, density)(at), landed: null };
+  }
+  const modelCall = landed.turn < report.modelCalls.length ? landed.turn + 1 : null;
+  const { explanation } = landed;
+  if (explanation !== null) return { explanation, landed: { modelCall, step: 'pruned' } };
+  const verdict = context === undefined ? 'removed' : 'changed';
+  return {
+    explanation: { index, speaker: entry.speaker, verdict, blocks: [] },
+    landed: { modelCall, step: 'compressed' },
+  };
 }

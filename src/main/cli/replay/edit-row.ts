@@ -5,7 +5,7 @@ import type { BlockExplanation } from '../../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
-import { groupBy } from '../measure/aggregate.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
 import type { RecordedEdit } from './recording.js';
 
@@ -43,17 +43,15 @@ export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
     const reasons = parts.map((edit) => edit.attribution.why);
     // What only went along with the rest tells less.
     const why = reasons.find((reason) => reason !== null && reason.rule !== 'none');
-    const sum = (valueOf: (edit: RecordedEdit) => number): number =>
-      parts.reduce((total, edit) => total + valueOf(edit), 0);
     return {
       ...{ turn, cause, rule, callId },
       why: why ?? reasons[0] ?? null,
       tool: toolName,
       speaker: (before ?? after)?.speaker ?? 'human',
       subject: subject ?? subjectOfPaths(includedPaths),
-      items: sum((edit) => edit.attribution.items),
-      tokensBefore: sum(({ tokensBefore }) => tokensBefore),
-      tokensAfter: sum(({ tokensAfter }) => tokensAfter),
+      items: sumOf(parts, (edit) => edit.attribution.items),
+      tokensBefore: sumOf(parts, ({ tokensBefore }) => tokensBefore),
+      tokensAfter: sumOf(parts, ({ tokensAfter }) => tokensAfter),
       before: parts.flatMap((edit) => edit.attribution.before ?? []),
     };
   });

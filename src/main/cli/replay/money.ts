@@ -1,16 +1,31 @@
 // What the requests of sessions come to: tokens, what a cache answered of them, and dollars by the prices that the library
 // itself goes by. The one place that says it in words.
 
-import { MODEL_PRICES_DATE } from '../../../index.js';
-import type { ModelPrice } from '../../../index.js';
+import { MODEL_PRICES_DATE, modelPrice } from '../../../index.js';
+import type { IContent, ModelPrice, RequestTokens } from '../../../index.js';
+import { sumOf } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
-import type { RecordedRequest } from './recorded-requests.js';
+import type { RecordedWindow } from './session-recorder.js';
 
 /** One way of sending. */
 export interface InputSum {
   readonly sentTokens: number;
   readonly cacheReadTokens: number;
   readonly dollars: number;
+}
+
+/** One request. */
+export interface RecordedRequest {
+  /** When the model answered, in milliseconds; `null` where the recording does not tell. */
+  readonly atMs: number | null;
+  /** Whether an edit changed what the request before had begun with. */
+  readonly isRewrite: boolean;
+  /** Whether no cache held anything of it. */
+  readonly isCold: boolean;
+  readonly with: InputSum;
+  readonly without: InputSum;
+  /** Dollars that each rule has saved, and `other`. */
+  readonly savedBy: Readonly<Record<string, number>>;
 }
 
 /** What was sent, with ctxfold and without. */
@@ -36,19 +51,50 @@ export interface Money extends InputSums {
   readonly price: UsedPrice;
 }
 
+/** Returns what the requests of the model calls came to; the last window is none. */
+export function requestsOf(
+  windows: readonly RecordedWindow[],
+  entries: readonly IContent[],
+): readonly RecordedRequest[] {
+  return windows.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {
+    const former = windows[at - 1]?.costs;
+    const read = (now: RequestTokens, then: RequestTokens | undefined): number =>
+      now.cacheReadTokens - (then?.cacheReadTokens ?? 0);
+    const cacheReadTokens = read(costs.uncompacted, former?.uncompacted);
+    const [now, then] = [costs.dollars, former?.dollars];
+    const savedBy = Object.entries(now?.savedBy ?? {});
+    const before: Readonly<Record<string, number>> = then?.savedBy ?? {};
+    return {
+      atMs: entries[entry]?.metadata?.timestamp ?? null,
+      isCold: cacheReadTokens === 0,
+      isRewrite: costs.rewrites > (former?.rewrites ?? 0),
+      with: {
+        sentTokens: tokens.with,
+        cacheReadTokens: read(costs, former),
+        dollars: (now?.with ?? 0) - (then?.with ?? 0),
+      },
+      without: {
+        sentTokens: tokens.without,
+        cacheReadTokens: Math.min(tokens.without, cacheReadTokens),
+        dollars: (now?.without ?? 0) - (then?.without ?? 0),
+      },
+      savedBy: Object.fromEntries(
+        savedBy.map(([rule, dollars]) => [rule, dollars - (before[rule] ?? 0)]),
+      ),
+    };
+  });
+}
+
 /** Adds requests up. */
 export function sumInput(requests: readonly RecordedRequest[]): InputSums {
   return addInput(
-    requests.map(({ isRewrite, ...request }) => ({
-      ...{ ...request, requests: 1, rewrites: isRewrite ? 1 : 0 },
-    })),
+    requests.map((request) => ({ ...request, requests: 1, rewrites: request.isRewrite ? 1 : 0 })),
   );
 }
 
 /** Adds sums up. */
 export function addInput(sums: readonly InputSums[]): InputSums {
-  const total = (valueOf: (sum: InputSums) => number): number =>
-    sums.reduce((so, sum) => so + valueOf(sum), 0);
+  const total = (valueOf: (sum: InputSums) => number): number => sumOf(sums, valueOf);
   const side = (key: 'with' | 'without'): InputSum => ({
     sentTokens: total((sum) => sum[key].sentTokens),
     cacheReadTokens: total((sum) => sum[key].cacheReadTokens),
@@ -126,4 +172,27 @@ export function formatSaving(without: number, left: number): string {
   const share = without === 0 ? 0 : (without - left) / without;
   if (Math.abs(share) < 0.005) return 'as much';
   return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
+}
+
+/** Dollars per million tokens of input, then read from a cache, then written to one. */
+const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
+
+/** Returns the price; what is left out of dollars costs as much as input does. @throws what `fail` throws. */
+export function readPrice(text: string, fail: (message: string) => never): ModelPrice {
+  const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
+  if (input !== undefined) {
+    return {
+      name: '',
+      input: Number(input),
+      cacheRead: Number(cacheRead),
+      cacheWrite: Number(cacheWrite),
+    };
+  }
+  return (
+    modelPrice(text) ??
+    fail(
+      '--price: expected the id of a model whose price is known, such as claude-sonnet-5-5, or ' +
+        'dollars per million tokens: input, or input/read/write, such as 3/0.3/3.75.',
+    )
+  );
 }

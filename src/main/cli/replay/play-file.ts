@@ -51,7 +51,7 @@ export function playTranscript(
     preserveThreshold: given.preserveThreshold,
     topPreserveThreshold: given.topPreserveThreshold,
     recencyRetention: given.recency,
-    workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
+    workspaceRoot: given.workspace,
     threads: given.threads,
     price: given.price,
     removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),

@@ -1,8 +1,8 @@
 // The report about a folder of replays for a person, as lines of at most the given width. Prints nothing itself.
 
 import { relative } from 'node:path';
-import { groupBy } from '../measure/aggregate.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -10,16 +10,60 @@ import {
   formatCount,
   formatNumberOf,
   formatShare,
-  joined,
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
-import type { FolderReplayReport } from './folder-report.js';
-import { moneySentences } from './money.js';
+import { addInput, moneySentences } from './money.js';
+import type { InputSums } from './money.js';
 import { renderTable } from './render-tables.js';
-import type { TokenPair } from './replay-report.js';
+import type { ReplayReport, TokenPair } from './replay-report.js';
 import type { UnreadFile } from './session-files.js';
+
+/** The whole outcome of the replays of a folder. */
+export interface FolderReplayReport {
+  /** Grows when the shape changes in a way that readers notice. */
+  readonly reportVersion: 1;
+  /** The folder that was asked for. */
+  readonly path: string;
+  /** Most tokens sent first. */
+  readonly sessions: readonly ReplayReport[];
+  readonly totals: {
+    readonly entries: number;
+    readonly modelCalls: number;
+    /** Tokens of the histories at the end. */
+    readonly end: TokenPair;
+    /** Input tokens summed over all model calls. */
+    readonly input: TokenPair;
+    readonly money: InputSums;
+  };
+  readonly unread: readonly UnreadFile[];
+}
+
+/** Puts replays together. */
+export function folderReport(
+  path: string,
+  sessions: readonly ReplayReport[],
+  unread: readonly UnreadFile[],
+): FolderReplayReport {
+  const sum = (of: (report: ReplayReport) => number): number => sumOf(sessions, of);
+  return {
+    reportVersion: 1,
+    path,
+    sessions: [...sessions].sort((a, b) => b.input.without - a.input.without),
+    totals: {
+      entries: sum(({ entries }) => entries),
+      modelCalls: sum(({ modelCalls }) => modelCalls.length),
+      end: {
+        without: sum(({ end }) => end.tokens.without),
+        with: sum(({ end }) => end.tokens.with),
+      },
+      money: addInput(sessions.map(({ money }) => money)),
+      input: { without: sum(({ input }) => input.without), with: sum(({ input }) => input.with) },
+    },
+    unread,
+  };
+}
 
 /** Columns beside the name of a session. */
 const FIGURES_WIDTH = 52;
@@ -35,19 +79,15 @@ export function renderFolder(report: FolderReplayReport, options: RenderOptions)
     formatNumberOf(totals.entries, 'entry', 'entries'),
     formatNumberOf(totals.modelCalls, 'model call'),
   ];
-  const sections = [
-    [
-      paint('bold', `ctxfold replay ${shortenStart(printable(path), width - 15)}`),
-      ...joined(facts, width).map((line) => paint('dim', line)),
-    ],
+  return sectionsText([
+    reportHead('replay', path, facts, width, paint),
     ...(sessions.length === 0 ? [] : [renderSessions(report, width, paint)]),
     moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),
     ).flatMap((text) => wrap(text, width)),
     renderUnread(path, unread, width, paint),
-  ].filter((lines) => lines.length > 0);
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
 function renderSessions(

@@ -2,6 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
+import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -68,31 +69,37 @@ export function renderLargest(
     itemOf(item.rule),
     shortenEnd(printable(item.tool ?? `(${item.speaker})`), MAX_TOOL_LENGTH),
   ]);
-  const taken = head.reduce(
-    (sum, name, column) =>
-      sum + Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
-    0,
-  );
-  const left = Math.max(MIN_SUBJECT_LENGTH, width - taken);
+  const left = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows]));
   return renderTable(
     [...head, 'about'],
-    rows.map((row, at) => [
-      ...row,
-      ...items.slice(at, at + 1).map((item) => subjectOf(item, left)),
-    ]),
+    rows.map((row, at) => {
+      const { path, parameter } = items[at] ?? NO_SUBJECT;
+      return [...row, subjectText(path, parameter, left)];
+    }),
     ['right', 'right', 'left', 'left', 'left'],
     width,
     paint,
   );
 }
 
-function subjectOf({ path, parameter }: ReclaimedItem, maxLength: number): string {
+const NO_SUBJECT = { path: null, parameter: null };
+
+/** Returns the end of a path, or else the start of a text. */
+export function subjectText(path: string | null, text: string | null, maxLength: number): string {
   return path === null
-    ? shortenEnd(printable(parameter ?? ''), maxLength)
+    ? shortenEnd(printable(text ?? ''), maxLength)
     : shortenStart(printable(path), maxLength);
 }
 
 const GAP = '  ';
+
+/** Returns the width of a table in columns, with a gap behind it. */
+export function tableWidth(rows: readonly (readonly string[])[]): number {
+  return sumOf(
+    (rows[0] ?? []).keys(),
+    (column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
+  );
+}
 
 const NO_LINES = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },

@@ -8,7 +8,7 @@ import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
 import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
-import { share, wholeNumber } from '../terminal/options.js';
+import { absolutePath, share, wholeNumber } from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** The options that say how a session is played, as the command line gives them. */
@@ -120,7 +120,11 @@ export function addPlayOptions(command: Command): Command {
       'keep only the newest n results of each tool (default: off)',
       wholeNumber(1),
     )
-    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .option(
+      '--workspace <dir>',
+      'where relative paths start (default: as recorded, else here)',
+      absolutePath,
+    )
     .addOption(
       new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
     )
@@ -153,7 +157,7 @@ export async function withPrice<Given extends { readonly price?: string }>(
   command: Command,
 ): Promise<Omit<Given, 'price'> & { readonly price?: ModelPrice }> {
   if (text === undefined) return given;
-  const { readPrice } = await import('./price-option.js');
+  const { readPrice } = await import('./money.js');
   return { ...given, price: readPrice(text, (message) => command.error(`error: ${message}`)) };
 }
 

@@ -15,6 +15,7 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../../index.js';
+import { sumOf } from '../measure/aggregate.js';
 import { startStretch } from './loop-monitor.js';
 import type {
   CompressionFailure,
@@ -152,7 +153,7 @@ export class SessionRecorder {
     await history.waitForTokenUpdates();
     // The counts are there: this reads them before an edit takes entries away.
     const counts = await history.countEach(this.#fresh.splice(0));
-    this.#tokensWithout += counts.reduce((sum, tokens) => sum + tokens, 0);
+    this.#tokensWithout += sumOf(counts, (tokens) => tokens);
     try {
       await send();
     } catch (error) {
@@ -198,11 +199,10 @@ export class SessionRecorder {
 
   /** What the turn loop had of the windows. */
   windowTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
-    const waits = this.windows.map(({ waitMs }) => waitMs);
     return {
-      windowWaitMs: waits.reduce((sum, waitMs) => sum + waitMs, 0),
-      windowBusyMs: this.windows.reduce((sum, { busyMs }) => sum + busyMs, 0),
-      longestWindowMs: Math.max(0, ...waits),
+      windowWaitMs: sumOf(this.windows, ({ waitMs }) => waitMs),
+      windowBusyMs: sumOf(this.windows, ({ busyMs }) => busyMs),
+      longestWindowMs: Math.max(0, ...this.windows.map(({ waitMs }) => waitMs)),
     };
   }
 }

@@ -6,8 +6,7 @@ import { formatCompact, formatCount, formatShare } from '../terminal/text-layout
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
-import type { InputSum, InputSums } from '../replay/money.js';
-import type { RecordedRequest } from '../replay/recorded-requests.js';
+import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
 /** The figures of a session under one edit policy. */
