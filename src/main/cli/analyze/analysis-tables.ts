@@ -1,4 +1,4 @@
-// The tables of an analysis: by category, tool, rule, reason and session. Prints nothing.
+// Renders the tables of an analysis: by category, tool, rule, reason and session.
 
 import type {
   AnalysisFigures,
@@ -37,7 +37,7 @@ const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** What a history consists of; categories without blocks are left out. */
+/** Renders the composition of a history, without empty categories. */
 export function renderCategories(
   { categories, tokens }: AnalysisFigures,
   width: number,
@@ -58,7 +58,7 @@ export function renderCategories(
   return renderTable(head, rows, aligns, width, paint);
 }
 
-/** A bar in eighths of a column. */
+/** Returns a bar with a resolution of an eighth of a column. */
 function bar(share: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
@@ -68,7 +68,7 @@ const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
-/** What each tool comes to, and what of its results was reclaimed. */
+/** Renders the figures of each tool. */
 export function renderTools(
   { tools, tokens }: AnalysisFigures,
   width: number,
@@ -103,7 +103,7 @@ export function renderTools(
   ];
 }
 
-/** What each rule reclaimed, with examples. */
+/** Renders what each rule reclaimed, with examples. */
 export function renderRules(
   { rules, tokens }: AnalysisFigures,
   width: number,
@@ -131,7 +131,7 @@ export function renderRules(
   return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
-/** Columns for the indent and the numbers beside an example. */
+/** Width of the indent and of the numbers beside an example. */
 const EXAMPLE_MARGIN = 32;
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
@@ -139,7 +139,7 @@ function aboutExample(example: { readonly tool: string | null } & Subject, lengt
   return tool + aboutText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
 }
 
-/** Why something stays: in the table of reasons, and beside a single entry. */
+/** Names of the reasons: for the table of reasons, and beside a single entry. */
 const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string]>> = {
   'user-text': ['what the user said', 'said by the user'],
   'newest-inclusion': ['files that were included, the newest of each', 'newest inclusion'],
@@ -160,7 +160,7 @@ const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string
   other: ['parts that nothing is known about', 'not looked into'],
 };
 
-/** What stays, and why. */
+/** Renders what stays, by reason. */
 export function renderStays(
   { stays, tokens }: AnalysisFigures,
   width: number,
@@ -188,7 +188,7 @@ export function renderStays(
   );
 }
 
-/** The largest entries that stay. */
+/** Renders the largest entries that stay. */
 export function renderLargestStaying(
   entries: readonly StayingEntry[],
   width: number,
@@ -208,7 +208,7 @@ export function renderLargestStaying(
   return renderWithSubjects(head, rows, entries, width, paint, ['right', 'right', 'left', 'left']);
 }
 
-/** One row per session, and their sum. */
+/** Renders one row per session, and their sum. */
 export function renderSessions(
   sessions: readonly SessionAnalysis[],
   totals: AnalysisFigures,
@@ -243,7 +243,7 @@ export function renderSessions(
   );
 }
 
-/** A table whose last column takes what width is left. */
+/** Renders a table with subjects in a last column, which takes the remaining width. */
 function renderWithSubjects(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -263,7 +263,7 @@ function renderWithSubjects(
   );
 }
 
-/** Columns beside a subject where a table does not fit, and its rows are set one below the other. */
+/** Width beside a subject if the table does not fit and its cells are stacked. */
 const STACKED_MARGIN = 10;
 
 function aboutText(subject: Subject | null, maxLength: number): string {

@@ -1,4 +1,4 @@
-// Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
+// Sums up the analyses of several sessions.
 
 import { STAY_REASONS } from './analysis-report.js';
 import type {
@@ -16,7 +16,7 @@ import type { TokenPair } from '../replay/replay-report.js';
 
 export const EXAMPLES_PER_RULE = 3;
 
-/** Sums up sessions that were analyzed with the same settings; the sums of none are zero. */
+/** Sums up sessions that were analyzed with the same settings. Without sessions, the sums are zero. */
 export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
   return {
     entries: sumOf(sessions, ({ entries }) => entries),
@@ -48,7 +48,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
   };
 }
 
-/** Tools of one name are one tool, whichever agents have them. */
+/** Sums up tools by name, also those of different agents. */
 function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
   return Array.from(
     groupBy(tools, ({ tool }) => tool),

@@ -1,16 +1,10 @@
-// What a replay of one session tells of its content: what it consists of, what each rule took, and what stays and why.
-// Pure; reads, plays and prints nothing.
+// Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure.
 
 import type { IContent } from '../../../index.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import {
-  CATEGORIES,
-  categoryOf,
-  Composition,
-  tokensByBlock,
-  toolOf,
-} from '../measure/composition.js';
+import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
+import { callOf } from '../measure/entry-difference.js';
 import { addTo, groupBy, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
@@ -36,15 +30,15 @@ const LARGEST_STAYING = 5;
 
 type TokensOf = Recording['tokensOf'];
 
-/** An entry that is left, and why each of its blocks stays. */
+/** An entry that is left, with the reason of each of its blocks. */
 interface LeftEntry {
   readonly entry: IContent;
-  /** Index in the transcript; `null` for what a compression put in. */
+  /** Index in the transcript; `null` for entries that a compression inserted. */
   readonly origin: number | null;
   readonly reasons: readonly StayReason[];
 }
 
-/** Returns what a session that was played consists of. */
+/** Returns the analysis of a played session. */
 export function analyzeRecording(recording: Recording): HistoryAnalysis {
   const { report, rows, contexts, density, tokensOf } = recording;
   const said = contexts.flatMap((context) => context.said);
@@ -109,7 +103,7 @@ function toolFigures(
     return {
       tool,
       ...share,
-      // What is left of an entry is split anew over its results: one may seem to have grown.
+      // After an edit, the tokens of an entry are split anew over its results, so one can seem to grow.
       reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
       reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
       largestResult: largest.get(tool) ?? null,
@@ -198,7 +192,7 @@ function largestStaying(
           entry: origin,
           speaker: entry.speaker,
           category: categoryOf(block, entry),
-          tool: toolOf(block),
+          tool: callOf(block).toolName,
           tokens,
           reason: reasons[place] ?? 'other',
           ...subjectOfBlock(block, subjects),

@@ -1,5 +1,5 @@
-// The command `analyze`: its arguments, options and help. What it does is loaded when it runs, and the
-// public API with it.
+// The command `analyze`: options and help. The implementation, and with it the public API, is loaded when
+// it runs.
 
 import { Command, Option } from 'commander';
 import type { ModelPrice } from '../../../index.js';
@@ -17,7 +17,7 @@ import {
 import type { PriceText } from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
-/** The options of `analyze` as the command line gives them. */
+/** Parsed options of `analyze`. */
 export interface AnalyzeArguments {
   readonly format?: TranscriptFormat;
   readonly contextLimit?: number;
@@ -46,7 +46,7 @@ no session are listed with the reason.
 
 ${EXIT_CODES_HELP}`;
 
-/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+/** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createAnalyzeCommand(onExit: (code: number) => void): Command {
   return new Command('analyze')
     .description(

@@ -1,4 +1,4 @@
-// The analysis for a person, as lines of at most the given width. Prints nothing itself.
+// Renders an analysis as text.
 
 import { relative } from 'node:path';
 import {
@@ -31,7 +31,7 @@ const MAX_LIST_WIDTH = 160;
 /** Returns the analysis as text that ends with a line break. */
 export function renderAnalysis(report: AnalysisReport, options: RenderOptions): string {
   const width = reportWidth(options);
-  // Names of files tell most by their length.
+  // File names need the full width.
   const listWidth = Math.min(MAX_LIST_WIDTH, options.width);
   const paint = createPaint(options.isColoured);
   return sectionsText([
@@ -60,7 +60,7 @@ function headline(report: AnalysisReport, width: number, paint: Paint): readonly
   ];
 }
 
-/** What it comes to, in a few sentences. */
+/** Sums up the analysis in a few sentences. */
 function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): string {
   const { tokens, input, modelCalls } = totals;
   const sentences = [
@@ -132,7 +132,7 @@ function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof r
   return Array.from(groups, ([message, group]) => ({
     message,
     count: sumOf(group, ({ count }) => count),
-    // Lines of which file nobody could tell.
+    // Line numbers mean nothing without the file.
     places: isFolder ? [] : group.flatMap(({ places }) => places),
   }));
 }

@@ -1,4 +1,4 @@
-// The explanation of one entry for a person, as lines of at most the given width. Prints nothing itself.
+// Renders the explanation of one entry as text.
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
@@ -17,18 +17,18 @@ import type { Paint } from '../terminal/text-layout.js';
 
 /** An edit that has landed. */
 export interface LandedEdit {
-  /** The model call before which it did, counted from 1; `null` after the last one. */
+  /** The model call before which it landed, counted from 1; `null` after the last one. */
   readonly modelCall: number | null;
   readonly step: 'pruned' | 'compressed';
 }
 
-/** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */
+/** The data that `--explain --json` prints: tool names, call ids, paths and sizes, but no other content of the session. */
 export interface ExplanationReport {
-  /** Grows when the shape changes in a way that readers notice. */
+  /** Increased with incompatible changes. */
   readonly reportVersion: 1;
   readonly file: string;
   readonly format: TranscriptFormat;
-  /** How many the session has. */
+  /** Number of entries of the session. */
   readonly entries: number;
   readonly explanation: EntryExplanation;
   /** `null` if no edit has landed. */
@@ -77,7 +77,7 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
   ]);
 }
 
-/** When that was, or what it waits for. */
+/** Returns when the edit landed, or that it is held back. */
 function whenOf({ explanation, landed }: ExplanationReport): string {
   if (landed === null) return explanation.verdict === 'kept' ? '' : ' once that is worth an edit';
   const { modelCall } = landed;
@@ -103,7 +103,7 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
   ];
 }
 
-/** What a rule goes by, in a few words each. */
+/** Returns the numbers by which the rule decided. */
 function factsOf(block: BlockExplanation): readonly string[] {
   if (block.rule === 'working-set') {
     return [

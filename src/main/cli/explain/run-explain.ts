@@ -1,4 +1,4 @@
-// One run of `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
+// Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
@@ -19,7 +19,7 @@ import { jsonText, printable } from '../terminal/terminal-text.js';
  * Explains one entry of a session and prints it.
  *
  * @returns the exit code
- * @throws the signal's reason; what reading throws.
+ * @throws the signal's reason; errors of reading.
  */
 export async function runExplain(
   path: string,
@@ -29,13 +29,13 @@ export async function runExplain(
   signal: AbortSignal,
 ): Promise<number> {
   const { isFolder } = await findSessionFiles(path, signal);
-  if (isFolder) return misused('--explain takes one session, and this is a folder.');
+  if (isFolder) return usageError('--explain takes one session, and this is a folder.');
   const progress = await openProgress(given.json === true);
   try {
     const transcript = await readSession(path, { format: given.format, signal, progress });
     const { length } = transcript.entries;
     if (index >= length) {
-      return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+      return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
     }
     const recording = await replaySession(path, transcript, {
       ...setup,
@@ -47,7 +47,7 @@ export async function runExplain(
     const explained = explainEntry(recording, index);
     if (explained === null) {
       const { playedEntries } = recording.report;
-      return misused(
+      return usageError(
         `--explain ${index}: the session could be played up to entry ${playedEntries}.`,
       );
     }
@@ -67,7 +67,7 @@ function print(
   else printText(renderExplanation(report, terminalLayout()));
 }
 
-function misused(message: string): number {
+function usageError(message: string): number {
   printMessage(printable(message));
   return EXIT.usage;
 }

@@ -5,7 +5,7 @@ import { PRUNING_RULES } from '../../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../../index.js';
 import type { BlockExplanation } from '../../../density.js';
 import type { EntryExplanation, RuleEdit, RuleName } from '../../../density.js';
-import { blockDifferences, identityOf } from './entry-difference.js';
+import { blockDifferences, callOf, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';
 
@@ -126,7 +126,7 @@ function attributeTool(
   const isPair = edit?.action === 'drop' || edit?.action === 'companion';
   return {
     rule: edit?.rule ?? 'dropped-entry',
-    ...nameOf(tool),
+    ...callOf(tool),
     includedPaths: [],
     items: isPair && tool?.type === 'tool_response' ? 0 : 1,
     why: why(at),
@@ -230,7 +230,7 @@ export function attributeCompression(
 function attributeShrunk({ tool, before, after }: BlockDifference, entry: IContent): Attribution {
   return {
     rule: after.length > 0 ? 'summarized-result' : 'dropped-entry',
-    ...nameOf(tool),
+    ...callOf(tool),
     includedPaths: [],
     items: 1,
     why: null,
@@ -241,13 +241,7 @@ function attributeShrunk({ tool, before, after }: BlockDifference, entry: IConte
 
 function aboutEntry(entry: IContent): Pick<Attribution, 'callId' | 'toolName' | 'includedPaths'> {
   const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-  return { ...nameOf(tool), includedPaths: [] };
-}
-
-function nameOf(block: ContentBlock | null): Pick<Attribution, 'callId' | 'toolName'> {
-  if (block?.type === 'tool_call') return { callId: block.id, toolName: block.name };
-  if (block?.type === 'tool_response') return { callId: block.callId, toolName: block.toolName };
-  return { callId: null, toolName: null };
+  return { ...callOf(tool), includedPaths: [] };
 }
 
 /** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */

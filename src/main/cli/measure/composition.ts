@@ -4,6 +4,7 @@
 import { estimateEntryTokens } from '../../../index.js';
 import type { ContentBlock, IContent } from '../../../index.js';
 import { addTo, sumOf } from './aggregate.js';
+import { callOf } from './entry-difference.js';
 
 /** Categories of blocks, in the order of reports. */
 export const CATEGORIES = [
@@ -144,16 +145,10 @@ function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {
   const parts = tokensByBlock(entry, tokens);
   return entry.blocks.map((block, at) => ({
     category: categoryOf(block, entry),
-    tool: toolOf(block),
+    tool: callOf(block).toolName,
     tokens: parts[at] ?? 0,
     blocks: 1,
   }));
-}
-
-/** Returns the tool of a call or response, `null` for other blocks. */
-export function toolOf(block: ContentBlock): string | null {
-  if (block.type === 'tool_call') return block.name;
-  return block.type === 'tool_response' ? block.toolName : null;
 }
 
 function zeros(): Map<Category, number> {

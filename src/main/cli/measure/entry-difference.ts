@@ -64,3 +64,13 @@ export function identityOf(block: ContentBlock): string | undefined {
   if (isToolResponseBlock(block)) return `response ${block.callId}`;
   return undefined;
 }
+
+/** Returns the id and the tool of a call or response; `null` for all other blocks. */
+export function callOf(block: ContentBlock | null): {
+  readonly callId: string | null;
+  readonly toolName: string | null;
+} {
+  if (block?.type === 'tool_call') return { callId: block.id, toolName: block.name };
+  if (block?.type === 'tool_response') return { callId: block.callId, toolName: block.toolName };
+  return { callId: null, toolName: null };
+}

@@ -1,4 +1,4 @@
-// The report about a folder of replays for a person, as lines of at most the given width. Prints nothing itself.
+// The report about a folder of replays: its data, and its rendering as text.
 
 import { relative } from 'node:path';
 import { groupBy, sumOf } from '../measure/aggregate.js';
@@ -20,11 +20,11 @@ import { renderTable } from './render-tables.js';
 import type { ReplayReport, TokenPair } from './replay-report.js';
 import type { UnreadFile } from './session-files.js';
 
-/** The whole outcome of the replays of a folder. */
+/** The result of replaying a folder. */
 export interface FolderReplayReport {
-  /** Grows when the shape changes in a way that readers notice. */
+  /** Increased with incompatible changes. */
   readonly reportVersion: 1;
-  /** The folder that was asked for. */
+  /** The given folder. */
   readonly path: string;
   /** Most tokens sent first. */
   readonly sessions: readonly ReplayReport[];
@@ -40,7 +40,7 @@ export interface FolderReplayReport {
   readonly unread: readonly UnreadFile[];
 }
 
-/** Puts replays together. */
+/** Creates the report of a folder. */
 export function folderReport(
   path: string,
   sessions: readonly ReplayReport[],
@@ -65,7 +65,7 @@ export function folderReport(
   };
 }
 
-/** Columns beside the name of a session. */
+/** Width of the columns beside the name of a session. */
 const FIGURES_WIDTH = 52;
 const MIN_NAME = 12;
 
@@ -117,10 +117,10 @@ function renderSessions(
   );
 }
 
-/** Files of one reason that are named. */
+/** Maximum number of files listed per reason. */
 const MAX_UNREAD = 20;
 
-/** The files of a folder that are no sessions, by reason; no lines when there are none. */
+/** Renders the files that could not be read, by reason; no lines if there are none. */
 export function renderUnread(
   path: string,
   unread: readonly UnreadFile[],

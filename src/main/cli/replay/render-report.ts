@@ -1,4 +1,4 @@
-// The report for a person, as lines of at most the given width. Prints nothing itself.
+// Renders the report of a replay as text.
 
 import { sumOf } from '../measure/aggregate.js';
 import { stopMessage } from './replay-report.js';
@@ -82,7 +82,7 @@ function figures(
   ];
 }
 
-/** What the numbers mean for the context window. */
+/** Renders what the numbers mean for the context window. */
 function verdict(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { firstCallOverLimit, modelCalls, settings } = report;
   const sentences: string[] = [];
@@ -99,7 +99,7 @@ function verdict(report: ReplayReport, width: number, paint: Paint): readonly st
   return sentences.flatMap((text) => wrap(text, width)).map((line) => paint('yellow', line));
 }
 
-/** Columns of the title and the legend beside each other. */
+/** Width of title and legend on one line. */
 const LEGEND_WIDTH = 60;
 
 function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): readonly string[] {
@@ -116,7 +116,7 @@ function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): reado
 
 const MAX_WARNINGS = 8;
 
-/** What the transcript's reader said; no lines when it said nothing. */
+/** Renders the warnings of the transcript's reader; no lines if there are none. */
 export function renderWarnings(
   groups: readonly WarningGroup[],
   width: number,

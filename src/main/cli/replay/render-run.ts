@@ -1,4 +1,4 @@
-// The part of the report that tells how the replay went: compressions, summaries, event loop, work.
+// Renders how the replay went: compressions, summaries, event loop, work.
 
 import { groupBy } from '../measure/aggregate.js';
 import type { CompressionReport, ReplayReport } from './replay-report.js';

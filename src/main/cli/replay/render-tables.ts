@@ -16,7 +16,7 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
-/** Tokens at the end and over all calls, without and with ctxfold. */
+/** Renders the tokens at the end and over all calls, without and with ctxfold. */
 export function renderTokens(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
@@ -36,7 +36,7 @@ export function renderTokens(report: ReplayReport, width: number, paint: Paint):
   return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
-/** What each rule removed. */
+/** Renders what each rule removed. */
 export function renderTotals(
   totals: readonly RuleTotal[],
   tokensWithout: number,
@@ -56,7 +56,7 @@ export function renderTotals(
 const MAX_TOOL_LENGTH = 16;
 const MIN_SUBJECT_LENGTH = 12;
 
-/** The largest items, in lines of at most `width`. */
+/** Renders the largest items. */
 export function renderLargest(
   items: readonly ReclaimedItem[],
   width: number,
@@ -109,8 +109,8 @@ const NO_LINES = {
 };
 
 /**
- * Lines of a table without borders: a dim head, then the rows. Where that is wider than `width`, each row is set as its first
- * name, and below it what the other columns say.
+ * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
+ * cell, with the other cells below it.
  */
 export function renderTable(
   head: readonly string[],
@@ -148,7 +148,7 @@ function stacked(
     ...rows.flatMap((row) => {
       const cells = row.map((cell) => stripVTControlCharacters(cell).trim());
       const facts = cells.flatMap((cell, at) => {
-        // A column without a name is a picture.
+        // Columns without a name are bars.
         if (at === nameAt || cell === '' || head[at] === '') return [];
         return [`${head[at] ?? ''} ${cell}`];
       });

@@ -1,5 +1,5 @@
-// The command `replay`: its arguments, options and help. What it does is loaded when it runs, and the
-// public API with it.
+// The command `replay`: options and help. The implementation, and with it the public API, is loaded when
+// it runs.
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
@@ -11,7 +11,7 @@ import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
 import { absolutePath, share, wholeNumber } from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
-/** The options that say how a session is played, as the command line gives them. */
+/** Parsed options for playing a session. */
 export interface PlayArguments extends ModelArguments {
   readonly format?: TranscriptFormat;
   readonly threshold?: number;
@@ -25,23 +25,19 @@ export interface PlayArguments extends ModelArguments {
   readonly price?: ModelPrice;
 }
 
-/** The options of `replay` as the command line gives them. */
+/** Parsed options of `replay`. */
 export interface ReplayArguments extends PlayArguments {
   readonly json?: boolean;
   /** Whether JSON hides content. */
   readonly redact: boolean;
 }
 
-/** What `--json` holds, and what lifts that. */
 export const JSON_HELP: string =
   'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
   'no texts, parameters or working directory, and a tag for each path';
-/** What commands are pointed at. */
 export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
-/** What `--context-limit` is. */
 export const CONTEXT_LIMIT_HELP: string =
   'context window of the model (default: by the model that the session names, 128000 where that is not known)';
-/** What `--price` is. */
 export const PRICE_HELP: string =
   'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
   '(default: the prices of the models that the recording names)';
@@ -63,7 +59,7 @@ Examples:
 
 ${EXIT_CODES_HELP}`;
 
-/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+/** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createReplayCommand(onExit: (code: number) => void): Command {
   const command = new Command('replay')
     .description(
@@ -86,7 +82,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     });
 }
 
-/** Adds the options that say how a session is played. */
+/** Adds the options for playing a session. */
 export function addPlayOptions(command: Command): Command {
   return command
     .addOption(
@@ -148,10 +144,10 @@ export function addPlayOptions(command: Command): Command {
     );
 }
 
-/** Arguments whose price is still the text that the command line gave. */
+/** Options whose price is not parsed yet. */
 export type PriceText<Arguments> = Omit<Arguments, 'price'> & { readonly price?: string };
 
-/** Reads the price; one that is none ends the command. */
+/** Parses the price; an invalid one ends the command. */
 export async function withPrice<Given extends { readonly price?: string }>(
   { price: text, ...given }: Given,
   command: Command,
@@ -161,7 +157,7 @@ export async function withPrice<Given extends { readonly price?: string }>(
   return { ...given, price: readPrice(text, (message) => command.error(`error: ${message}`)) };
 }
 
-/** Returns the model that the options name, if they name one; options that do not fit together end the command. */
+/** Returns the model that the options choose, if any; inconsistent options end the command. */
 export async function readModel(
   given: ModelArguments,
   command: Command,
@@ -170,7 +166,7 @@ export async function readModel(
   return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
 }
 
-/** What is kept must not end up in the recorded session, by whatever name. */
+/** Ends the command if an output file is the recorded session itself, also by another name. */
 export function assertOwnFile(
   file: string,
   kept: string | undefined,

@@ -1,4 +1,4 @@
-// The figures of a replay: sums over what was recorded. What it was played with, and where the work ran, is the caller's.
+// The figures of a replay that are sums over its recording.
 
 import type { TranscriptWarning } from '../../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
@@ -16,7 +16,7 @@ import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { SessionRecorder } from './session-recorder.js';
 
-/** Items that the list of the largest holds. */
+/** Maximum number of largest items. */
 const LARGEST_ITEMS = 10;
 
 const NO_WINDOW: ModelCall = {
@@ -43,7 +43,7 @@ type Totals = Pick<
   | 'summarizer'
 >;
 
-/** Sums up. The last window answers nothing: it shows what the session ends with. */
+/** Sums up a recording. The last window belongs to no model call: it shows the end of the session. */
 export function replayTotals(
   { windows: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
   rows: readonly EditRow[],
@@ -68,7 +68,7 @@ export function replayTotals(
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),
     largest: rows
-      // Summaries that came and went are no items.
+      // Summaries that were inserted and later removed are not items.
       .filter(({ items, callId }) => items > 0 || callId !== null)
       .filter((row) => reclaimedBy(row) > 0)
       .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
@@ -87,7 +87,7 @@ export function replayTotals(
   };
 }
 
-/** What each rule took, in the order of the rules; those that took nothing are left out. */
+/** Returns what each rule removed, in the order of reports, without rules that removed nothing. */
 function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
   const byRule = groupBy(rows, ({ rule }) => rule);
   return RECLAIM_RULES.flatMap((rule) => {

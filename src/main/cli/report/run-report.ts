@@ -8,7 +8,7 @@ import { contentLabel } from '../terminal/content-label.js';
 import { renderPage, renderFolderPage } from './render-page.js';
 import { createReportPage } from './report-page.js';
 import { playFiles, playTranscript } from '../replay/play-file.js';
-import { tellEmpty, tellStop } from '../replay/run-replay.js';
+import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
 import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { interruptible } from '../terminal/interruptible.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
@@ -52,7 +52,7 @@ export async function runReport(
         const page = createReportPage(recording, { label, title: given.title, policies });
         progress.close();
         await writePage(given, renderPage(page, assets));
-        return tellStop(recording.report, true);
+        return exitCodeOfReplay(recording.report, true);
       }
       const sessions: FolderSession[] = [];
       let unreadFiles = 0;
@@ -61,7 +61,7 @@ export async function runReport(
         else unreadFiles += 1;
       }
       progress.close();
-      const code = tellEmpty(sessions);
+      const code = exitCodeOfFolder(sessions);
       if (sessions.length === 0) return code;
       const title = given.title ?? label.ofPath(path);
       const { isRedacted } = label;
