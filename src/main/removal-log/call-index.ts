@@ -16,8 +16,8 @@ export interface CallSighting {
   readonly doubt: Doubt | null;
 }
 
-const LOOKS_MADE = 1;
-const STANDS_IN_ELSEWHERE = 2;
+const LOOKS_LIKE_PLACEHOLDER = 1;
+const IS_STAND_IN_ELSEWHERE = 2;
 const CALL = 4;
 /** Offsets exceed 32 bits, so they are split into two columns. */
 const LOW_OFFSETS = 2 ** 31;
@@ -72,8 +72,8 @@ export class CallIndex {
         doubt:
           (flags & CALL) === 0
             ? {
-                looksMade: (flags & LOOKS_MADE) !== 0,
-                standsInElsewhere: (flags & STANDS_IN_ELSEWHERE) !== 0,
+                looksLikePlaceholder: (flags & LOOKS_LIKE_PLACEHOLDER) !== 0,
+                isStandInElsewhere: (flags & IS_STAND_IN_ELSEWHERE) !== 0,
               }
             : null,
       };
@@ -102,5 +102,8 @@ export class CallIndex {
 
 function flagsOf(doubt: Doubt | null): number {
   if (doubt === null) return CALL;
-  return (doubt.looksMade ? LOOKS_MADE : 0) | (doubt.standsInElsewhere ? STANDS_IN_ELSEWHERE : 0);
+  return (
+    (doubt.looksLikePlaceholder ? LOOKS_LIKE_PLACEHOLDER : 0) |
+    (doubt.isStandInElsewhere ? IS_STAND_IN_ELSEWHERE : 0)
+  );
 }

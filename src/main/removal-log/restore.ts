@@ -98,7 +98,7 @@ export async function restoreFromSightings(
 
 /** Ignores stand-ins of other sessions if only one session is searched. */
 function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
-  return weightOf(acrossSessions === true ? doubt : { ...doubt, standsInElsewhere: false });
+  return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
 }
 
 async function findCall(

@@ -11,15 +11,15 @@ import type { RemovalRecord } from './removal-record.js';
 /** Evidence that a recorded result is not an original. */
 export interface Doubt {
   /** Whether it looks like a placeholder or an excerpt. */
-  readonly looksMade: boolean;
+  readonly looksLikePlaceholder: boolean;
   /** Whether another session, which may be the same conversation before a restart, used it as a stand-in. */
-  readonly standsInElsewhere: boolean;
+  readonly isStandInElsewhere: boolean;
 }
 
 /** Returns the weight of a doubt. Of several results, the latest of those with the least weight is used. */
-export function weightOf({ looksMade, standsInElsewhere }: Doubt): 0 | 1 | 2 {
-  if (standsInElsewhere) return 2;
-  return looksMade ? 1 : 0;
+export function weightOf({ looksLikePlaceholder, isStandInElsewhere }: Doubt): 0 | 1 | 2 {
+  if (isStandInElsewhere) return 2;
+  return looksLikePlaceholder ? 1 : 0;
 }
 
 /** The stand-ins recorded so far. Records must be noted in file order. */
@@ -48,12 +48,12 @@ export class StandIns {
   judge(response: ToolResponseBlock, { entry, sessionId }: RemovalRecord): Doubt | null {
     const { callId, result } = response;
     if (result === PRUNED_POINTER) return null;
-    const looksMade = placeholderKind(response) !== 'none' || isExcerpt(result);
-    if (!this.#callIds.has(callId)) return { looksMade, standsInElsewhere: false };
+    const looksLikePlaceholder = placeholderKind(response) !== 'none' || isExcerpt(result);
+    if (!this.#callIds.has(callId)) return { looksLikePlaceholder, isStandInElsewhere: false };
     const crc = checksumOfBlocks(entry);
     const first = this.#sessions.get(nameOf(crc, callId));
     if (first === sessionId || this.#further.has(nameOf(crc, callId, sessionId))) return null;
-    return { looksMade, standsInElsewhere: first !== undefined };
+    return { looksLikePlaceholder, isStandInElsewhere: first !== undefined };
   }
 }
 

@@ -44,10 +44,10 @@ export function renderSuggestion(
     },
     price,
   );
-  const told = comments.flatMap((comment) =>
+  const lines = comments.flatMap((comment) =>
     wrap(comment, width - COMMENT.length).map((line) => COMMENT + line),
   );
-  return `${[...told, code].join('\n')}\n`;
+  return `${[...lines, code].join('\n')}\n`;
 }
 
 const COMMENT = '// ';

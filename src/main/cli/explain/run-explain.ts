@@ -1,5 +1,6 @@
 // Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
+import { explainDensity } from '../../../density.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
@@ -9,7 +10,7 @@ import { printText, printMessage } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
-import { explainLeft } from '../replay/recording.js';
+import { placedIn } from '../replay/attributed-steps.js';
 import type { Recording } from '../replay/recording.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
@@ -51,20 +52,19 @@ export async function runExplain(
         `--explain ${index}: the session could be played up to entry ${playedEntries}.`,
       );
     }
-    print({ file: path, format: transcript.format, entries: length, ...explained }, given);
+    const report: ExplanationReport = {
+      reportVersion: 1,
+      file: path,
+      format: transcript.format,
+      entries: length,
+      ...explained,
+    };
+    if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+    else printText(renderExplanation(report, terminalLayout()));
     return EXIT.done;
   } finally {
     progress.close();
   }
-}
-
-function print(
-  told: Omit<ExplanationReport, 'reportVersion'>,
-  given: Pick<AnalyzeArguments, 'json' | 'redact'>,
-): void {
-  const report: ExplanationReport = { reportVersion: 1, ...told };
-  if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
-  else printText(renderExplanation(report, terminalLayout()));
 }
 
 function usageError(message: string): number {
@@ -84,12 +84,13 @@ export function explainEntry(
   const entry = contexts.flatMap(({ said }) => said)[index];
   if (entry === undefined) return null;
   const context = contexts.find(({ origins }) => origins.includes(index));
-  const at = context?.origins.indexOf(index) ?? -1;
   const landed = recording.landed.get(index);
   if (landed === undefined) {
-    return context === undefined
-      ? null
-      : { explanation: explainLeft(context, density)(at), landed: null };
+    if (context === undefined) return null;
+    const explanation = explainDensity(context.left, density).explain(
+      context.origins.indexOf(index),
+    );
+    return { explanation: placedIn(explanation, context.origins), landed: null };
   }
   const modelCall = landed.turn < report.modelCalls.length ? landed.turn + 1 : null;
   const { explanation } = landed;

@@ -65,7 +65,7 @@ export interface Attribution {
 }
 
 /** Returns why a block was edited; without an index, the first explanation of the entry. */
-type SayWhy = (block?: number) => BlockExplanation | null;
+type ExplainBlock = (block?: number) => BlockExplanation | null;
 
 /**
  * Attributes the changes of a density pass.
@@ -81,7 +81,7 @@ export function attributePass(
   const byEntry = groupBy(edits, ({ entry }) => entry);
   return changes.flatMap((change) => {
     const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
-    const why: SayWhy = (at) =>
+    const why: ExplainBlock = (at) =>
       explained?.find(({ block }) => at === undefined || block === at) ?? null;
     return attributeChange(change, byEntry.get(change.index) ?? [], why);
   });
@@ -90,7 +90,7 @@ export function attributePass(
 function attributeChange(
   { before, after }: EntryChange,
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): readonly Attribution[] {
   const differences = blockDifferences(before.blocks, after?.blocks ?? []);
   const rest = differences.find(({ tool }) => tool === null);
@@ -117,9 +117,9 @@ function attributeChange(
 function attributeTool(
   { tool, before, after }: BlockDifference,
   entry: IContent,
-  takesEntry: boolean,
+  removesEntry: boolean,
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): Attribution {
   const at = tool === null ? -1 : entry.blocks.indexOf(tool);
   const edit = edits.find(({ block, action }) => block === at && action !== 'ceded');
@@ -131,7 +131,7 @@ function attributeTool(
     items: isPair && tool?.type === 'tool_response' ? 0 : 1,
     why: why(at),
     before: withBlocks(entry, before),
-    after: takesEntry ? null : withBlocks(entry, after),
+    after: removesEntry ? null : withBlocks(entry, after),
   };
 }
 
@@ -140,7 +140,7 @@ function attributeInclusions(
   after: IContent | null,
   differences: readonly BlockDifference[],
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): Attribution {
   const includedPaths = edits.flatMap(({ path }) => (path === null ? [] : [path]));
   return {
@@ -169,7 +169,7 @@ export interface CompressionOrigin {
   /** Whether a model's summary replaces what was removed. */
   readonly isByModel: boolean;
   /** Entries that earlier compressions inserted; they do not count as items. */
-  readonly putIn: ReadonlySet<IContent>;
+  readonly inserted: ReadonlySet<IContent>;
 }
 
 /**
@@ -179,7 +179,7 @@ export interface CompressionOrigin {
 export function attributeCompression(
   before: readonly IContent[],
   after: readonly IContent[],
-  { isByModel, putIn }: CompressionOrigin,
+  { isByModel, inserted }: CompressionOrigin,
 ): readonly Attribution[] {
   const rule = isByModel ? 'folded-entry' : 'dropped-entry';
   const kept = new Set(after);
@@ -198,7 +198,7 @@ export function attributeCompression(
       .map((block) => byIdentity.get(identityOf(block) ?? ''))
       .find((found) => found !== undefined);
     if (successor === undefined) {
-      const items = putIn.has(entry) ? 0 : 1;
+      const items = inserted.has(entry) ? 0 : 1;
       attributions.push({
         rule,
         ...aboutEntry(entry),

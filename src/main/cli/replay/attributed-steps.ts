@@ -67,7 +67,7 @@ class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
   readonly #density: DensityConfig | undefined;
   /** Entries that compressions inserted. */
-  readonly #putIn = new Set<IContent>();
+  readonly #inserted = new Set<IContent>();
   #said: IContent[] = [];
   #known: IContent[] = [];
   /** Index in the transcript for each entry of `#known`. */
@@ -135,10 +135,10 @@ class Attributor {
     const isByModel = cause.step === 'compressed' && cause.isByModel;
     const attributions = attributeCompression(before, after, {
       isByModel,
-      putIn: new Set(this.#putIn),
+      inserted: new Set(this.#inserted),
     });
     for (const each of attributions) {
-      if (each.before === null && each.after !== null) this.#putIn.add(each.after);
+      if (each.before === null && each.after !== null) this.#inserted.add(each.after);
     }
     const kept = new Set(after);
     for (const [index, entry] of before.entries()) if (!kept.has(entry)) this.#land(index, null);

@@ -1,8 +1,7 @@
 // Evaluates what a recorder has noted: the composition of the history at each turn, the effect of every edit, the life of
 // each result, and the requests. Reports are made from the resulting value alone.
 
-import { explainDensity } from '../../../density.js';
-import type { DensityConfig, EntryExplanation } from '../../../density.js';
+import type { DensityConfig } from '../../../density.js';
 import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
@@ -12,7 +11,7 @@ import type { Category, ToolShare } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import { callOf } from '../measure/entry-difference.js';
 import type { ReplayReport } from './replay-report.js';
-import { attributeSteps, entriesOf, placedIn } from './attributed-steps.js';
+import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
 import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
@@ -108,15 +107,6 @@ export async function recordingOf(
     model: modelOf(walk.added),
     ...{ contexts, landed, density, tokensOf },
   };
-}
-
-/** Explains the entries at the end of a context by one more pass; indices are those of the transcript. */
-export function explainLeft(
-  { left, origins }: RecordedContext,
-  density: DensityConfig,
-): (index: number) => EntryExplanation {
-  const { explain } = explainDensity(left, density);
-  return (index) => placedIn(explain(index), origins);
 }
 
 /** Sums up the steps in one pass. */

@@ -32,16 +32,37 @@ export interface ReplayArguments extends PlayArguments {
   readonly redact: boolean;
 }
 
-export const JSON_HELP: string =
-  'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
-  'no texts, parameters or working directory, and a tag for each path';
+/** Help for the argument of commands that read sessions. */
 export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
-export const CONTEXT_LIMIT_HELP: string =
-  'context window of the model (default: by the model that the session names, 128000 where that is not known)';
-export const PRICE_HELP: string =
-  'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
-  '(default: the prices of the models that the recording names)';
-export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
+
+type SharedOption = 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
+
+/** Options that `analyze` has too. */
+export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
+  contextLimit: new Option(
+    '--context-limit <tokens>',
+    'context window of the model (default: by the model that the session names, 128000 where that is not known)',
+  ).argParser(wholeNumber(1)),
+  recency: new Option(
+    '--recency <n>',
+    'keep only the newest n results of each tool (default: off)',
+  ).argParser(wholeNumber(1)),
+  workspace: new Option(
+    '--workspace <dir>',
+    'where relative paths start (default: as recorded, else here)',
+  ).argParser(absolutePath),
+  price: new Option(
+    '--price <model or dollars>',
+    'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
+      '(default: the prices of the models that the recording names)',
+  ),
+  json: new Option(
+    '--json',
+    'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
+      'no texts, parameters or working directory, and a tag for each path',
+  ),
+  noRedact: new Option('--no-redact', 'with --json, show paths, parameters and the start of texts'),
+};
 
 const EXAMPLES_HELP = `
 Examples:
@@ -70,8 +91,8 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     )
     .argument('<path>', SESSION_HELP);
   return addPlayOptions(command)
-    .option('--json', JSON_HELP)
-    .option('--no-redact', NO_REDACT_HELP)
+    .addOption(SHARED_OPTIONS.json)
+    .addOption(SHARED_OPTIONS.noRedact)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, options: PriceText<ReplayArguments>, command: Command) => {
       const given = await withPrice(options, command);
@@ -95,7 +116,7 @@ export function addPlayOptions(command: Command): Command {
         .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
-    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
+    .addOption(SHARED_OPTIONS.contextLimit)
     .option(
       '--threshold <share>',
       'compress at this share of the context window (default: the strategy’s)',
@@ -111,16 +132,8 @@ export function addPlayOptions(command: Command): Command {
       'share of the entries, from the start, that middle-out leaves alone (default: 0.2)',
       share(true),
     )
-    .option(
-      '--recency <n>',
-      'keep only the newest n results of each tool (default: off)',
-      wholeNumber(1),
-    )
-    .option(
-      '--workspace <dir>',
-      'where relative paths start (default: as recorded, else here)',
-      absolutePath,
-    )
+    .addOption(SHARED_OPTIONS.recency)
+    .addOption(SHARED_OPTIONS.workspace)
     .addOption(
       new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
     )
@@ -129,7 +142,7 @@ export function addPlayOptions(command: Command): Command {
       '--removal-log <file>',
       'append what edits take away to this file, as a session with a removal log does',
     )
-    .option('--price <model or dollars>', PRICE_HELP)
+    .addOption(SHARED_OPTIONS.price)
     .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
     .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')

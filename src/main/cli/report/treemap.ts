@@ -32,7 +32,7 @@ export function treemap(weights: readonly number[], area: Rectangle): readonly R
     const row = weights.slice(at, at + count);
     const sum = row.reduce((total, weight) => total + weight, 0);
     rectangles.push(...layRow(row, sum, left, sum / rest));
-    left = without(left, sum / rest);
+    left = remainingArea(left, sum / rest);
     rest -= sum;
     at += count;
   }
@@ -67,7 +67,7 @@ function layRow(
   });
 }
 
-function without({ x, y, width, height }: Rectangle, share: number): Rectangle {
+function remainingArea({ x, y, width, height }: Rectangle, share: number): Rectangle {
   return width >= height
     ? { x: x + width * share, y, width: width * (1 - share), height }
     : { x, y: y + height * share, width, height: height * (1 - share) };

@@ -122,14 +122,14 @@ function layerOf(category: Category): (typeof LAYERS)[number] {
 
 function mapMarkup(side: string, groups: readonly Group[]): Markup {
   const total = sum(groups);
-  const tell = (name: string, tokens: number): string =>
+  const describe = (name: string, tokens: number): string =>
     `${printable(name)}: ${formatCount(tokens)} tokens, ${formatShare(tokens, total)}`;
   return html`<ul class="map" id="map-${side}" aria-label="Tokens by tool and file">
     ${groups.map(({ label, tokens, cells }, at) => {
       const head =
         label === ''
           ? NOTHING
-          : html`<li class="head" id="${side}-${at}" title="${tell(label, tokens)}">
+          : html`<li class="head" id="${side}-${at}" title="${describe(label, tokens)}">
               ${named(label, 40)}
             </li>`;
       return html`${head}${cells.map(
@@ -137,7 +137,7 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
           html`<li
             class="cell c-${cell.layer}"
             id="${side}-${at}-${number}"
-            title="${tell(`${label} ${cell.label}`, cell.tokens)}"
+            title="${describe(`${label} ${cell.label}`, cell.tokens)}"
           >
             <span>${named(shortPath(cell.label), 60)}</span>
             <small>${formatCompact(cell.tokens)}</small>
