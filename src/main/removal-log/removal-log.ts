@@ -134,7 +134,7 @@ export class RemovalLog {
   /**
    * Restores the original response to a call, as `restore` does, but indexes only what was appended since
    * the last call and then reads single records. While the writer is open, it reads the file it writes,
-   * even if that was renamed.
+   * even if that was renamed or deleted.
    *
    * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if no original is on record, `REMOVAL_LOG_READ_FAILED` if
    * the file cannot be read.

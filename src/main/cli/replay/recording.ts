@@ -172,7 +172,7 @@ class RecordingWalk {
     const { before, after, callId } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
-    // The overhead of an emptied entry stays in the history, so it does not count for this part.
+    // If nothing is left of this part, the overhead in its count belongs to the rest of the entry.
     const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({

@@ -3,7 +3,7 @@
 
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf } from '../measure/attribution.js';
-import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { formatChange, formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { editGroups } from './edit-groups.js';
 import type { EditGroup } from './edit-groups.js';
 import { excerptOf, reclaimedBy } from '../replay/edit-row.js';
@@ -105,12 +105,6 @@ const SPEAKERS = { human: 'user', ai: 'assistant', tool: 'tool' } as const;
 
 function speakerOf({ speaker, tokensBefore }: EditRow): string {
   return tokensBefore === 0 ? 'put in its place' : `message of the ${SPEAKERS[speaker]}`;
-}
-
-/** `−12`, `+3`, `0` */
-export function formatChange(tokens: number): string {
-  const sign = tokens < 0 ? '\u2212' : '+';
-  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
 }
 
 function excerptMarkup(row: EditRow): Markup {

@@ -13,9 +13,8 @@ import type { ContentLabel } from '../terminal/content-label.js';
 import { editGroups } from './edit-groups.js';
 import { filterBar } from './filter-bar.js';
 import { headlineSection } from './headline-section.js';
-import { figureRow, headCells, html, named, NOTHING, tableMarkup } from './html.js';
+import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { share } from './life-section.js';
 import {
   addInput,
   formatDollars,
@@ -109,8 +108,8 @@ function daySection(sessions: readonly FolderSession[]): Markup {
     const [before, now] = [input.without.sentTokens, input.with.sentTokens];
     const bars = html`<td class="bars">
       <svg aria-hidden="true">
-        <rect class="spared" width="${share(before, top)}" height="100%" />
-        <rect class="full" width="${share(Math.min(now, before), top)}" height="100%" />
+        <rect class="spared" width="${percent(before, top)}" height="100%" />
+        <rect class="full" width="${percent(Math.min(now, before), top)}" height="100%" />
       </svg>
     </td>`;
     const figures = [

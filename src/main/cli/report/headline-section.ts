@@ -3,9 +3,8 @@
 import { stopMessage } from '../replay/replay-report.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatCompact, formatCount, formatNumberOf } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
-import { share } from './life-section.js';
 import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js';
 import type { InputSums } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
@@ -49,7 +48,7 @@ function figure({ input, pricing }: PageHead): Markup {
   const [now, before] = [left.dollars, without.dollars];
   const bar = (kind: string, value: number): Markup =>
     html`<svg class="${kind}" aria-hidden="true">
-      <rect width="${share(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
+      <rect width="${percent(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
     </svg>`;
   return html`<section aria-labelledby="h-cost" class="headline" id="cost">
     <h2 id="h-cost">

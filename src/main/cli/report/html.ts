@@ -125,3 +125,8 @@ export function scriptJson(value: unknown): string {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
+
+/** Returns a share as a percentage for SVG and CSS, such as `12.34%`. */
+export function percent(part: number, whole: number): string {
+  return `${Number(((part / whole) * 100).toFixed(2))}%`;
+}

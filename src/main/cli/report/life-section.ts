@@ -2,7 +2,7 @@
 // removed it. Needs no script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 import type { ResultLife } from '../replay/result-lives.js';
@@ -66,8 +66,8 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
       ? NOTHING
       : html`<rect
           class="${kind}"
-          x="${share(from, turns)}"
-          width="${share(to - from, turns)}"
+          x="${percent(from, turns)}"
+          width="${percent(to - from, turns)}"
           y="${7 - height / 2}"
           height="${height}"
         />`;
@@ -97,13 +97,8 @@ function axis({ chart }: ReportPage): Markup {
     <span>result</span><i>tokens</i>
     <svg>
       ${ticks.map(
-        (at) => html`<text x="${share(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
+        (at) => html`<text x="${percent(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
       )}
     </svg>
   </div>`;
-}
-
-/** Returns a share as a percentage for SVG. */
-export function share(part: number, whole: number): string {
-  return `${Number(((part / whole) * 100).toFixed(2))}%`;
 }

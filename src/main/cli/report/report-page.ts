@@ -7,14 +7,13 @@ import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import type { Category } from '../measure/composition.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatNumberOf } from '../terminal/text-layout.js';
+import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
 import type { ContentLabel } from '../terminal/content-label.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
 import type { PolicyFigures } from './cache-section.js';
-import { formatChange } from './edits-section.js';
 
 /** The data of a page. */
 export interface ReportPage {
@@ -68,7 +67,7 @@ export function createReportPage(
   };
 }
 
-/** Applies the label to the rows. The reasons quote names, so they are dropped if any name is hidden. */
+/** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */
 function shownRows({ rows, names }: Recording, label: ContentLabel): readonly EditRow[] {
   const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
   return rows.map((row) => ({

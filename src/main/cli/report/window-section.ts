@@ -5,7 +5,7 @@ import type { Category } from '../measure/composition.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
-import { figureRow, headCells, html, named, NOTHING, tableMarkup } from './html.js';
+import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
@@ -173,12 +173,11 @@ function placesOf(
   { width, height }: (typeof SCREENS)[number],
 ): readonly string[] {
   const place = (id: string, box: Rectangle, isHead: boolean): string => {
-    const percent = (part: number): string => `${Number(((part / width) * 100).toFixed(2))}%`;
     const isSmall = box.width < MIN_TEXT.width || box.height < MIN_TEXT.height;
     const hidden = isSmall && !isHead ? ';font-size:0' : '';
     const short =
       isSmall || isHead || box.height >= MIN_COUNT_HEIGHT ? '' : `#${id} small{display:none}`;
-    return `#${id}{left:${percent(box.x)};top:${Math.round(box.y)}px;width:${percent(box.width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
+    return `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
   };
   const boxes = treemap(
     groups.map(({ tokens }) => tokens),
