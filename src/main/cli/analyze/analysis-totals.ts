@@ -12,7 +12,7 @@ import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import { addInput } from '../replay/money.js';
-import type { TokenPair } from '../replay/replay-report.js';
+import { sumPairs } from '../replay/replay-totals.js';
 
 export const EXAMPLES_PER_RULE = 3;
 
@@ -83,11 +83,4 @@ function sumRule(rule: ReclaimRule, sessions: readonly SessionAnalysis[]): reado
         .slice(0, EXAMPLES_PER_RULE),
     },
   ];
-}
-
-function sumPairs(pairs: readonly TokenPair[]): TokenPair {
-  return {
-    without: sumOf(pairs, ({ without }) => without),
-    with: sumOf(pairs, (pair) => pair.with),
-  };
 }

@@ -18,6 +18,7 @@ import { addInput, moneySentences } from './money.js';
 import type { InputSums } from './money.js';
 import { renderTable } from './render-tables.js';
 import type { ReplayReport, TokenPair } from './replay-report.js';
+import { sumPairs } from './replay-totals.js';
 import type { UnreadFile } from './session-files.js';
 
 /** The result of replaying a folder. */
@@ -46,20 +47,16 @@ export function folderReport(
   sessions: readonly ReplayReport[],
   unread: readonly UnreadFile[],
 ): FolderReplayReport {
-  const sum = (of: (report: ReplayReport) => number): number => sumOf(sessions, of);
   return {
     reportVersion: 1,
     path,
     sessions: [...sessions].sort((a, b) => b.input.without - a.input.without),
     totals: {
-      entries: sum(({ entries }) => entries),
-      modelCalls: sum(({ modelCalls }) => modelCalls.length),
-      end: {
-        without: sum(({ end }) => end.tokens.without),
-        with: sum(({ end }) => end.tokens.with),
-      },
+      entries: sumOf(sessions, ({ entries }) => entries),
+      modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls.length),
+      end: sumPairs(sessions.map(({ end }) => end.tokens)),
       money: addInput(sessions.map(({ money }) => money)),
-      input: { without: sum(({ input }) => input.without), with: sum(({ input }) => input.with) },
+      input: sumPairs(sessions.map(({ input }) => input)),
     },
     unread,
   };

@@ -56,7 +56,6 @@ export function replayTotals(
   }));
   const modelCalls = windows.slice(0, -1);
   const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
-  const sum = (side: keyof TokenPair): number => sumOf(modelCalls, ({ tokens }) => tokens[side]);
   const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     exceeded,
@@ -64,7 +63,7 @@ export function replayTotals(
     playedEntries,
     modelCalls,
     end,
-    input: { without: sum('without'), with: sum('with') },
+    input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),
     largest: rows
@@ -84,6 +83,14 @@ export function replayTotals(
         };
       }),
     summarizer: sumUse(windows.map(({ summarizer }) => summarizer)),
+  };
+}
+
+/** Adds token pairs. */
+export function sumPairs(pairs: readonly TokenPair[]): TokenPair {
+  return {
+    without: sumOf(pairs, ({ without }) => without),
+    with: sumOf(pairs, (pair) => pair.with),
   };
 }
 
