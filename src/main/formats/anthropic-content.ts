@@ -1,6 +1,5 @@
 // Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, MediaBlock } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -53,7 +52,7 @@ export function readAnthropicContent(
     else if (file !== undefined) blocks.push(...file);
     else if (KNOWN_TYPES.has(type)) {
       history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
-    } else history.tally(`content blocks of the unknown type ${shownText(type)} left out`);
+    } else history.tallyLeftOut('content blocks of the unknown type', type);
   }
   return { blocks, responses };
 }

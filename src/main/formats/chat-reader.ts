@@ -1,7 +1,6 @@
 // Reads messages in the format of OpenAI's chat API. Tool calls are either the API's own, or written
 // into the assistant's text and answered by the next user message.
 
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -58,7 +57,7 @@ export class ChatReader {
         this.#readTool(message, place);
         break;
       default:
-        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
+        this.#history.tallyLeftOut('messages of the unknown role', role);
     }
   }
 
@@ -160,9 +159,7 @@ function readChatContent(
     const image = part?.['image_url'];
     const url = asText(image) ?? asText(asRecord(image)?.['url']);
     if (url !== undefined) return [readImage(url)];
-    history.tally(
-      `content parts of the unknown type ${shownText(asText(part?.['type']) ?? '')} left out`,
-    );
+    history.tallyLeftOut('content parts of the unknown type', asText(part?.['type']) ?? '');
     return [];
   });
 }

@@ -2,9 +2,7 @@
 // several lines with the same `message.id`; tool responses may come in between.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -71,7 +69,7 @@ class ClaudeCodeReader implements RecordReader {
     if (type !== 'user' && type !== 'assistant') {
       if (record['subtype'] === 'compact_boundary') this.#beginContext();
       else if (!BOOKKEEPING.has(type)) {
-        this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
+        this.#history.tallyLeftOut('records of the unknown type', type);
       }
       return;
     }
@@ -106,7 +104,7 @@ class ClaudeCodeReader implements RecordReader {
     const attachment = asRecord(record['attachment']);
     const type = asText(attachment?.['type']) ?? '';
     if (type !== 'queued_command' || record['isSidechain'] === true) {
-      this.#history.tally(`attachments of the type ${shownText(type)} left out`);
+      this.#history.tallyLeftOut('attachments of the type', type);
       return;
     }
     const message = { content: attachment?.['prompt'] };
@@ -170,28 +168,26 @@ function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata
   };
 }
 
-/** Claude Code's tools; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
-  Write: writesFile('whole', ['file_path']),
-  Edit: writesFile('part', ['file_path']),
-  MultiEdit: writesFile('part', ['file_path']),
-  NotebookRead: readsFile('whole', ['notebook_path']),
-  NotebookEdit: writesFile('part', ['notebook_path']),
-  Bash: runsCommands(),
-  BashOutput: runsCommands(),
-  TaskOutput: runsCommands(),
-  Glob: searches(),
-  Grep: searches(),
-  LS: searches(),
-  WebFetch: searches(),
-  WebSearch: searches(),
-};
-
 /** Sessions of Claude Code. */
 export const CLAUDE_CODE: LineFormat<'claude-code'> = {
   name: 'claude-code',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
+    Write: writesFile('whole', ['file_path']),
+    Edit: writesFile('part', ['file_path']),
+    MultiEdit: writesFile('part', ['file_path']),
+    NotebookRead: readsFile('whole', ['notebook_path']),
+    NotebookEdit: writesFile('part', ['notebook_path']),
+    Bash: runsCommands(),
+    BashOutput: runsCommands(),
+    TaskOutput: runsCommands(),
+    Glob: searches(),
+    Grep: searches(),
+    LS: searches(),
+    WebFetch: searches(),
+    WebSearch: searches(),
+  },
   detectRecord: isClaudeCodeRecord,
   open: (history) => new ClaudeCodeReader(history),
 };

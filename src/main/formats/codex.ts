@@ -2,9 +2,7 @@
 // API wrapped in `response_item` records, or bare in files of before September 2025.
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -74,7 +72,8 @@ class CodexReader implements RecordReader {
         this.#history.warn(`A ${type} record without a payload was left out.`, place);
       } else if (ITEMS.has(type)) this.#readItem(record, time, place);
       // Bare files begin with a record without a type, and mark state records by `record_type`.
-      else if (record['type'] !== undefined) this.#tallyUnknown('records', type);
+      else if (record['type'] !== undefined)
+        this.#history.tallyLeftOut('records of the unknown type', type);
       return;
     }
     switch (type) {
@@ -97,7 +96,7 @@ class CodexReader implements RecordReader {
       case 'world_state':
         break;
       default:
-        this.#tallyUnknown('records', type);
+        this.#history.tallyLeftOut('records of the unknown type', type);
     }
   }
 
@@ -123,7 +122,8 @@ class CodexReader implements RecordReader {
         this.#readWebSearch(item, time, place);
         break;
       default:
-        if (!BOOKKEEPING.has(type)) this.#tallyUnknown('response items', type);
+        if (!BOOKKEEPING.has(type))
+          this.#history.tallyLeftOut('response items of the unknown type', type);
     }
   }
 
@@ -227,10 +227,6 @@ class CodexReader implements RecordReader {
     const model = withoutUndefined({ model: this.#model });
     this.#history.addAi(blocks, { ...metadata, ...model }, `message-${this.#message}`);
   }
-
-  #tallyUnknown(what: string, type: string): void {
-    this.#history.tally(`${what} of the unknown type ${shownText(type)} left out`);
-  }
 }
 
 function reportsFailure(item: JsonRecord): boolean {
@@ -258,24 +254,22 @@ function readReasoning(item: JsonRecord): ContentBlock {
   return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
 }
 
-/** Codex's tools; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
-  shell: runsCommands(),
-  shell_command: runsCommands(),
-  local_shell: runsCommands(),
-  'container.exec': runsCommands(),
-  exec_command: runsCommands(),
-  write_stdin: runsCommands(['chars']),
-  // Runs a script that calls the other tools.
-  exec: runsCommands(['input']),
-  web_search: searches(),
-};
-
 /** Sessions of Codex. */
 export const CODEX: LineFormat<'codex'> = {
   name: 'codex',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
+    shell: runsCommands(),
+    shell_command: runsCommands(),
+    local_shell: runsCommands(),
+    'container.exec': runsCommands(),
+    exec_command: runsCommands(),
+    write_stdin: runsCommands(['chars']),
+    // Runs a script that calls the other tools.
+    exec: runsCommands(['input']),
+    web_search: searches(),
+  },
   detectRecord: isCodexRecord,
   open: (history) => new CodexReader(history),
 };

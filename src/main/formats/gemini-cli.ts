@@ -2,9 +2,7 @@
 // results, and lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { DocumentFormat } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -44,7 +42,7 @@ function readGeminiCliMessage(
   const type = asText(record['type']) ?? '';
   if (NOTICES.has(type)) return;
   if (type !== 'user' && type !== 'gemini') {
-    history.tally(`records of the unknown type ${shownText(type)} left out`);
+    history.tallyLeftOut('records of the unknown type', type);
     return;
   }
   const blocks = readParts(record['content'], history);
@@ -187,27 +185,25 @@ function outputOf(response: unknown): unknown {
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
 }
 
-/** Gemini CLI's tools; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
-    first: 'offset',
-    count: 'limit',
-  }),
-  read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
-  write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
-  replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
-  run_shell_command: runsCommands(),
-  search_file_content: searches(),
-  glob: searches(),
-  list_directory: searches(),
-  web_fetch: searches(),
-  google_web_search: searches(),
-};
-
 /** Sessions of Gemini CLI, and lists of `Content`. */
 export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
   name: 'gemini-cli',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
+      first: 'offset',
+      count: 'limit',
+    }),
+    read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
+    write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
+    replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
+    run_shell_command: runsCommands(),
+    search_file_content: searches(),
+    glob: searches(),
+    list_directory: searches(),
+    web_fetch: searches(),
+    google_web_search: searches(),
+  },
   detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
   lists: ['messages', 'history', 'contents'],
   open: (history) => ({

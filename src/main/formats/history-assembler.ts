@@ -2,7 +2,7 @@
 // become one entry, responses follow their calls, and only calls without an answer stay unpaired.
 // Buffers one turn, and responses that were recorded before their calls.
 
-import { isPlainName } from '../../shared/shown-text.js';
+import { isPlainName, shownText } from '../../shared/shown-text.js';
 import {
   carriesContent,
   hasSubstance,
@@ -175,6 +175,11 @@ export class HistoryAssembler {
     const key =
       this.#tallies.has(what) || this.#tallies.size < MAX_TALLIES ? what : 'other things left out';
     this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + 1);
+  }
+
+  /** Counts something that is left out, by kind. */
+  tallyLeftOut(what: string, kind: string): void {
+    this.tally(`${what} ${shownText(kind)} left out`);
   }
 
   /** Returns the events that became final since the last call. */

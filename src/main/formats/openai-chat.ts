@@ -5,25 +5,22 @@ import {
   extendToolCatalog,
   runsCommands,
 } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import { ChatReader } from './chat-reader.js';
 import { EDITOR_TOOL } from './editor-tool.js';
 import type { DocumentFormat } from './format.js';
 
-/** The tools of these agents; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = extendToolCatalog(DEFAULT_TOOL_CATALOG, {
-  str_replace_editor: EDITOR_TOOL,
-  str_replace_based_edit_tool: EDITOR_TOOL,
-  bash: runsCommands(),
-  execute_bash: runsCommands(),
-});
-
 /** Chats in the format of OpenAI's API: any messages with roles. */
 export const OPENAI_CHAT: DocumentFormat<'openai-chat'> = {
   name: 'openai-chat',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: extendToolCatalog(DEFAULT_TOOL_CATALOG, {
+    str_replace_editor: EDITOR_TOOL,
+    str_replace_based_edit_tool: EDITOR_TOOL,
+    bash: runsCommands(),
+    execute_bash: runsCommands(),
+  }),
   detectDocument: (_, messages) =>
     messages.some((message) => typeof asRecord(message)?.['role'] === 'string'),
   lists: ['messages'],

@@ -12,7 +12,6 @@ import {
   withoutUndefined,
 } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { shownText } from '../../shared/shown-text.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -67,7 +66,7 @@ class PiReader implements RecordReader {
     const type = asText(record['type']) ?? '';
     if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
     else if (ENTRIES.has(type)) this.#entries.push({ record, place });
-    else this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
+    else this.#history.tallyLeftOut('records of the unknown type', type);
   }
 
   finish(): void {
@@ -154,7 +153,7 @@ class PiReader implements RecordReader {
         this.#history.addHuman(blocks, { ...time, synthetic: true });
         break;
       default:
-        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
+        this.#history.tallyLeftOut('messages of the unknown role', role);
     }
   }
 

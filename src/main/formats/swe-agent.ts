@@ -2,7 +2,6 @@
 // tools or writes one command, which the next message answers; without a history, the list of steps.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { EDITOR_TOOL } from './editor-tool.js';
 import type { DocumentFormat, RecordReader } from './format.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -105,24 +104,22 @@ function firstWords(action: string): readonly string[] {
   return words.slice(0, 3).map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** SWE-agent's tools; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  open: readsFile('part', ['path']),
-  create: writesFile('whole', ['path', 'filename']),
-  edit: writesFile('part', ['path']),
-  insert: writesFile('part', ['path']),
-  append: writesFile('part', ['path']),
-  str_replace_editor: EDITOR_TOOL,
-  bash: runsCommands(),
-  search_dir: searches(),
-  search_file: searches(),
-  find_file: searches(),
-};
-
 /** Trajectories of SWE-agent. */
 export const SWE_AGENT: DocumentFormat<'swe-agent'> = {
   name: 'swe-agent',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    open: readsFile('part', ['path']),
+    create: writesFile('whole', ['path', 'filename']),
+    edit: writesFile('part', ['path']),
+    insert: writesFile('part', ['path']),
+    append: writesFile('part', ['path']),
+    str_replace_editor: EDITOR_TOOL,
+    bash: runsCommands(),
+    search_dir: searches(),
+    search_file: searches(),
+    find_file: searches(),
+  },
   detectDocument: isSweAgentTrajectory,
   lists: ['history', 'trajectory', 'messages'],
   open: (history, document) => {
