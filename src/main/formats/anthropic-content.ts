@@ -1,6 +1,5 @@
-// Reads message content in the shape of Anthropic's API, which Claude Code and Cline record.
+// Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, MediaBlock } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
@@ -11,20 +10,21 @@ import {
   asText,
   errorLine,
   textOfParts,
+  tryParseJson,
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** The content of one message: what was said, and what tools answered. */
+/** The content of one message: its blocks, and the tool responses in it. */
 export interface MessageContent {
   readonly blocks: readonly ContentBlock[];
   readonly responses: readonly RecordedResponse[];
 }
 
 /**
- * Reads the content of a message. Blocks that cannot be read are left out with a warning; content
- * that is neither text nor a list is told too, and reads as empty.
+ * Reads the content of a message. Leaves out unreadable blocks, and content that is neither text nor a
+ * list, with a warning.
  */
 export function readAnthropicContent(
   content: unknown,
@@ -52,7 +52,7 @@ export function readAnthropicContent(
     else if (file !== undefined) blocks.push(...file);
     else if (KNOWN_TYPES.has(type)) {
       history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
-    } else history.tally(`content blocks of the unknown type ${shownText(type)} left out`);
+    } else history.tallyLeftOut('content blocks of the unknown type', type);
   }
   return { blocks, responses };
 }
@@ -135,8 +135,8 @@ function readMedia(block: JsonRecord): ContentBlock | undefined {
 }
 
 /**
- * Cline's file inclusion, in the `referenced-files` inclusion syntax, which pruning recognizes: the content stays a
- * part of its own, where nothing in it can look like the inclusion of another file.
+ * Reads Cline's file inclusion as the `referenced-files` inclusion syntax, which pruning recognizes. The content is a
+ * separate block, so that nothing in it can be taken for the inclusion of another file.
  */
 function readFile(block: JsonRecord): readonly ContentBlock[] | undefined {
   const path = asFilledText(block['path']);
@@ -147,19 +147,19 @@ function readFile(block: JsonRecord): readonly ContentBlock[] | undefined {
 }
 
 /**
- * Reads an answer. The whole output is the `result`, where pruning can reach it; `error` repeats its
- * first line only. Cline tells a failure by `success: false` within the output.
+ * Reads a tool response. `result` is the whole output, which pruning can shrink; `error` only repeats
+ * its first line. Cline reports a failure by `success: false` in the output.
  */
 function readToolResult(block: JsonRecord): RecordedResponse | undefined {
   const callId = asFilledText(block['tool_use_id']);
   if (callId === undefined) return undefined;
   const content = block['content'];
   const result = textOfParts(content) ?? content ?? '';
-  const hasFailed = block['is_error'] === true || tellsFailure(content);
+  const hasFailed = block['is_error'] === true || reportsFailure(content);
   return { callId, result, ...(hasFailed && { error: errorLine(failureText(content)) }) };
 }
 
-function tellsFailure(content: unknown): boolean {
+function reportsFailure(content: unknown): boolean {
   const parts = outcomesOf(content);
   return parts.length > 0 && parts.every((part) => part['success'] === false);
 }
@@ -169,16 +169,12 @@ function failureText(content: unknown): unknown {
   return error.find((text) => text !== undefined) ?? content;
 }
 
-/** The outcomes that Cline records as `{ query, result, success }`, alone as JSON text or in a list. */
+/** Returns the outcomes that Cline records as `{ query, result, success }`: one as JSON text, or a list. */
 function outcomesOf(content: unknown): readonly JsonRecord[] {
   if (typeof content === 'string') {
     if (!content.startsWith('{"query"')) return [];
-    try {
-      const outcome = asRecord(JSON.parse(content) as unknown);
-      return outcome === undefined ? [] : [outcome];
-    } catch {
-      return [];
-    }
+    const outcome = asRecord(tryParseJson(content));
+    return outcome === undefined ? [] : [outcome];
   }
   return asArray(content).map((part) => asRecord(part) ?? {});
 }

@@ -1,8 +1,7 @@
-// Reads messages in the shape of OpenAI's chat API, with two ways of calling tools: the API's own, and
-// calls written into the assistant's text, which the next user message answers.
+// Reads messages in the format of OpenAI's chat API. Tool calls are either the API's own, or written
+// into the assistant's text and answered by the next user message.
 
-import { shownText } from '../../shared/shown-text.js';
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
   asArray,
@@ -10,24 +9,24 @@ import {
   asRecord,
   asText,
   errorLine,
+  parseArguments,
   textOfParts,
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { readToolCalls } from './openai-tool-calls.js';
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** How an agent differs from the plain chat API. */
+/** What an agent adds to the plain chat API. */
 export interface ChatDialect {
-  /** The blocks of an assistant message that calls one tool in its text, that call included. */
+  /** Returns the blocks, call included, of an assistant message that calls one tool in its text. */
   readonly readTextCall?: (
     message: JsonRecord,
     text: string,
   ) => readonly ContentBlock[] | undefined;
-  /** Called with each text that a tool answered. */
+  /** Called with the text of each tool response. */
   readonly onObservation?: (text: string) => void;
-  /** What else is recorded about an assistant message. */
+  /** Returns further metadata of an assistant message. */
   readonly readMetadata?: (message: JsonRecord) => ContentMetadata;
 }
 
@@ -58,7 +57,7 @@ export class ChatReader {
         this.#readTool(message, place);
         break;
       default:
-        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
+        this.#history.tallyLeftOut('messages of the unknown role', role);
     }
   }
 
@@ -92,7 +91,7 @@ export class ChatReader {
     const ids = [message['tool_call_id'], ...asArray(message['tool_call_ids'])];
     const [callId, ...others] = ids.map(asFilledText).filter((id) => id !== undefined);
     this.#addObservation(callId, message['content'], message, place);
-    // One message that answers several calls says everything once.
+    // A message that answers several calls has one content: the first call gets it.
     for (const other of others) this.#addObservation(other, '', message, place);
   }
 
@@ -114,8 +113,8 @@ export class ChatReader {
 }
 
 /**
- * The agents that record chats have no field for failure; their editors say it at the beginning of
- * what they return. It matters because an edit that failed did not write.
+ * Returns the error of a failed editor call. Recorded chats have no field for it; editors report it at
+ * the start of their output. It matters because a failed edit is not a write.
  */
 function observedFailure(text: string): string | undefined {
   const observation = text.replace(/^OBSERVATION:\s*/, '');
@@ -132,7 +131,7 @@ function commonMetadata(message: JsonRecord): ContentMetadata {
   });
 }
 
-/** Reasoning as several compatible providers return it beside the content. */
+/** Reads reasoning, which several compatible providers return in a field of its own. */
 function readReasoning(message: JsonRecord): readonly ContentBlock[] {
   for (const sourceField of ['reasoning_content', 'reasoning']) {
     const thought = asFilledText(message[sourceField]);
@@ -141,7 +140,7 @@ function readReasoning(message: JsonRecord): readonly ContentBlock[] {
   return [];
 }
 
-/** Reads content that is text, a list of parts, or absent. What cannot be read is told and left out. */
+/** Reads content that is text, a list of parts, or absent. Leaves out the rest with a warning. */
 function readChatContent(
   content: unknown,
   history: HistoryAssembler,
@@ -160,9 +159,7 @@ function readChatContent(
     const image = part?.['image_url'];
     const url = asText(image) ?? asText(asRecord(image)?.['url']);
     if (url !== undefined) return [readImage(url)];
-    history.tally(
-      `content parts of the unknown type ${shownText(asText(part?.['type']) ?? '')} left out`,
-    );
+    history.tallyLeftOut('content parts of the unknown type', asText(part?.['type']) ?? '');
     return [];
   });
 }
@@ -176,4 +173,29 @@ function readImage(url: string): ContentBlock {
     data: url.slice(mimeType[0].length),
     encoding: 'base64',
   };
+}
+
+/** Reads the calls of a message: `tool_calls`, and the `function_call` of the older API. */
+function readToolCalls(
+  message: JsonRecord,
+  history: HistoryAssembler,
+  place: TranscriptPlace,
+): readonly ToolCallBlock[] {
+  const legacy = asRecord(message['function_call']);
+  const recorded = [
+    ...asArray(message['tool_calls']),
+    ...(legacy === undefined ? [] : [{ function: legacy }]),
+  ];
+  return recorded.flatMap((item): readonly ToolCallBlock[] => {
+    const call = asRecord(item);
+    const called = asRecord(call?.['function']) ?? asRecord(call?.['custom']);
+    const name = asFilledText(called?.['name']);
+    if (name === undefined) {
+      history.warn('A tool call without a name was left out.', place);
+      return [];
+    }
+    const input = asText(called?.['input']);
+    const parameters = input === undefined ? parseArguments(called?.['arguments']) : { input };
+    return [{ type: 'tool_call', id: asText(call?.['id']) ?? '', name, parameters }];
+  });
 }

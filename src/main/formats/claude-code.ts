@@ -1,18 +1,16 @@
-// Reads the JSON Lines that Claude Code keeps of a session (`~/.claude/projects/**/*.jsonl`). One
-// model message is spread over several lines with the same `message.id`; answers may stand between.
+// Reads the sessions of Claude Code (`~/.claude/projects/**/*.jsonl`). A model message is spread over
+// several lines with the same `message.id`; tool responses may come in between.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
-import { asTimestamp } from './timestamp.js';
+import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Record types that are bookkeeping, not conversation. */
+/** Record types that hold no messages. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   'agent-name',
   'ai-title',
@@ -31,7 +29,6 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'tag',
 ]);
 
-/** Whether a record is one of Claude Code's. */
 function isClaudeCodeRecord(record: JsonRecord): boolean {
   const type = asText(record['type']);
   if (type === 'user' || type === 'assistant') {
@@ -46,16 +43,15 @@ function hasSessionKey(record: JsonRecord): boolean {
   );
 }
 
-/** Reads a session record by record. */
 class ClaudeCodeReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #uuids = new Set<string>();
   #hasMainRecord = false;
-  /** Whether nothing has been added since a context began. */
+  /** Whether a context has begun and is still empty. */
   #isContextNew = false;
   /**
-   * Records of subagents that were seen before any of the main conversation: whether they belong to
-   * another conversation or are this file's own shows only later. Files that begin so are short.
+   * Records of subagents before the first one of the main conversation. If none follows, the file is
+   * that subagent's own. Files that begin like this are short.
    */
   #sidechain: { readonly record: JsonRecord; readonly place: TranscriptPlace }[] = [];
 
@@ -73,7 +69,7 @@ class ClaudeCodeReader implements RecordReader {
     if (type !== 'user' && type !== 'assistant') {
       if (record['subtype'] === 'compact_boundary') this.#beginContext();
       else if (!BOOKKEEPING.has(type)) {
-        this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
+        this.#history.tallyLeftOut('records of the unknown type', type);
       }
       return;
     }
@@ -97,18 +93,18 @@ class ClaudeCodeReader implements RecordReader {
     }
   }
 
-  /** The summary that follows belongs to the context that has just begun. */
+  /** Begins a context, unless one has just begun: its summary follows as a separate record. */
   #beginContext(): void {
     if (!this.#isContextNew) this.#history.beginContext();
     this.#isContextNew = true;
   }
 
-  /** Of what the harness attaches, a message that the user had queued is one like any other. */
+  /** Reads a message that the user had queued, the only kind of attachment that is read. */
   #readAttachment(record: JsonRecord, place: TranscriptPlace): void {
     const attachment = asRecord(record['attachment']);
     const type = asText(attachment?.['type']) ?? '';
     if (type !== 'queued_command' || record['isSidechain'] === true) {
-      this.#history.tally(`attachments of the type ${shownText(type)} left out`);
+      this.#history.tallyLeftOut('attachments of the type', type);
       return;
     }
     const message = { content: attachment?.['prompt'] };
@@ -148,10 +144,6 @@ class ClaudeCodeReader implements RecordReader {
   }
 }
 
-function timeOf(record: JsonRecord): ContentMetadata {
-  return withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
-}
-
 function userMetadata(record: JsonRecord): ContentMetadata {
   return {
     ...timeOf(record),
@@ -161,7 +153,7 @@ function userMetadata(record: JsonRecord): ContentMetadata {
   };
 }
 
-/** `<synthetic>` stands for texts of the harness itself, such as API errors. */
+/** The model `<synthetic>` marks texts of the harness itself, such as API errors. */
 function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata {
   const model = asText(message['model']);
   const isSynthetic = model === '<synthetic>' || record['isApiErrorMessage'] === true;
@@ -176,28 +168,26 @@ function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata
   };
 }
 
-/** What Claude Code's tools do; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
-  Write: writesFile('whole', ['file_path']),
-  Edit: writesFile('part', ['file_path']),
-  MultiEdit: writesFile('part', ['file_path']),
-  NotebookRead: readsFile('whole', ['notebook_path']),
-  NotebookEdit: writesFile('part', ['notebook_path']),
-  Bash: runsCommands(),
-  BashOutput: runsCommands(),
-  TaskOutput: runsCommands(),
-  Glob: searches(),
-  Grep: searches(),
-  LS: searches(),
-  WebFetch: searches(),
-  WebSearch: searches(),
-};
-
 /** Sessions of Claude Code. */
 export const CLAUDE_CODE: LineFormat<'claude-code'> = {
   name: 'claude-code',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    Read: readsFile('whole', ['file_path'], { first: 'offset', count: 'limit' }),
+    Write: writesFile('whole', ['file_path']),
+    Edit: writesFile('part', ['file_path']),
+    MultiEdit: writesFile('part', ['file_path']),
+    NotebookRead: readsFile('whole', ['notebook_path']),
+    NotebookEdit: writesFile('part', ['notebook_path']),
+    Bash: runsCommands(),
+    BashOutput: runsCommands(),
+    TaskOutput: runsCommands(),
+    Glob: searches(),
+    Grep: searches(),
+    LS: searches(),
+    WebFetch: searches(),
+    WebSearch: searches(),
+  },
   detectRecord: isClaudeCodeRecord,
   open: (history) => new ClaudeCodeReader(history),
 };

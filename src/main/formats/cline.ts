@@ -2,9 +2,7 @@
 // `api_conversation_history.json`. Content blocks are Anthropic's, with file inclusions added.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { DocumentFormat } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
@@ -12,7 +10,7 @@ import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '..
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Block types that OpenAI's chat API does not know. */
+/** Block types that OpenAI's chat API does not have. */
 const OWN_BLOCKS: ReadonlySet<string> = new Set([
   'file',
   'thinking',
@@ -33,7 +31,6 @@ function areClineMessages(messages: readonly unknown[]): boolean {
   });
 }
 
-/** Reads one message. */
 function readClineMessage(
   message: JsonRecord,
   history: HistoryAssembler,
@@ -41,7 +38,7 @@ function readClineMessage(
 ): void {
   const role = asText(message['role']) ?? '';
   if (role !== 'user' && role !== 'assistant') {
-    history.tally(`messages of the unknown role ${shownText(role)} left out`);
+    history.tallyLeftOut('messages of the unknown role', role);
     return;
   }
   const { blocks, responses } = readAnthropicContent(message['content'], role, history, place);
@@ -62,26 +59,24 @@ function readMetadata(message: JsonRecord): ContentMetadata {
   });
 }
 
-/** What Cline's tools do; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  read_file: readsFile('whole', ['path']),
-  read_files: [
-    { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
-  ],
-  write_to_file: writesFile('whole', ['path']),
-  replace_in_file: writesFile('part', ['path']),
-  editor: writesFile('part', ['path']),
-  execute_command: runsCommands(),
-  run_commands: runsCommands(['commands', 'command']),
-  search_files: searches(),
-  list_files: searches(),
-  list_code_definition_names: searches(),
-};
-
 /** Sessions of Cline. */
 export const CLINE: DocumentFormat<'cline'> = {
   name: 'cline',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    read_file: readsFile('whole', ['path']),
+    read_files: [
+      { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
+    ],
+    write_to_file: writesFile('whole', ['path']),
+    replace_in_file: writesFile('part', ['path']),
+    editor: writesFile('part', ['path']),
+    execute_command: runsCommands(),
+    run_commands: runsCommands(['commands', 'command']),
+    search_files: searches(),
+    list_files: searches(),
+    list_code_definition_names: searches(),
+  },
   detectDocument: (_, messages) => areClineMessages(messages),
   lists: ['messages'],
   open: (history) => ({

@@ -2,9 +2,7 @@
 // API wrapped in `response_item` records, or bare in files of before September 2025.
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -19,7 +17,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
-import { asTimestamp } from './timestamp.js';
+import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 const ENVELOPES: ReadonlySet<string> = new Set([
@@ -42,10 +40,9 @@ const ITEMS: ReadonlySet<string> = new Set([
   'web_search_call',
 ]);
 
-/** Items that are bookkeeping, not conversation. */
+/** Items that hold no messages. */
 const BOOKKEEPING: ReadonlySet<string> = new Set(['ghost_snapshot', 'compaction']);
 
-/** Whether a record is one of Codex's. */
 function isCodexRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';
   if (asRecord(record['payload']) !== undefined) return ENVELOPES.has(type);
@@ -54,13 +51,12 @@ function isCodexRecord(record: JsonRecord): boolean {
   return ITEMS.has(type) && (typeof record['call_id'] === 'string' || type === 'reasoning');
 }
 
-/** Reads a session record by record. */
 class CodexReader implements RecordReader {
   readonly #history: HistoryAssembler;
-  /** Changes whenever something that is no part of a model message was recorded. */
+  /** Key of the current model message; changes with every record that does not belong to one. */
   #message = 0;
   #model: string | undefined;
-  /** Ids of the calls of `apply_patch`, and whether the record tells that the patch failed. */
+  /** Ids of `apply_patch` calls, and whether a record reports that the patch failed. */
   readonly #patches = new Map<string, boolean>();
 
   constructor(history: HistoryAssembler) {
@@ -70,13 +66,14 @@ class CodexReader implements RecordReader {
   read(record: JsonRecord, place: TranscriptPlace): void {
     const type = asText(record['type']) ?? '';
     const payload = asRecord(record['payload']);
-    const time = withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
+    const time = timeOf(record);
     if (payload === undefined) {
       if (ENVELOPES.has(type)) {
         this.#history.warn(`A ${type} record without a payload was left out.`, place);
       } else if (ITEMS.has(type)) this.#readItem(record, time, place);
-      // The bare files begin with a record without type and mark state by `record_type`.
-      else if (record['type'] !== undefined) this.#tallyUnknown('records', type);
+      // Bare files begin with a record without a type, and mark state records by `record_type`.
+      else if (record['type'] !== undefined)
+        this.#history.tallyLeftOut('records of the unknown type', type);
       return;
     }
     switch (type) {
@@ -99,7 +96,7 @@ class CodexReader implements RecordReader {
       case 'world_state':
         break;
       default:
-        this.#tallyUnknown('records', type);
+        this.#history.tallyLeftOut('records of the unknown type', type);
     }
   }
 
@@ -125,7 +122,8 @@ class CodexReader implements RecordReader {
         this.#readWebSearch(item, time, place);
         break;
       default:
-        if (!BOOKKEEPING.has(type)) this.#tallyUnknown('response items', type);
+        if (!BOOKKEEPING.has(type))
+          this.#history.tallyLeftOut('response items of the unknown type', type);
     }
   }
 
@@ -172,7 +170,7 @@ class CodexReader implements RecordReader {
     }
     const output = item['output'];
     const result = textOfParts(output) ?? asText(asRecord(output)?.['content']) ?? output ?? '';
-    const hasFailed = tellsFailure(item) || this.#hasPatchFailed(callId, result);
+    const hasFailed = reportsFailure(item) || this.#hasPatchFailed(callId, result);
     this.#history.addResponse(
       { callId, result, ...(hasFailed && { error: errorLine(result) }) },
       place,
@@ -181,8 +179,8 @@ class CodexReader implements RecordReader {
   }
 
   /**
-   * A patch that failed did not write, so that it must not count as a write; a shell command that
-   * ended with another code than 0 has an output like any other.
+   * Whether the call is a patch that failed, which must not count as a write. Exit codes of shell
+   * commands are ignored.
    */
   #hasPatchFailed(callId: string, result: unknown): boolean {
     const isKnownFailure = this.#patches.get(callId);
@@ -194,7 +192,7 @@ class CodexReader implements RecordReader {
     return /^Exit code: (?!0\b)/.test(result) || /^apply_patch verification failed/.test(result);
   }
 
-  /** The output of a search on the provider's side is not recorded, so the call answers itself. */
+  /** Reads a search by the provider. Its output is not recorded, so the call gets its status as the result. */
   #readWebSearch(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
     const id = asFilledText(item['id']) ?? `web-search-${String(place.line ?? this.#message)}`;
     const parameters = item['action'] ?? {};
@@ -213,7 +211,7 @@ class CodexReader implements RecordReader {
     }
   }
 
-  /** What is kept is the list that replaced the history; before there was one, the summary alone is known. */
+  /** Reads the list that replaced the history. Older versions recorded only the summary. */
   #readCompaction(payload: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
     this.#message += 1;
     this.#history.beginContext();
@@ -229,13 +227,9 @@ class CodexReader implements RecordReader {
     const model = withoutUndefined({ model: this.#model });
     this.#history.addAi(blocks, { ...metadata, ...model }, `message-${this.#message}`);
   }
-
-  #tallyUnknown(what: string, type: string): void {
-    this.#history.tally(`${what} of the unknown type ${shownText(type)} left out`);
-  }
 }
 
-function tellsFailure(item: JsonRecord): boolean {
+function reportsFailure(item: JsonRecord): boolean {
   return item['success'] === false || asRecord(item['output'])?.['success'] === false;
 }
 
@@ -260,24 +254,22 @@ function readReasoning(item: JsonRecord): ContentBlock {
   return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
 }
 
-/** What Codex's tools do; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
-  shell: runsCommands(),
-  shell_command: runsCommands(),
-  local_shell: runsCommands(),
-  'container.exec': runsCommands(),
-  exec_command: runsCommands(),
-  write_stdin: runsCommands(['chars']),
-  // Runs a script that calls the other tools.
-  exec: runsCommands(['input']),
-  web_search: searches(),
-};
-
 /** Sessions of Codex. */
 export const CODEX: LineFormat<'codex'> = {
   name: 'codex',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    apply_patch: [{ access: 'write', extent: 'part', patchKeys: ['input', 'patch'] }],
+    shell: runsCommands(),
+    shell_command: runsCommands(),
+    local_shell: runsCommands(),
+    'container.exec': runsCommands(),
+    exec_command: runsCommands(),
+    write_stdin: runsCommands(['chars']),
+    // Runs a script that calls the other tools.
+    exec: runsCommands(['input']),
+    web_search: searches(),
+  },
   detectRecord: isCodexRecord,
   open: (history) => new CodexReader(history),
 };

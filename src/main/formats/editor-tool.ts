@@ -1,8 +1,8 @@
-// The tool of several agents that views, creates and edits files. Data only.
+// Catalog entry of the editor tool that several agents share.
 
 import type { FileUse, ToolUse } from '../../shared/tool-catalog.js';
 
-/** One tool that views, creates and edits, told apart by `command`. */
+/** Views, creates or edits files, depending on `command`. */
 export const EDITOR_TOOL: readonly ToolUse[] = [
   { ...editorUse('read', 'part', ['view']), lineKeys: { range: 'view_range' } },
   editorUse('write', 'whole', ['create']),

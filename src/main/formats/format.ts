@@ -1,14 +1,14 @@
-// What a reader of recorded sessions is: one value that tells how to recognize its format, how to read it, and what its agent's tools do.
+// The interface of a format of recorded sessions: how to detect it, how to read it, and what its agent's tools do.
 
 import type { JsonRecord } from '../../shared/json.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptFormat, TranscriptPlace } from './transcript.js';
 
-/** Reads a session into a history, record by record or message by message. */
+/** Reads a session into a history, one record or message at a time. */
 export interface RecordReader {
   readonly read: (record: JsonRecord, place: TranscriptPlace) => void;
-  /** Called after the last one. */
+  /** Called after the last record. */
   readonly finish?: () => void;
 }
 
@@ -22,18 +22,18 @@ interface CommonFormat<Name extends TranscriptFormat> {
 export interface LineFormat<
   Name extends TranscriptFormat = TranscriptFormat,
 > extends CommonFormat<Name> {
-  /** Whether the agent writes such records. */
+  /** Whether a record is of this format. */
   readonly detectRecord: (record: JsonRecord) => boolean;
   readonly open: (history: HistoryAssembler) => RecordReader;
 }
 
-/** A format that is one JSON document with a list of messages, or that list alone. */
+/** A format of one JSON document that has a list of messages, or is that list. */
 export interface DocumentFormat<
   Name extends TranscriptFormat = TranscriptFormat,
 > extends CommonFormat<Name> {
-  /** Whether the agent writes such documents; of a list alone, the document is empty. */
+  /** Whether a document is of this format. If the document is a bare list, `document` is empty. */
   readonly detectDocument: (document: JsonRecord, messages: readonly unknown[]) => boolean;
-  /** The names that the list may have: the first that is there and not empty. */
+  /** Possible keys of the list; the first that holds a non-empty one is read. */
   readonly lists: readonly [string, ...string[]];
   readonly open: (history: HistoryAssembler, document: JsonRecord) => RecordReader;
 }

@@ -1,4 +1,4 @@
-// The table of formats. All that goes by format goes by it; it decides nothing.
+// The table of formats, and detection by trying each.
 
 import { asArray, asRecord } from '../../shared/json.js';
 import { CLAUDE_CODE } from './claude-code.js';
@@ -12,7 +12,7 @@ import { PI } from './pi.js';
 import { SWE_AGENT } from './swe-agent.js';
 import type { TranscriptFormat } from './transcript.js';
 
-/** The formats by name, in the order in which a transcript is tried as each. */
+/** The formats by name, in the order in which detection tries them. */
 export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
   'claude-code': CLAUDE_CODE,
   codex: CODEX,
@@ -21,25 +21,25 @@ export const FORMATS: { readonly [Name in TranscriptFormat]: Format<Name> } = {
   'mini-swe-agent': MINI_SWE_AGENT,
   'swe-agent': SWE_AGENT,
   cline: CLINE,
-  // Whatever has messages with roles.
+  // Accepts anything that has messages with roles, so it comes last.
   'openai-chat': OPENAI_CHAT,
 };
 
 const ALL: readonly Format[] = Object.values(FORMATS);
 
-/** Whether the format is read line by line. */
+/** Whether the format is JSON Lines. */
 export function isLineFormat(format: Format): format is LineFormat {
   return 'detectRecord' in format;
 }
 
-/** The format that has such a record, if one has. */
+/** Returns the format of a JSON Lines record, if it is a known one. */
 export function detectRecordFormat(value: unknown): LineFormat | undefined {
   const record = asRecord(value);
   if (record === undefined) return undefined;
   return ALL.filter(isLineFormat).find((format) => format.detectRecord(record));
 }
 
-/** The format of such a document, if it has a known one. */
+/** Returns the format of a parsed document, if it is a known one. */
 export function detectDocumentFormat(value: unknown): DocumentFormat | undefined {
   const document = asRecord(value) ?? {};
   return ALL.filter((format): format is DocumentFormat => !isLineFormat(format)).find((format) => {

@@ -1,10 +1,8 @@
-// Reads the chats that Gemini CLI keeps (`~/.gemini/tmp/*/chats/session-*.json`), in which a record of the model holds its calls together
-// with their results, and lists of the API's `Content`, as its checkpoints and logs of the SDK hold them.
+// Reads the chats of Gemini CLI (`~/.gemini/tmp/*/chats/session-*.json`), in which a model record holds its calls together with their
+// results, and lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { DocumentFormat } from './format.js';
-import { shownText } from '../../shared/shown-text.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -19,7 +17,7 @@ import {
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** What the terminal showed beside the conversation. */
+/** Records of what the terminal showed besides the conversation. */
 const NOTICES: ReadonlySet<string> = new Set(['info', 'error', 'warning']);
 
 /** Whether messages are `Content`s of the API: a role and parts. */
@@ -30,14 +28,12 @@ function areContents(messages: readonly unknown[]): boolean {
   });
 }
 
-/** Whether a document is a chat of Gemini CLI. */
 function isGeminiCliChat(document: JsonRecord): boolean {
   const first = asRecord(asArray(document['messages'])[0]);
   const hasTypedMessages = typeof first?.['type'] === 'string' && first['role'] === undefined;
   return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
 }
 
-/** Reads one record of a chat. */
 function readGeminiCliMessage(
   record: JsonRecord,
   history: HistoryAssembler,
@@ -46,7 +42,7 @@ function readGeminiCliMessage(
   const type = asText(record['type']) ?? '';
   if (NOTICES.has(type)) return;
   if (type !== 'user' && type !== 'gemini') {
-    history.tally(`records of the unknown type ${shownText(type)} left out`);
+    history.tallyLeftOut('records of the unknown type', type);
     return;
   }
   const blocks = readParts(record['content'], history);
@@ -78,7 +74,7 @@ function readModelMessage(
       history.warn('A tool call without a name was left out.', place);
       return;
     }
-    // A made-up id pairs a call with the result that stands beside it.
+    // A call without an id gets one that pairs it with the result in the same record.
     const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
     calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
     const response = readResult(call, id);
@@ -91,7 +87,7 @@ function readModelMessage(
   for (const response of responses) history.addResponse(response, place, metadata);
 }
 
-/** Reads a `Content`. Its calls and results stand in parts, often without ids: then they pair in their order. */
+/** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
 function readContentOfApi(
   content: JsonRecord,
   history: HistoryAssembler,
@@ -130,7 +126,7 @@ function readFunctionCall(value: unknown): readonly ContentBlock[] {
   return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
 
-/** Reads the parts of a message; each text part stays a block, as file inclusions are told by parts. */
+/** Reads the parts of a message. Each text part becomes one block, because file inclusions are recognized by parts. */
 function readParts(
   content: unknown,
   history: HistoryAssembler,
@@ -166,7 +162,7 @@ function readThought(item: unknown): readonly ContentBlock[] {
   return thought === '' ? [] : [{ type: 'thinking', thought }];
 }
 
-/** Reads what a call returned; undefined while it had not returned when the chat was saved. */
+/** Reads the result of a call; `undefined` if it had not returned when the chat was saved. */
 function readResult(call: JsonRecord, callId: string): RecordedResponse | undefined {
   const status = asText(call['status']);
   const hasFailed = status === 'error' || status === 'cancelled';
@@ -181,7 +177,7 @@ function readResult(call: JsonRecord, callId: string): RecordedResponse | undefi
   return { callId, result: output ?? '', ...(hasFailed && { error: errorLine(error) }) };
 }
 
-/** The text of `{ output }` or `{ error }`, any other response as it is. */
+/** Returns the text of `{ output }` or `{ error }`, and any other response as it is. */
 function outputOf(response: unknown): unknown {
   const record = asRecord(response);
   const keys = record === undefined ? [] : Object.keys(record);
@@ -189,27 +185,25 @@ function outputOf(response: unknown): unknown {
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
 }
 
-/** What Gemini CLI's tools do; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
-    first: 'offset',
-    count: 'limit',
-  }),
-  read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
-  write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
-  replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
-  run_shell_command: runsCommands(),
-  search_file_content: searches(),
-  glob: searches(),
-  list_directory: searches(),
-  web_fetch: searches(),
-  google_web_search: searches(),
-};
-
 /** Sessions of Gemini CLI, and lists of `Content`. */
 export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
   name: 'gemini-cli',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    read_file: readsFile('whole', ['absolute_path', 'file_path', 'path'], {
+      first: 'offset',
+      count: 'limit',
+    }),
+    read_many_files: [{ access: 'read', extent: 'whole', pathListKeys: ['paths', 'include'] }],
+    write_file: writesFile('whole', ['file_path', 'absolute_path', 'path']),
+    replace: writesFile('part', ['file_path', 'absolute_path', 'path']),
+    run_shell_command: runsCommands(),
+    search_file_content: searches(),
+    glob: searches(),
+    list_directory: searches(),
+    web_fetch: searches(),
+    google_web_search: searches(),
+  },
   detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
   lists: ['messages', 'history', 'contents'],
   open: (history) => ({

@@ -1,8 +1,8 @@
 // Turns the records of any agent, in recorded order, into a valid history: parts of one model message
-// become one entry, responses follow their calls, nothing stays unpaired but calls without an answer.
-// Holds one turn in memory, and responses that were recorded before their calls; all else has been handed out.
+// become one entry, responses follow their calls, and only calls without an answer stay unpaired.
+// Buffers one turn, and responses that were recorded before their calls.
 
-import { isPlainName } from '../../shared/shown-text.js';
+import { isPlainName, shownText } from '../../shared/shown-text.js';
 import {
   carriesContent,
   hasSubstance,
@@ -17,9 +17,9 @@ import {
 import { TextRepair } from './text-repair.js';
 import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
-/** A tool's answer as recorded. */
+/** A tool response as recorded. */
 export interface RecordedResponse {
-  /** The recorded id of the call; without one, the oldest open call of the turn is meant. */
+  /** The recorded id of the call. @default that of the oldest open call of the turn */
   readonly callId?: string;
   readonly result: unknown;
   readonly error?: string;
@@ -29,15 +29,15 @@ interface OpenTurn {
   readonly number: number;
   readonly key: string | undefined;
   readonly blocks: ContentBlock[];
-  /** The ids of its calls, as recorded. */
+  /** The recorded ids of its calls, in order. */
   readonly recordedIds: Set<string>;
-  /** The same in their order, and how many of the first ones are answered for certain. */
   readonly callOrder: string[];
+  /** Number of calls at the start of `callOrder` that are known to be answered. */
   answeredCalls: number;
   metadata: ContentMetadata;
   readonly responses: ToolResponseBlock[];
   responseMetadata: ContentMetadata;
-  /** What was recorded after the message: it follows the responses, which may still come. */
+  /** Entries recorded after the message. They follow its responses, of which more may come. */
   readonly after: IContent[];
 }
 
@@ -48,7 +48,7 @@ interface EarlyResponse {
   readonly metadata: ContentMetadata;
 }
 
-/** Responses that wait for their calls at most. */
+/** Maximum number of responses that wait for their calls. */
 const MAX_EARLY = 1_000;
 
 interface OpenCall {
@@ -57,9 +57,10 @@ interface OpenCall {
   readonly turn: number;
 }
 
-/** Kinds of counted warnings that are told apart. */
+/** Maximum number of different counted warnings. */
 const MAX_TALLIES = 100;
 
+/** Assembles one history. */
 export class HistoryAssembler {
   #events: TranscriptEvent[] = [];
   #turn: OpenTurn | undefined;
@@ -68,14 +69,14 @@ export class HistoryAssembler {
   #hasEntries = false;
   #beginsContext = false;
   readonly #openCalls = new Map<string, OpenCall>();
-  /** By the recorded id of the call. */
+  /** Keyed by the recorded id of the call. */
   readonly #early = new Map<string, EarlyResponse>();
-  /** By id in use, the number that a further call with that id gets. */
+  /** For each id in use, the suffix for the next call with the same id. */
   readonly #usedIds = new Map<string, number>();
   readonly #tallies = new Map<string, number>();
   readonly #repair = new TextRepair();
 
-  /** Adds what a user, or the harness in the user's place, said. */
+  /** Adds a message of the user, or of the harness on the user's behalf. */
   addHuman(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}): void {
     const filled = blocks.filter(hasSubstance);
     if (filled.length === 0) return;
@@ -83,8 +84,8 @@ export class HistoryAssembler {
   }
 
   /**
-   * Adds a model message, or a part of the open one when `key` is the same. A call without an id, or
-   * with one that an earlier message used, gets an id of its own.
+   * Adds a model message, or a part of the open one if `key` is the same. A call without an id, or
+   * with an id that an earlier message used, gets a new one.
    */
   addAi(blocks: readonly ContentBlock[], metadata: ContentMetadata = {}, key?: string): void {
     if (this.#turn === undefined || key === undefined || this.#turn.key !== key) {
@@ -104,7 +105,7 @@ export class HistoryAssembler {
       };
     }
     const turn = this.#turn;
-    // The first part tells when the message began, the last one what it used in the end.
+    // The first part has the start time, the last one the final usage.
     turn.metadata = {
       ...metadata,
       ...turn.metadata,
@@ -116,7 +117,7 @@ export class HistoryAssembler {
     }
   }
 
-  /** Adds a tool's answer. One whose call comes later waits for it; one that answers none is left out with a warning. */
+  /** Adds a tool response. It waits for a call that comes later; without any call, it is left out with a warning. */
   addResponse(
     response: RecordedResponse,
     place: TranscriptPlace,
@@ -145,24 +146,19 @@ export class HistoryAssembler {
     }
   }
 
-  /** The agent compacted its history: what is added from here on is all that it has. */
+  /** Begins a new context: the agent compacted its history and has only what is added from here on. */
   beginContext(): void {
     this.#closeTurn();
     this.#openCalls.clear();
     this.#beginsContext = this.#hasEntries;
   }
 
-  /** Whether the newest model message has calls that nothing has answered yet. */
-  get hasOpenCalls(): boolean {
-    return this.#oldestOpenCall() !== undefined;
-  }
-
-  /** Adds to what is known about the newest model message. */
+  /** Adds metadata to the newest model message. */
   amend(metadata: ContentMetadata): void {
     if (this.#turn !== undefined) this.#turn.metadata = { ...this.#turn.metadata, ...metadata };
   }
 
-  /** Tells where the agent worked; the first telling counts. */
+  /** Sets the workspace root; only the first call has an effect. */
   setWorkspaceRoot(path: string | undefined): void {
     if (path === undefined || path === '' || this.#hasWorkspaceRoot) return;
     this.#hasWorkspaceRoot = true;
@@ -174,21 +170,26 @@ export class HistoryAssembler {
     this.#events.push({ kind: 'warning', warning });
   }
 
-  /** Counts something that may occur often; `finish` warns of it once, with the count. */
+  /** Counts something that may occur often; `finish` emits one warning with the count. */
   tally(what: string): void {
     const key =
       this.#tallies.has(what) || this.#tallies.size < MAX_TALLIES ? what : 'other things left out';
     this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + 1);
   }
 
-  /** Hands out what has become final since the last time. */
+  /** Counts something that is left out, by kind. */
+  tallyLeftOut(what: string, kind: string): void {
+    this.tally(`${what} ${shownText(kind)} left out`);
+  }
+
+  /** Returns the events that became final since the last call. */
   drain(): readonly TranscriptEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  /** Ends the history; what remains is there to be drained. */
+  /** Ends the history. The remaining events can then be drained. */
   finish(): void {
     this.#closeTurn();
     for (const { response, place } of this.#early.values()) this.#warnOfOrphan(response, place);
@@ -234,7 +235,7 @@ export class HistoryAssembler {
     return id;
   }
 
-  /** A call that was answered stays so while its turn is open: none is looked at twice. */
+  /** Amortized O(1): an answered call stays answered while its turn is open, so none is examined twice. */
   #oldestOpenCall(): string | undefined {
     const turn = this.#turn;
     if (turn === undefined) return undefined;

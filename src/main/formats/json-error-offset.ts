@@ -1,5 +1,5 @@
-// Finds where a text stops being JSON. JSON.parse tells it for some errors only, and differently
-// from one Node version to the next.
+// Finds the offset at which a text stops being JSON. JSON.parse reports it for some errors only, and
+// differently in each Node version.
 
 const SPACE = /[\t\n\r ]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -8,7 +8,7 @@ const ESCAPE = /["\\/bfnrt]|u[\da-fA-F]{4}/y;
 type Expected =
   'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-/** The offset of the first character that JSON does not allow there; the length when the text ends too early. */
+/** Returns the offset of the first character that is not valid JSON, or the length if the text is truncated. */
 export function jsonErrorOffset(text: string): number {
   const open: ('{' | '[')[] = [];
   let expected: Expected = 'value';
@@ -49,7 +49,7 @@ export function jsonErrorOffset(text: string): number {
   }
 }
 
-/** The line and column of an offset, both counted from 1. */
+/** Returns the line and column of an offset, both counted from 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -1,21 +1,21 @@
-// Reads JSON Lines as they come: bounded memory however long the file, every damaged line told with
-// its number, and what is whole on such a line recovered. Knows no format.
+// Streams JSON Lines in bounded memory. Reports every damaged line with its number, and recovers the
+// complete objects on it. Independent of any format.
 
 import { tryParseJson } from '../../shared/json.js';
 import { jsonErrorOffset } from './json-error-offset.js';
 
-/** A record, or a damage, and the line that it stands on. */
+/** A record or a description of damage, with its line number, counted from 1. */
 export type JsonLine =
   | { readonly line: number; readonly value: unknown }
   | { readonly line: number; readonly damage: string };
 
-/** Characters of a line beyond which it is not kept. */
+/** Maximum length of a line in characters; longer ones are left out. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
-/** Places on a damaged line at which a whole record is looked for. */
+/** Number of offsets on a damaged line at which parsing a record is tried. */
 const MAX_RECOVERY_ATTEMPTS = 64;
 
-/** Cuts text that comes in pieces into lines. */
+/** Splits text that arrives in pieces into lines. */
 export class LineSplitter {
   #parts: string[] = [];
   #length = 0;
@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#maxLength = maxLength;
   }
 
-  /** The lines that this piece completes; undefined stands for one that was too long to keep. */
+  /** Returns the lines that this piece completes; `undefined` for a line that is too long. */
   push(piece: string): (string | undefined)[] {
     const lines: (string | undefined)[] = [];
     let start = 0;
@@ -38,7 +38,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The line that no line break ended. */
+  /** Returns the last line, which has no line break. */
   end(): string | undefined {
     return this.#take();
   }
@@ -57,7 +57,7 @@ export class LineSplitter {
   }
 }
 
-/** Yields the records of JSON Lines text. Blank lines are passed over. */
+/** Yields the records of JSON Lines text. Skips blank lines. */
 export async function* readJsonLines(
   pieces: AsyncIterable<string>,
   maxLength: number = MAX_LINE_LENGTH,
@@ -78,7 +78,7 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
     yield { line, damage: 'The line is too long to be read and was left out.' };
     return;
   }
-  // Preallocated blocks that a crash left unwritten read as NUL bytes.
+  // Disk blocks that were allocated but not written before a crash read as NUL bytes.
   const text = recorded.includes('\0') ? recorded.replaceAll('\0', '') : recorded;
   if (text !== recorded) {
     yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
@@ -93,14 +93,14 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
   for (const value of values) yield { line, value };
   if (rest === '') return;
   const what = values.length === 0 ? 'The line' : 'A part of the line';
-  // What a parser says quotes the line.
+  // Not the parser's message: it quotes the line.
   const at = jsonErrorOffset(text);
   yield { line, damage: `${what} is no JSON and was left out: character ${at} ends it.` };
 }
 
 /**
- * Finds whole objects on a line that is no JSON by itself: several that were joined, or one that
- * was appended to a torn one.
+ * Finds complete objects on a line that is not JSON as a whole: several joined ones, or one that was
+ * appended to a truncated one.
  */
 function recoverValues(text: string): { values: readonly unknown[]; rest: string } {
   const values: unknown[] = [];
@@ -123,7 +123,7 @@ function recoverValues(text: string): { values: readonly unknown[]; rest: string
   return { values, rest };
 }
 
-/** The offset after the object that starts at `start`, white space aside. */
+/** Returns the offset behind the object at `start`, ignoring white space before it. */
 function endOfObject(text: string, start: number): number | undefined {
   let depth = 0;
   let isInString = false;

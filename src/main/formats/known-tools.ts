@@ -1,5 +1,5 @@
-// The tools of all agents in one catalog: what sessions go by when nobody says which agent they are of. A name means
-// something only together with the parameters of a call; where these do not fit, nothing is known of it.
+// One catalog of the tools of all agents, the default for sessions whose agent is not given. Agents use the same name for
+// different tools, so a use applies only to calls that have its parameters.
 
 import { fileKeysOf } from '../../shared/density/index/call-use.js';
 import {
@@ -21,7 +21,7 @@ const PATH_KEYS = [
   'filename',
 ] as const;
 
-/** The ways in which calls say which lines they want, beside a path. */
+/** The parameters, beside a path, by which calls select lines. */
 const LINES: readonly LineKeys[] = [
   { first: 'start_line', last: 'end_line' },
   { first: 'startLine', last: 'endLine' },
@@ -48,7 +48,7 @@ const WRITES_WHOLE: readonly FileUse[] = [
 ];
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
 
-/** Names that no preset has: of editors, of servers for files, of agents without sessions here. */
+/** Tools that no preset has: of editors, of file servers, of agents whose sessions are not read here. */
 const OTHERS: ToolCatalog = {
   ...same(['read', 'view', 'view_file', 'readFile', 'read_text_file', 'open_file'], READS),
   read_multiple_files: READS_MANY,
@@ -60,7 +60,7 @@ const OTHERS: ToolCatalog = {
   ...same(['grep_search', 'file_search', 'codebase_search', 'webfetch', 'fetch'], searches()),
 };
 
-/** Of one name the first use that fits a call is taken: those that ask for more stand first. */
+/** Merges catalogs. The first use that fits a call wins, so more specific uses must come first. */
 function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   const uses = new Map<string, readonly ToolUse[]>();
   for (const [tool, known] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
@@ -69,7 +69,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   return Object.fromEntries(uses);
 }
 
-/** A use that only counts for calls in which a file is named as it says. */
+/** Restricts a use to calls that have one of its file parameters. */
 function fitting(use: ToolUse): ToolUse {
   if (use.has !== undefined || use.access === 'search' || use.access === 'run') return use;
   return { ...use, has: fileKeysOf(use) };
@@ -80,8 +80,8 @@ function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {
 }
 
 /**
- * What the tools of all known agents do, told by a tool's name and by which parameters a call has. A call that fits none of a
- * name's uses is one of a tool that is not known: its result stays as long as a read's.
+ * The tools of all known agents, matched by name and by the parameters of a call. A call that fits no use counts as one of an
+ * unknown tool: its result stays as long as that of a read.
  */
 export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   same(['read_file', 'Read'], READS),

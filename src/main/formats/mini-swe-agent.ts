@@ -1,5 +1,5 @@
-// Reads mini-swe-agent's trajectories (`*.traj.json`): a chat whose assistant writes one bash command,
-// which the next user message answers.
+// Reads mini-swe-agent's trajectories (`*.traj.json`): chats in which the assistant writes one bash
+// command into its text and the next user message holds its output.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { ChatReader } from './chat-reader.js';
@@ -14,14 +14,12 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 
-/** Whether a document is a trajectory of mini-swe-agent. */
 function isMiniSweAgentTrajectory(document: JsonRecord): boolean {
   const isTagged = asText(document['trajectory_format'])?.startsWith('mini-swe-agent') ?? false;
   const info = asRecord(document['info']);
   return Array.isArray(document['messages']) && (isTagged || info?.['mini_version'] !== undefined);
 }
 
-/** The directory that the commands ran in. */
 function miniSweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
   const config = asRecord(asRecord(document['info'])?.['config']);
   return asFilledText(asRecord(config?.['environment'])?.['cwd']);
@@ -32,7 +30,7 @@ const DIALECT: ChatDialect = {
   readMetadata,
 };
 
-/** The agent runs nothing unless there is exactly one block, and asks for another answer. */
+/** Reads the command of a text that has exactly one bash block; the agent runs no others. */
 function readBashBlock(text: string): readonly ContentBlock[] | undefined {
   const block = findBashBlock(text, 0);
   if (block === undefined || findBashBlock(text, block.end) !== undefined) return undefined;
@@ -51,7 +49,7 @@ interface BashBlock {
 
 const BLOCK_END = '\n```';
 
-/** Searches by offsets: one expression for all of it would take quadratic time on unclosed blocks. */
+/** Uses `indexOf` for the end: a regular expression for the whole block takes quadratic time on unclosed ones. */
 function findBashBlock(text: string, from: number): BashBlock | undefined {
   const opening = /```bash[ \t]*\r?\n/g;
   opening.lastIndex = from;

@@ -1,5 +1,5 @@
-// Reads the sessions that pi keeps (`~/.pi/agent/sessions/**/*.jsonl`): a header, then entries that name the one before them, so that a
-// session may branch. What pi's context holds is the branch that ends with the newest entry; a compaction keeps a summary and what it names.
+// Reads the sessions of pi (`~/.pi/agent/sessions/**/*.jsonl`): a header, then entries that name their parent, so that a session can
+// branch. The context is the branch that ends with the newest entry; a compaction reduces it to a summary and the entries it keeps.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import {
@@ -12,15 +12,18 @@ import {
   withoutUndefined,
 } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { shownText } from '../../shared/shown-text.js';
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
 import type { HistoryAssembler } from './history-assembler.js';
-import { asTimestamp } from './timestamp.js';
+import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Entries that are no part of what the model is sent. */
-const BOOKKEEPING: ReadonlySet<string> = new Set([
+const ENTRIES: ReadonlySet<string> = new Set([
+  'branch_summary',
+  'compaction',
+  'custom_message',
+  'message',
+  // Not sent to the model.
   'context_edit',
   'custom',
   'label',
@@ -29,15 +32,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   'thinking_level_change',
 ]);
 
-const ENTRIES: ReadonlySet<string> = new Set([
-  ...BOOKKEEPING,
-  'branch_summary',
-  'compaction',
-  'custom_message',
-  'message',
-]);
-
-/** Whether a record is one of pi's: an entry with an id and the one before it, or the header. */
+/** Whether a record is pi's header, or an entry that names its parent. */
 function isPiRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';
   if (type === 'session') return typeof record['cwd'] === 'string' && 'id' in record;
@@ -58,7 +53,7 @@ interface Entry {
   readonly place: TranscriptPlace;
 }
 
-/** Keeps the entries until the session's end: only then is known which branch they are of. */
+/** Buffers all entries, because the last one decides which branch is read. */
 class PiReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #entries: Entry[] = [];
@@ -71,7 +66,7 @@ class PiReader implements RecordReader {
     const type = asText(record['type']) ?? '';
     if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
     else if (ENTRIES.has(type)) this.#entries.push({ record, place });
-    else this.#history.tally(`records of the unknown type ${shownText(type)} left out`);
+    else this.#history.tallyLeftOut('records of the unknown type', type);
   }
 
   finish(): void {
@@ -82,7 +77,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  /** The entries that lead to the newest one; all of them, where they do not say what they follow. */
+  /** Returns the branch that ends with the newest entry; all entries if they name no parents. */
   #branch(): readonly Entry[] {
     const byId = new Map(this.#entries.map((entry) => [asText(entry.record['id']), entry]));
     const last = this.#entries.at(-1);
@@ -92,8 +87,7 @@ class PiReader implements RecordReader {
       branch.add(entry);
       entry = byId.get(asText(entry.record['parentId']) ?? '');
     }
-    const others = this.#entries.length - branch.size;
-    for (let left = others; left > 0; left -= 1) {
+    for (let others = this.#entries.length - branch.size; others > 0; others -= 1) {
       this.#history.tally('entries of branches that the session went back from, left out');
     }
     return [...branch].reverse();
@@ -159,21 +153,17 @@ class PiReader implements RecordReader {
         this.#history.addHuman(blocks, { ...time, synthetic: true });
         break;
       default:
-        this.#history.tally(`messages of the unknown role ${shownText(role)} left out`);
+        this.#history.tallyLeftOut('messages of the unknown role', role);
     }
   }
 
-  /** What the user ran, as the model is told of it. */
+  /** Reads a command that the user ran, in the form that the model was sent. */
   #readCommand(message: JsonRecord, time: ContentMetadata): void {
     if (message['excludeFromContext'] === true) return;
     const command = asText(message['command']) ?? '';
     const output = asText(message['output']) ?? '';
     this.#history.addHuman([{ type: 'text', text: `Ran \`${command}\`\n${output}` }], time);
   }
-}
-
-function timeOf(record: JsonRecord): ContentMetadata {
-  return withoutUndefined({ timestamp: asTimestamp(record['timestamp']) });
 }
 
 function readBlocks(content: unknown): readonly ContentBlock[] {

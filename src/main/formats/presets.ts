@@ -1,4 +1,4 @@
-// How the histories of each agent are pruned: by what its tools do, which stands with its reader, and by what all have in common.
+// Pruning settings per agent: the tool catalog of its format, and defaults that all agents share.
 
 import { SAFE_INCLUSION_SYNTAXES } from '../../shared/density.js';
 import { kindOf } from '../../shared/misuse.js';

@@ -1,4 +1,4 @@
-// Reads the transcripts that are one JSON document, message by message.
+// Reads transcripts that are one JSON document.
 
 import { asArray, asRecord } from '../../shared/json.js';
 import type { DocumentFormat } from './format.js';
@@ -9,7 +9,7 @@ import { unreadable } from './transcript-text.js';
 /**
  * Parses a document.
  *
- * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` that tells where the text stops being JSON.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` with the place at which the text stops being JSON.
  */
 export function parseDocument(text: string): unknown {
   try {
@@ -26,9 +26,9 @@ export function parseDocument(text: string): unknown {
 }
 
 /**
- * Reads a document's messages into the history. Yields after each, so that entries can be handed out.
+ * Reads a document's messages into the history. Yields after each, so that the caller can drain entries.
  *
- * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` when the document has no list of messages.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the document has no list of messages.
  */
 export function* readDocument(
   document: unknown,

@@ -1,5 +1,5 @@
 // Reads recorded sessions of other agents as histories. Detects the format, then streams: JSON Lines
-// take the memory of one line and one turn, whole documents that of the document.
+// need memory for one line and one turn, a document needs memory for all of it.
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -27,44 +27,44 @@ import {
 } from './transcript.js';
 
 export interface ReadTranscriptOptions {
-  /** Taken as it is; by default, the format is detected from the content. */
+  /** Not checked against the content. @default detected from the content */
   readonly format?: TranscriptFormat;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Told after each piece how much was read so far: bytes, or characters where the source gives text. */
+  /** Called after each piece with the length read so far: bytes, or characters if the source yields text. */
   readonly onRead?: (length: number) => void;
 }
 
-/** A transcript that was read as a whole. */
+/** A transcript that was read completely. */
 export interface Transcript {
   readonly format: TranscriptFormat;
-  /** The working directory that the session recorded. */
+  /** The recorded working directory. */
   readonly workspaceRoot?: string;
   /** A valid history from each start of a context to the next. */
   readonly entries: readonly IContent[];
   /**
-   * Where the agent's context began anew, as indices of entries in ascending order: the agent had compacted its history, and had nothing
-   * of what stands before. Absent where it never did.
+   * Ascending indices of entries at which the agent's context began anew because it had compacted its history: its context holds
+   * nothing before them. Absent if it never did.
    */
   readonly contextStarts?: readonly number[];
-  /** What could not be read. */
+  /** What was left out or repaired. */
   readonly warnings: readonly TranscriptWarning[];
   /** How histories of this agent are pruned. */
   readonly preset: AgentPreset;
 }
 
-/** Lines that are looked at to detect a format. */
+/** Maximum number of lines examined to detect a format. */
 const PROBED_LINES = 50;
 
-/** Characters of a whole document that are read at most. */
+/** Maximum length of a document in characters. */
 const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
 
 /**
  * Reads a recorded session, from a path or from chunks of text or UTF-8 bytes.
  *
- * @throws CtxfoldError `UNKNOWN_FORMAT` when the content is of no known format or the
- * named one is not known; `UNREADABLE_TRANSCRIPT` when the file cannot be read, is no text, or is a
- * document whose JSON is damaged.
+ * @throws CtxfoldError `UNKNOWN_FORMAT` if the content has no known format or the given one is not
+ * known; `UNREADABLE_TRANSCRIPT` if the file cannot be read, is not text, or is a document whose JSON
+ * is damaged.
  */
 export async function readTranscript(
   source: string | TranscriptChunks,
@@ -127,7 +127,7 @@ function isChunks(source: unknown): source is TranscriptChunks {
   return isObject(source) && Symbol.asyncIterator in source;
 }
 
-/** Reads as much as it takes to tell a format of JSON Lines, and keeps it in `head`. */
+/** Reads until a JSON Lines format is detected or ruled out. What was read is kept in `head`. */
 async function detectLineFormat(
   text: AsyncGenerator<string>,
   head: string[],
@@ -150,7 +150,7 @@ async function detectLineFormat(
       lines += 1;
     }
   }
-  // A document never begins with two whole objects.
+  // No document begins with two lines that are complete objects.
   if (objects === 2) throw unknownFormat('A JSON Lines file with such records');
   return undefined;
 }

@@ -1,8 +1,7 @@
-// Reads SWE-agent's trajectories (`*.traj`): a history of messages whose assistant either calls tools
-// or writes one command, which the next message answers; or, without a history, the steps themselves.
+// Reads SWE-agent's trajectories (`*.traj`): a history of messages in which the assistant either calls
+// tools or writes one command, which the next message answers; without a history, the list of steps.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { EDITOR_TOOL } from './editor-tool.js';
 import type { DocumentFormat, RecordReader } from './format.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -17,19 +16,18 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 
-/** Whether a document is a trajectory of SWE-agent. */
 function isSweAgentTrajectory(document: JsonRecord): boolean {
   return Array.isArray(document['history']) || Array.isArray(document['trajectory']);
 }
 
-/** The directory that the first step worked in. */
+/** Returns the working directory of the first step. */
 function sweAgentWorkspaceRoot(document: JsonRecord): string | undefined {
   const state = asRecord(asArray(document['trajectory'])[0])?.['state'];
   const parsed = typeof state === 'string' ? tryParseJson(state) : state;
   return asFilledText(asRecord(parsed)?.['working_dir']);
 }
 
-/** Makes the reader of a history's messages; it takes the steps of a trajectory too. */
+/** Creates a reader for the messages of a history and for the steps of a trajectory. */
 function createSweAgentReader(history: HistoryAssembler): RecordReader {
   const reader = new ChatReader(history, new CommandDialect());
   return {
@@ -49,7 +47,7 @@ function createSweAgentReader(history: HistoryAssembler): RecordReader {
 /** Commands whose first argument is a file. */
 const PATH_COMMANDS: ReadonlySet<string> = new Set(['open', 'create']);
 
-/** Commands that change the file which is open. */
+/** Commands that change the open file. */
 const EDIT_COMMANDS: ReadonlySet<string> = new Set(['edit', 'insert', 'append']);
 
 const PLAIN_COMMAND = /^[A-Za-z0-9_.-]{1,40}$/;
@@ -65,7 +63,7 @@ class CommandDialect implements ChatDialect {
     if (action === undefined) return undefined;
     const [first = '', ...words] = firstWords(action);
     if (first === '') return undefined;
-    // Reports show names of tools: what is no plain name is a line for the shell, and may say anything.
+    // Reports show tool names; anything but a plain name is a shell command with arbitrary content.
     const name = PLAIN_COMMAND.test(first) ? first : 'bash';
     return [
       { type: 'text', text: asText(message['thought']) ?? text },
@@ -73,7 +71,7 @@ class CommandDialect implements ChatDialect {
     ];
   };
 
-  /** Observations end with the state of the special interface, the open file included. */
+  /** Tracks the open file, which the state at the end of an observation names. */
   readonly onObservation = (text: string): void => {
     const state = /\(Open file: ([^\n]*)\)\s*\n\(Current directory:/.exec(text.slice(-4096));
     if (state !== null) this.#openFile = state[1] === 'n/a' ? undefined : state[1];
@@ -87,7 +85,7 @@ class CommandDialect implements ChatDialect {
     const command = action.trimEnd();
     const [first, second] = words;
     if (name === 'str_replace_editor' && first !== undefined) {
-      // As the tool of that name takes them, so that one catalog serves both.
+      // The same parameters as the tool of that name, so that one catalog entry fits both.
       return { command: first, ...(second !== undefined && { path: second }), text: command };
     }
     const path = PATH_COMMANDS.has(name)
@@ -99,31 +97,29 @@ class CommandDialect implements ChatDialect {
   }
 }
 
-/** The first three words of a command's first line, quotes taken off. */
+/** Returns the first three words of a command's first line, without quotes. */
 function firstWords(action: string): readonly string[] {
   const line = action.trimStart().slice(0, 4096).split(/\r?\n/, 1)[0] ?? '';
   const words = line.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
   return words.slice(0, 3).map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** What SWE-agent's tools do; keys were taken from recorded sessions. */
-const TOOLS: ToolCatalog = {
-  open: readsFile('part', ['path']),
-  create: writesFile('whole', ['path', 'filename']),
-  edit: writesFile('part', ['path']),
-  insert: writesFile('part', ['path']),
-  append: writesFile('part', ['path']),
-  str_replace_editor: EDITOR_TOOL,
-  bash: runsCommands(),
-  search_dir: searches(),
-  search_file: searches(),
-  find_file: searches(),
-};
-
 /** Trajectories of SWE-agent. */
 export const SWE_AGENT: DocumentFormat<'swe-agent'> = {
   name: 'swe-agent',
-  toolCatalog: TOOLS,
+  // Keys were taken from recorded sessions.
+  toolCatalog: {
+    open: readsFile('part', ['path']),
+    create: writesFile('whole', ['path', 'filename']),
+    edit: writesFile('part', ['path']),
+    insert: writesFile('part', ['path']),
+    append: writesFile('part', ['path']),
+    str_replace_editor: EDITOR_TOOL,
+    bash: runsCommands(),
+    search_dir: searches(),
+    search_file: searches(),
+    find_file: searches(),
+  },
   detectDocument: isSweAgentTrajectory,
   lists: ['history', 'trajectory', 'messages'],
   open: (history, document) => {

@@ -1,42 +1,42 @@
-// Makes recorded values safe for everything downstream: no lone surrogates, which cannot be encoded, no nesting
-// that would exhaust a stack, no number that JSON has no text for, and no more than a history takes as one entry.
-// What is sound stays the same object.
+// Makes recorded values valid as history entries: replaces lone surrogates, which UTF-8 cannot encode, nesting that
+// would overflow the stack, numbers that JSON cannot represent, and content beyond the size limit of an entry.
+// Valid values are returned as the same object.
 
 import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion.js';
 
 const { maxDepth, maxCharacters, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** What stands in place of a value that is nested deeper. */
+/** Replaces a value that is nested too deeply. */
 const TOO_DEEP = '[nested too deeply]';
 
-/** What stands in place of a text or a list that an entry has no room for. */
+/** Replaces a text or a list that exceeds the size limit of the entry. */
 const TOO_LARGE = '[too large]';
 
-/** Levels down to the fields of a block: what it is, and whom it answers, is kept whatever the rest takes. */
+/** Depth of a block's own fields. Its type and call id are kept even if the entry is full. */
 const FIELD_DEPTH = 3;
 
-/** Characters of such a field at most. */
+/** Maximum length of such a field. */
 const MAX_FIELD = 1_024;
 
-/** Characters and values that are left to the fields of blocks, and to what stands in place of others. */
+/** Characters and values reserved for such fields and for replacements. */
 const RESERVE = 100_000;
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** Repairs values and counts what it had to change. */
 export class TextRepair {
-  /** Lone surrogates that became U+FFFD. */
+  /** Lone surrogates replaced by U+FFFD. */
   surrogates: number = 0;
-  /** Values that were cut off for being nested too deeply. */
+  /** Values replaced because they were nested too deeply. */
   tooDeep: number = 0;
-  /** Texts, lists and objects that were left out for being too large. */
+  /** Texts, lists and objects replaced because they were too large. */
   tooLarge: number = 0;
-  /** Numbers that became null because JSON cannot hold them. */
+  /** Numbers replaced by null because JSON cannot represent them. */
   notFinite: number = 0;
   #characters = 0;
   #values = 0;
 
-  /** Returns the value, or a copy of it in which only what was unsound differs. */
+  /** Returns the value itself if it is valid, else a copy in which only the invalid parts differ. */
   repair<T>(value: T): T {
     this.#characters = 0;
     this.#values = 0;
@@ -60,7 +60,7 @@ export class TextRepair {
       : this.#object(value, depth + 1);
   }
 
-  /** The text, where the entry has room for it besides what it holds already. */
+  /** Returns the text, or `TOO_LARGE` if the entry has no room for it. */
   #fitting(text: string, depth: number): string {
     if (depth <= FIELD_DEPTH && text.length <= MAX_FIELD) return text;
     if (this.#characters + text.length > maxCharacters - RESERVE) {
@@ -100,7 +100,7 @@ export class TextRepair {
       newValue: this.#value(value, depth),
     }));
     if (fields.every((it) => it.key === it.newKey && it.value === it.newValue)) return object;
-    // fromEntries defines `__proto__` as a plain key, where assignment would set the prototype.
+    // fromEntries defines `__proto__` as a plain key; assignment would set the prototype.
     return Object.fromEntries(fields.map(({ newKey, newValue }) => [newKey, newValue]));
   }
 }

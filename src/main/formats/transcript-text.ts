@@ -1,5 +1,5 @@
-// Brings a transcript in as text, piece by piece: opens files, decodes, refuses what is no text.
-// Whatever goes wrong is told as UNREADABLE_TRANSCRIPT, an abort excepted.
+// Streams the text of a transcript: opens files, decodes, and refuses binary content.
+// Every failure except an abort becomes UNREADABLE_TRANSCRIPT.
 
 import { abortable } from '../waiting/abortable.js';
 import { createReadStream } from 'node:fs';
@@ -8,13 +8,13 @@ import { CtxfoldError } from '../../shared/errors.js';
 /** Text of a transcript, in pieces of any size. */
 export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
 
-/** Characters at the start that decide whether a file is text. */
+/** Length of the start that decides whether a file is text. */
 const PROBE_LENGTH = 4096;
 
 /**
  * Yields the text of a transcript, decoded as UTF-8 without byte order mark.
  *
- * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` when the source fails or is no text.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the source fails or is not text.
  */
 export async function* readText(
   source: string | TranscriptChunks,
@@ -51,7 +51,7 @@ export async function* readText(
   }
 }
 
-/** The chunks, as long as nobody aborts: a source may never have another one. */
+/** Yields the chunks until the signal aborts, even if the source never yields another one. */
 async function* untilAborted(
   chunks: TranscriptChunks,
   signal: AbortSignal | undefined,
@@ -64,7 +64,7 @@ async function* untilAborted(
       yield next.value;
     }
   } finally {
-    // Nobody waits for a source that never ends.
+    // Not awaited: the source may never end.
     Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
@@ -75,12 +75,12 @@ export function unreadable(message: string, cause?: unknown): CtxfoldError {
   return new CtxfoldError(message, 'UNREADABLE_TRANSCRIPT', options);
 }
 
-/** A line that begins as JSON does. What precedes that is looked for within the line: across lines it takes quadratic time. */
+/** A line that begins like JSON. White space is skipped within the line only: across lines it would take quadratic time. */
 const JSON_LINE = /^(?:(?![\r\n\u2028\u2029])[\s\0])*[[{]/m;
 
 function checkedText(start: string, name: string): string {
   const text = start.startsWith('\uFEFF') ? start.slice(1) : start;
-  // A crash can leave NUL bytes before good records, so JSON behind them is still JSON.
+  // A crash can leave NUL bytes before good records, so they do not make a file binary.
   const isJson = JSON_LINE.test(text);
   const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;

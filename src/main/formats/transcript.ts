@@ -1,9 +1,8 @@
-// What reading a transcript yields: the known formats, the events of a stream and the warnings
-// about what was left out. Plain data only.
+// The data that reading a transcript yields: format names, stream events and warnings.
 
 import type { IContent } from '../../shared/content.js';
 
-/** The agents whose recorded sessions can be read; formats.ts has their readers. */
+/** The formats that can be read; formats.ts has their readers. */
 export const TRANSCRIPT_FORMATS = [
   'claude-code',
   'codex',
@@ -17,7 +16,7 @@ export const TRANSCRIPT_FORMATS = [
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** Where in a transcript something stands. */
+/** A location in a transcript. */
 export interface TranscriptPlace {
   /** The line of a JSON Lines file, counted from 1. */
   readonly line?: number;
@@ -25,19 +24,19 @@ export interface TranscriptPlace {
   readonly place?: string;
 }
 
-/** Something in a transcript that could not be taken as it is: left out, or mended where the message says so. */
+/** Something in a transcript that was left out, or repaired if the message says so. */
 export interface TranscriptWarning extends TranscriptPlace {
   readonly message: string;
 }
 
 /**
- * What a stream of a transcript tells, in order: `format` first, `workspace-root` at most once, then
- * the entries of a valid history, with warnings between them. Warnings that count something come last.
+ * An event of a transcript stream. Order: `format` first, `workspace-root` at most once, then the
+ * entries of a valid history with warnings in between. Warnings that count something come last.
  */
 export type TranscriptEvent =
   | { readonly kind: 'format'; readonly format: TranscriptFormat }
   | { readonly kind: 'workspace-root'; readonly path: string }
-  /** The agent has compacted its history: the entries from here on are all that it still had. */
+  /** The agent compacted its history: its context consists of the entries that follow. */
   | { readonly kind: 'context-start' }
   | { readonly kind: 'entry'; readonly content: IContent }
   | { readonly kind: 'warning'; readonly warning: TranscriptWarning };

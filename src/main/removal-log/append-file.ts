@@ -1,4 +1,4 @@
-// The file behind a removal log, as a port of five operations, and its one real form. Knows no records.
+// The file of a removal log: an interface of five operations, and its implementation on a file handle.
 
 import { constants } from 'node:fs';
 import { mkdir, open, realpath } from 'node:fs/promises';
@@ -6,13 +6,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemCode } from './removal-log-errors.js';
 
-/** A file that bytes are added to. Each operation rejects with the system's error. */
+/** A file to append to. Each operation rejects with the system's error. */
 export interface AppendFile {
   /** Size in bytes, and whether a directory still names the file. */
   status(): Promise<{ readonly sizeBytes: number; readonly isLinked: boolean }>;
-  /** Adds bytes at the end; returns how many: a full disk or a size limit can cut a write short. */
+  /** Appends bytes and returns how many: a full disk or a size limit can cause a short write. */
   write(bytes: Uint8Array): Promise<number>;
-  /** Reads from an offset on into a buffer; returns how many bytes, 0 behind the end. */
+  /** Reads at an offset into a buffer and returns the number of bytes, 0 at the end. */
   read(buffer: Buffer, offset: number): Promise<number>;
   /** Resolves when all written bytes are on the device. */
   datasync(): Promise<void>;
@@ -22,18 +22,18 @@ export interface AppendFile {
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 
-/** What file systems say that cannot sync a directory. */
+/** Error codes of file systems that cannot sync a directory. */
 const NO_DIRECTORY_SYNC: ReadonlySet<string> = new Set(['EISDIR', 'EPERM', 'EINVAL', 'ENOTSUP']);
 
-/** @throws TypeError when a path cannot be that of a file. */
+/** @throws TypeError if the path cannot name a file. */
 export function assertFilePath(path: unknown): asserts path is string {
   const isFilePath = typeof path === 'string' && !path.includes('\0') && !/(?:^|[\\/])$/.test(path);
   if (!isFilePath) throw new TypeError(`Expected the path of a file, got ${JSON.stringify(path)}.`);
 }
 
 /**
- * Makes the directories of a path (0700) where they are missing, and returns the path with all
- * symbolic links of its directories resolved: one name for one file.
+ * Creates the missing directories of a path (0700) and returns the path with all symbolic links of its
+ * directories resolved, so that a file has one name.
  */
 export async function prepareParentDirectory(path: string): Promise<string> {
   const directory = dirname(resolve(path));
@@ -42,9 +42,9 @@ export async function prepareParentDirectory(path: string): Promise<string> {
 }
 
 /**
- * Opens a file for appending, and for reading it whatever its path names by then. A new one has mode 0600,
- * and its name is on the device before this resolves; one that exists keeps its mode. A symbolic link
- * in its place is refused with `ELOOP`, as it may lead anywhere, and so is what is no regular file.
+ * Opens a file for appending and reading. A new file has mode 0600, and its directory entry is on disk
+ * before this resolves; an existing one keeps its mode. Refuses a symbolic link (`ELOOP`), because its
+ * target may be anywhere, and anything but a regular file.
  */
 export async function openAppendFile(path: string): Promise<AppendFile> {
   const { handle, isNew } = await openHandle(path);
@@ -67,12 +67,12 @@ async function openHandle(
     return { handle: await open(path, newFlags, FILE_MODE), isNew: true };
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    // Opening a pipe would wait for a reader.
+    // Without O_NONBLOCK, opening a pipe would wait for a reader.
     return { handle: await open(path, flags | constants.O_NONBLOCK), isNew: false };
   }
 }
 
-/** The port on an open handle. To write, it must be in append mode. */
+/** Wraps an open handle. For writing, it must be in append mode. */
 export function appendFileOf(handle: FileHandle): AppendFile {
   return {
     status: async () => {

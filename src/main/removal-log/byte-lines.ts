@@ -1,20 +1,19 @@
-// Cuts bytes into lines in bounded memory. Works on bytes, as a file can be torn inside a character;
-// knows nothing of what a line says.
+// Splits bytes into lines in bounded memory. Works on bytes because a file can be truncated within a
+// character.
 
-/** A line without its line break and without NUL bytes, which JSON never holds. */
+/** A line without its line break and without NUL bytes, which JSON never contains. */
 export interface ByteLine {
-  /** Empty when the line is too long. */
+  /** Empty if the line is too long. */
   readonly bytes: Buffer;
-  /** Offset in the file of the first byte that is no NUL. */
+  /** Offset in the file of the first non-NUL byte. */
   readonly offset: number;
-  /** Bytes in the file from `offset` to the end of the line, NUL bytes included, line break not. */
+  /** Bytes in the file from `offset` to the end of the line, with NUL bytes, without line break. */
   readonly spanBytes: number;
-  /** Bytes of the line that are no NUL. */
+  /** Number of non-NUL bytes. */
   readonly keptBytes: number;
   readonly nulBytes: number;
-  /** Offset in the file of the first NUL byte, if there is one. */
+  /** Offset in the file of the first NUL byte; meaningless if there is none. */
   readonly nulOffset: number;
-  /** Whether the line was longer than allowed. */
   readonly isTooLong: boolean;
 }
 
@@ -37,7 +36,7 @@ class LineBuffer {
     return this.#keptBytes === 0 && this.#nulBytes === 0;
   }
 
-  /** Adds bytes that stand at `offset` in the file. */
+  /** @param offset of the bytes in the file */
   add(bytes: Buffer, offset: number): void {
     const nulAt = bytes.indexOf(0);
     if (nulAt === -1) {
@@ -79,7 +78,7 @@ class LineBuffer {
   }
 }
 
-/** Copies runs, not bytes: a block that was never written is one run of any length. */
+/** Copies runs, not single bytes: an unwritten block is one long run. */
 function withoutNuls(bytes: Buffer): { readonly kept: Buffer; readonly firstKeptAt: number } {
   const target = Buffer.allocUnsafe(bytes.length);
   let keptBytes = 0;
@@ -97,10 +96,10 @@ function withoutNuls(bytes: Buffer): { readonly kept: Buffer; readonly firstKept
 }
 
 /**
- * Yields the lines of a file, the last one also when no line break ends it.
+ * Yields the lines of a file, including a last one without line break.
  *
- * @param chunks the bytes, from `startOffset` on; a chunk must not be changed after it was given
- * @param maxLineBytes beyond this a line is told of and not kept
+ * @param chunks the bytes from `startOffset` on; a chunk must not change after it was yielded
+ * @param maxLineBytes the content of longer lines is dropped
  */
 export async function* splitByteLines(
   chunks: AsyncIterable<Buffer>,

@@ -1,5 +1,5 @@
-// Where a removal log mentions which tool call, so that a result can be restored without reading the
-// whole file. Holds places as columns of small numbers, never payloads.
+// An index of a removal log by call id, so that a result can be restored without reading the whole file.
+// Stores positions in integer columns, no payloads.
 
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { IntColumn } from '../../shared/density/index/history-columns.js';
@@ -7,27 +7,27 @@ import type { LocatedRemoval, RecordPlace } from './removal-reader.js';
 import { StandIns } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';
 
-/** A record that holds the call of one call id, or a response to it that may be the original. */
+/** A record with a call, or with a response to it that may be the original. */
 export interface CallSighting {
   readonly sessionId: string;
   readonly toolName: string;
   readonly place: RecordPlace;
-  /** What speaks against the response; `null` for the call. */
+  /** Evidence that the response is not the original; `null` for a call. */
   readonly doubt: Doubt | null;
 }
 
-const LOOKS_MADE = 1;
-const STANDS_IN_ELSEWHERE = 2;
+const LOOKS_LIKE_PLACEHOLDER = 1;
+const IS_STAND_IN_ELSEWHERE = 2;
 const CALL = 4;
-/** Offsets exceed what a column holds. */
+/** Offsets exceed 32 bits, so they are split into two columns. */
 const LOW_OFFSETS = 2 ** 31;
 
-/** The sightings of each call id. Records have to come in the order of the file. */
+/** The sightings of each call id. Records must be added in file order. */
 export class CallIndex {
   readonly #standIns = new StandIns();
-  /** By call id, the row of its last sighting. */
+  /** Row of the last sighting, by call id. */
   readonly #lastRows = new Map<string, number>();
-  /** The sighting of the same call before, or -1. */
+  /** Row of the previous sighting of the same call, or -1. */
   readonly #earlierRows = new IntColumn();
   readonly #highOffsets = new IntColumn();
   readonly #lowOffsets = new IntColumn();
@@ -35,11 +35,11 @@ export class CallIndex {
   readonly #sessions = new IntColumn();
   readonly #tools = new IntColumn();
   readonly #flags = new IntColumn();
-  /** Ids of sessions and names of tools, and the place of each. */
+  /** Interned session ids and tool names. */
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** @param onlyCallId leaves out what other calls hold */
+  /** @param onlyCallId skips all other calls */
   note({ record, location }: LocatedRemoval, onlyCallId?: string): void {
     const { sessionId, entry } = record;
     const place = { offset: location.offset, seq: record.seq };
@@ -57,7 +57,7 @@ export class CallIndex {
     }
   }
 
-  /** The sightings of a call, the last one first. */
+  /** Yields the sightings of a call, last one first. */
   *sightings(callId: string): Generator<CallSighting> {
     let row = this.#lastRows.get(callId) ?? -1;
     for (; row !== -1; row = this.#earlierRows.at(row)) {
@@ -72,8 +72,8 @@ export class CallIndex {
         doubt:
           (flags & CALL) === 0
             ? {
-                looksMade: (flags & LOOKS_MADE) !== 0,
-                standsInElsewhere: (flags & STANDS_IN_ELSEWHERE) !== 0,
+                looksLikePlaceholder: (flags & LOOKS_LIKE_PLACEHOLDER) !== 0,
+                isStandInElsewhere: (flags & IS_STAND_IN_ELSEWHERE) !== 0,
               }
             : null,
       };
@@ -102,5 +102,8 @@ export class CallIndex {
 
 function flagsOf(doubt: Doubt | null): number {
   if (doubt === null) return CALL;
-  return (doubt.looksMade ? LOOKS_MADE : 0) | (doubt.standsInElsewhere ? STANDS_IN_ELSEWHERE : 0);
+  return (
+    (doubt.looksLikePlaceholder ? LOOKS_LIKE_PLACEHOLDER : 0) |
+    (doubt.isStandInElsewhere ? IS_STAND_IN_ELSEWHERE : 0)
+  );
 }

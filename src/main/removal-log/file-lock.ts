@@ -1,5 +1,5 @@
-// Keeps a second writer away from a file: a lock file beside it that names its holder, on a lease that the
-// holder renews. Who renews no more is taken over, and has to notice before it writes again.
+// A lock file with a lease, which keeps a second writer away from a file. The holder renews the lease; if
+// it stops, another process takes the lock over, and the former holder must notice before it writes again.
 
 import { open, readFile, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,26 +8,26 @@ import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
 import type { LockHolder } from './lock-holder.js';
 import { systemCode } from './removal-log-errors.js';
 
-/** A lock that is held. */
+/** A held lock. */
 export interface FileLock {
-  /** @throws Error with code `ELOCKLOST` when the lock file is somebody else's by now, or gone. */
+  /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
   assertHeld(): Promise<void>;
-  /** Removes the lock file, unless somebody else's stands there by now. */
+  /** Removes the lock file, unless it belongs to another holder. */
   release(): Promise<void>;
 }
 
-/** How locks live and die, in milliseconds. */
+/** Timing of locks, in milliseconds. */
 export interface LockTiming {
-  /** Between two signs of life. */
+  /** Interval of the heartbeat. */
   readonly beatMs: number;
-  /** Without a sign of life after which a lock is taken over. */
+  /** Time without a heartbeat after which a lock is taken over. */
   readonly leaseMs: number;
 }
 
 const TIMING: LockTiming = { beatMs: 2_000, leaseMs: 6_000 };
-/** Looks at a lock in the time of one beat. */
+/** How often a watched lock is read per heartbeat interval. */
 const LOOKS_PER_BEAT = 4;
-/** A takeover takes a few system calls; what guards one for longer belongs to a process that died in it. */
+/** A takeover takes a few system calls; an older guard file belongs to a process that died during one. */
 const MAX_TAKEOVER_MS = 10_000;
 const MAX_ATTEMPTS = 5;
 
@@ -37,14 +37,14 @@ const HELD_HERE = new Set<string>();
 /**
  * Takes the lock of a file.
  *
- * A lock that is held in this process is refused at once, one whose holder was a process of this system
- * that has ended is taken over at once. Any other holder is watched: as soon as it gives a sign of life the lock is
- * refused, and after a lease without one it is taken over, be it of another host, a container that is
- * gone, or a process that is suspended. What counts is whether the lock file changes while it is watched; no
- * clocks are compared.
+ * If this process holds the lock, this fails at once; if the holder was a process of this system that has
+ * ended, the lock is taken over at once. Any other holder is watched: with its first heartbeat this
+ * fails, and after a lease without one the lock is taken over, be its holder on another host, in a
+ * container that is gone, or suspended. A heartbeat is any change of the lock file while it is watched, so
+ * no clocks are compared.
  *
- * @throws Error with code `ELOCKED` while somebody holds it, telling who and what to do; the system's
- * error when the lock file cannot be made.
+ * @throws Error with code `ELOCKED` if somebody holds the lock; its message names the holder. The system's
+ * error if the lock file cannot be created.
  */
 export async function acquireFileLock(
   path: string,
@@ -101,16 +101,16 @@ class HeldLock implements FileLock {
       const text = await readLock(this.#lockPath);
       if (text !== undefined && this.#isOwn(text)) await unlink(this.#lockPath);
     } finally {
-      // What could not be removed is taken over when its lease has ended.
+      // A lock file that could not be removed is taken over after its lease.
       HELD_HERE.delete(this.#holder.token);
     }
   }
 
-  /** Never rejects: who cannot renew the lease loses it, and `assertHeld` tells. */
+  /** Never rejects: if the lease cannot be renewed, the lock is lost, and `assertHeld` throws. */
   async #beat(): Promise<void> {
     let handle: FileHandle | undefined;
     try {
-      // What is read and what is written are one file, also when another takes the lock over in between.
+      // One handle: if another process takes the lock over in between, this must not write to its file.
       handle = await open(this.#lockPath, 'r+');
       if (!this.#isOwn(await handle.readFile('utf8'))) return;
       this.#beats += 1;
@@ -138,7 +138,7 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
   try {
     await handle.writeFile(lockText(holder, 0));
   } catch (error) {
-    // Made but not filled, as on a full disk: it must not keep others away.
+    // An empty lock file, as on a full disk, must not keep others away.
     await unlink(lockPath);
     throw error;
   } finally {
@@ -147,7 +147,7 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
   return true;
 }
 
-/** Whether a lock's holder has ended, or gives no sign of life for a lease. One that is just being made does. */
+/** Whether a lock's holder has ended, or sends no heartbeat for a lease. Completing a new lock file counts as one. */
 async function isDead(lockPath: string, text: string, timing: LockTiming): Promise<boolean> {
   const holder = parseHolder(text);
   if (holder !== undefined) {
@@ -155,7 +155,7 @@ async function isDead(lockPath: string, text: string, timing: LockTiming): Promi
     if (await isGone(holder)) return true;
   }
   const lookMs = timing.beatMs / LOOKS_PER_BEAT;
-  // Looks are counted and time is not: this process may be suspended itself, together with the holder.
+  // Counts reads, not time: this process may be suspended itself, together with the holder.
   for (let looks = Math.ceil(timing.leaseMs / lookMs); looks > 0; looks -= 1) {
     await delay(lookMs);
     const now = await readLock(lockPath);
@@ -167,10 +167,10 @@ async function isDead(lockPath: string, text: string, timing: LockTiming): Promi
 
 /**
  * Removes a lock whose holder has died. Two processes can find the same dead lock, and the slower one
- * must not remove the new lock of the faster one. So a dead lock is removed only by who has made the
- * guard file and found it as it was: nobody else can put another one in its place meanwhile.
+ * must not remove the new lock of the faster one. So a process must create the guard file first and then
+ * find the dead lock unchanged: no other process can replace it while the guard exists.
  *
- * @returns `false` when another process has the guard
+ * @returns `false` if another process has the guard
  */
 async function discardDeadLock(lockPath: string, text: string): Promise<boolean> {
   const guardPath = `${lockPath}.takeover`;
@@ -183,7 +183,7 @@ async function discardDeadLock(lockPath: string, text: string): Promise<boolean>
   return true;
 }
 
-/** The guard of a process that was killed in those few system calls is in the way until it is too old. */
+/** Creates the guard file. One that a killed process left behind is removed once it is too old. */
 async function createGuard(guardPath: string): Promise<boolean> {
   try {
     await (await open(guardPath, 'wx', 0o600)).close();

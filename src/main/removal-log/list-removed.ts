@@ -1,4 +1,4 @@
-// Tells which results of tools a removal log holds originals of, without the originals.
+// Lists the tool results whose originals a removal log has, without their content.
 
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
@@ -11,16 +11,16 @@ import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
 import { StandIns, weightOf } from './stand-ins.js';
 
-/** A result that was taken away and that `restore` gives back. */
+/** A removed result that `restore` can return. */
 export interface RemovedResult {
   readonly callId: string;
   readonly toolName: string;
-  /** What of its call tells most: path, command or first short text; absent when that is not on record. */
+  /** The key parameter of its call: path, command or first short text. Absent if the call is not on record. */
   readonly key?: string;
   readonly isFailed: boolean;
-  /** Absent for what has none, such as a number. */
+  /** Absent for results without a size, such as numbers. */
   readonly size?: ResultSize;
-  /** All of that in one line, as summaries have it. */
+  /** One line with all of this, in the format of summaries. */
   readonly line: string;
   readonly sessionId: string;
   /** In milliseconds since the epoch. */
@@ -28,12 +28,11 @@ export interface RemovedResult {
 }
 
 /**
- * Lists the results whose originals one session has recorded in a removal log, or any with `acrossSessions: true`, in
- * the order in which they went. Of several calls with one id it has the one that `restore` gives. Reads the file once;
- * keeps a line of each result.
+ * Lists the results whose originals one session, or with `acrossSessions: true` any session, has recorded in a removal
+ * log, in order of removal. If several calls share an id, it lists the one that `restore` returns. Reads the file once
+ * and keeps one line per result in memory.
  *
- * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when the file cannot be read; TypeError when no session is
- * named.
+ * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` if the file cannot be read; TypeError if the scope names no session.
  */
 export async function listRemoved(
   path: string,
@@ -57,9 +56,9 @@ interface Sighting {
 
 class Listing {
   readonly #standIns = new StandIns();
-  /** By call, what is an original, likely none, and still less likely one; the one that was seen last comes last. */
+  /** By `weightOf` their doubt, the last sightings by call id, in file order. */
   readonly #byWeight = [0, 1, 2].map(() => new Map<string, Sighting>());
-  /** By session, call and tool, the key parameter. */
+  /** Key parameter, by session, call id and tool. */
   readonly #keys = new Map<string, string | undefined>();
 
   add(record: RemovalRecord): void {
@@ -75,7 +74,7 @@ class Listing {
   }
 
   results(): readonly RemovedResult[] {
-    // What stands later takes the place of what stands before.
+    // Later entries overwrite earlier ones, so those with the least doubt come last.
     const likeliest = new Map(this.#byWeight.toReversed().flatMap((seen) => [...seen]));
     return [...likeliest.values()]
       .map((sighting) => this.#describe(sighting))

@@ -1,27 +1,27 @@
-// What a lock file says: who holds the lock, and how often that was renewed. Tells holders that are gone for
-// certain from those that may live; takes no lock.
+// The content of a lock file: the holder and the number of renewals. Decides whether a holder has certainly
+// ended.
 
 import { randomUUID } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { systemCode } from './removal-log-errors.js';
 
-/** Who holds a lock. */
+/** The holder of a lock. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** Tells containers with one host name apart, whose processes have the same ids; `null` where the system does not say. */
+  /** PID namespace; distinguishes containers with the same host name. `null` if unknown. */
   readonly namespace: string | null;
-  /** Tells a process from a later one with the same id; `null` where the system does not say. */
+  /** Distinguishes a process from a later one with the same id. `null` if unknown. */
   readonly startedAt: string | null;
-  /** Tells one lock from another. */
+  /** Unique per lock. */
   readonly token: string;
 }
 
 /** Fields of `/proc/<pid>/stat` between the name in parentheses and the start time. */
 const START_TIME_FIELD = 19;
 
-/** This process, as the holder of a new lock. */
+/** Returns this process as the holder of a new lock. */
 export async function newHolder(): Promise<LockHolder> {
   return {
     pid: process.pid,
@@ -32,12 +32,12 @@ export async function newHolder(): Promise<LockHolder> {
   };
 }
 
-/** Writes a lock file's text. It never gets shorter as `beats` grow. */
+/** Returns the text of a lock file. It never gets shorter as `beats` grows, so it can be overwritten in place. */
 export function lockText(holder: LockHolder, beats: number): string {
   return JSON.stringify({ ...holder, beats });
 }
 
-/** Reads a lock file's text; `undefined` when it is not finished, or no lock. */
+/** Parses the text of a lock file; `undefined` if it is incomplete or not a lock. */
 export function parseHolder(text: string): LockHolder | undefined {
   try {
     const { pid, host, namespace, startedAt, token } = JSON.parse(text) as Partial<LockHolder>;
@@ -61,7 +61,7 @@ export async function isGone(holder: LockHolder): Promise<boolean> {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // Anything but "no such process", as "not permitted", means that there is one.
+    // Any other error, such as EPERM, means that the process exists.
     if (systemCode(error) === 'ESRCH') return true;
   }
   return differs(holder.startedAt, await startOf(holder.pid));
@@ -75,12 +75,12 @@ function ownNamespace(): Promise<string | null> {
   return readlink('/proc/self/ns/pid').catch(() => null);
 }
 
-/** The boot of the system and the clock tick in it at which a process began, on Linux. */
+/** Returns the boot id and the clock tick at which a process started, on Linux. */
 async function startOf(pid: number): Promise<string | null> {
   try {
     const status = await readFile(`/proc/${pid}/stat`, 'utf8');
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-    // The name in parentheses may hold spaces and parentheses itself.
+    // The process name, in parentheses, may contain spaces and parentheses itself.
     const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
     return `${boot.trim()}/${fields[START_TIME_FIELD] ?? ''}`;
   } catch {

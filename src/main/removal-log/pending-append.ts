@@ -1,21 +1,21 @@
-// An append on its way: waiting and abortable, then being written, then settled.
+// The states of an append: queued and abortable, then being written, then settled.
 
 import { whenAborted } from '../waiting/abortable.js';
 import type { RemovalDraft } from './removal-record.js';
 
-/** Records that are appended together. Settles once; what comes after that is ignored. */
+/** Records that are appended together. Settles once; later calls are no-ops. */
 export interface PendingAppend {
   readonly drafts: readonly RemovalDraft[];
   readonly isSettled: boolean;
-  /** Its write begins: from now on a signal has no effect. */
+  /** Marks the start of its write; from then on the signal has no effect. */
   begin(): void;
   resolve(): void;
   reject(error: Error): void;
 }
 
 /**
- * Puts records at the end of a queue. The promise settles with the append; when the signal aborts
- * before it has begun, the append leaves the queue and the promise rejects with the signal's reason.
+ * Adds records to the end of a queue. The promise settles with the append. If the signal aborts before
+ * the write begins, the append leaves the queue and the promise rejects with the signal's reason.
  */
 export function enqueueAppend(
   queue: Set<PendingAppend>,
@@ -24,7 +24,6 @@ export function enqueueAppend(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
-      // Whatever the caller chose as the reason is what they get.
       reject(signal.reason as Error);
       return;
     }

@@ -1,14 +1,28 @@
-// Writes records to a file so that a failure at any point harms none but those being written. Knows the
-// numbers of records and where lines begin; knows no queue.
+// Writes records to a file so that a failure at any point affects only those being written. Assigns
+// record numbers and keeps track of line starts.
 
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { AppendFile } from './append-file.js';
 import type { PendingAppend } from './pending-append.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
-import type { LogTail } from './log-tail.js';
+import { readRemovals } from './removal-reader.js';
 import { writeFailed } from './removal-log-errors.js';
 
-/** Text is encoded and written in pieces of about this many UTF-16 units, so that no turn of the event loop is long. */
+/** State of the end of a removal log. */
+export interface LogTail {
+  readonly sizeBytes: number;
+  /** Whether the next append starts a new line. */
+  readonly endsInLineBreak: boolean;
+  /** The highest record number, or -1 if the file has no records. */
+  readonly lastSeq: number;
+}
+
+const FIRST_WINDOW_BYTES = 64 * 1024;
+const WINDOW_GROWTH = 8;
+const LINE_BREAK = 0x0a;
+/** Text is encoded and written in pieces of about this many UTF-16 units, to keep event loop turns short. */
 const PIECE_LENGTH = 1024 * 1024;
 
 /** The records of one open file. Calls of `write` must not overlap. */
@@ -31,17 +45,17 @@ export class RecordFile {
     this.#isAtLineStart = tail.endsInLineBreak;
   }
 
-  /** Bytes of the file that it held when it was opened, or that are on the device since. */
+  /** End of the part of the file that is known to be on disk. */
   get endOffset(): number {
     return this.#endOffset;
   }
 
   /**
-   * Writes a batch: a piece per megabyte, then one `fdatasync`. A record that cannot be encoded fails
-   * its own append, not the batch; what that append had written before it stays in the file.
+   * Writes a batch: one write per megabyte, then one `fdatasync`. A record that cannot be encoded fails
+   * its own append, not the batch; earlier records of that append stay in the file.
    *
-   * @throws the system's error; any part of the batch may be in the file then. The next batch has
-   * other numbers and starts on a line of its own.
+   * @throws the system's error. Any part of the batch may be in the file then; the next batch gets new
+   * numbers and starts on a new line.
    */
   async write(batch: readonly PendingAppend[]): Promise<void> {
     const { sizeBytes, isLinked } = await this.#file.status();
@@ -49,10 +63,10 @@ export class RecordFile {
     const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
     let text = startsLine ? '' : '\n';
     let endOffset = sizeBytes + text.length;
-    // A number above its place is never gone on from: one that is damaged or made up would leave none for
-    // what follows. Writes that fail take some as well, and a file can be cut off.
+    // Numbers never exceed offsets: a damaged or forged number could otherwise exhaust them. The minimum
+    // also applies after failed writes, which use up numbers, and after a truncation.
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
-    // Until all is on the device, nobody knows where in a line the file ends.
+    // Unknown until the batch is on disk.
     this.#isAtLineStart = false;
     for (const { append, draft } of draftsOf(batch)) {
       const encoded = this.#encode(append, draft);
@@ -97,12 +111,42 @@ function* draftsOf(
   }
 }
 
-/** A write may be cut short without an error; the next one then tells why. */
+/** Repeats short writes, which come without an error; the next write then fails with the reason. */
 async function writeAll(file: AppendFile, text: string): Promise<void> {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     const bytes = await file.write(rest);
     if (bytes <= 0) throw new Error('the system took no bytes and gave no reason');
     rest = rest.subarray(bytes);
+  }
+}
+
+/**
+ * Reads backwards in growing windows until one has a record, so that opening a long log is fast. Record
+ * numbers ascend, so the highest number among the last records is the highest of all.
+ */
+export async function readLogTail(path: string): Promise<LogTail> {
+  const { sizeBytes, endsInLineBreak } = await readEnd(path);
+  let lastSeq = -1;
+  let windowBytes = FIRST_WINDOW_BYTES;
+  for (let startOffset = sizeBytes; startOffset > 0 && lastSeq === -1;) {
+    startOffset = Math.max(0, sizeBytes - windowBytes);
+    for await (const { record } of readRemovals(path, { startOffset, endOffset: sizeBytes })) {
+      lastSeq = Math.max(lastSeq, record.seq);
+    }
+    windowBytes *= WINDOW_GROWTH;
+  }
+  return { sizeBytes, endsInLineBreak, lastSeq };
+}
+
+async function readEnd(path: string): Promise<Pick<LogTail, 'sizeBytes' | 'endsInLineBreak'>> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) return { sizeBytes: 0, endsInLineBreak: true };
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return { sizeBytes: size, endsInLineBreak: buffer[0] === LINE_BREAK };
+  } finally {
+    await handle.close();
   }
 }

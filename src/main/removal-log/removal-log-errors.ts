@@ -1,4 +1,4 @@
-// The errors of the removal log: which file, what the system said, what to do. Never content of a record.
+// The errors of the removal log: which file, the system's error, what to do. They never contain recorded content.
 
 import { CtxfoldError } from '../../shared/errors.js';
 
@@ -19,7 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 const MAX_SHOWN_ID_LENGTH = 100;
 
-/** Says that a removal log cannot be written; what should have been recorded must not be applied then. */
+/** Creates the error for a failed write. The changes that should have been recorded must not be applied. */
 export function writeFailed(path: string, cause: unknown): CtxfoldError {
   return new CtxfoldError(
     `The removal log ${path} could not be written (${reasonOf(cause)}).${adviceFor(cause)} ` +
@@ -29,12 +29,12 @@ export function writeFailed(path: string, cause: unknown): CtxfoldError {
   );
 }
 
-/** Whether something was not done because it could not be recorded. */
+/** Whether an error is that of a failed write. */
 export function isWriteFailure(thrown: unknown): thrown is CtxfoldError {
   return thrown instanceof CtxfoldError && thrown.code === 'REMOVAL_LOG_WRITE_FAILED';
 }
 
-/** Says that a removal log cannot be read. */
+/** Creates the error for a failed read. */
 export function readFailed(path: string, cause: unknown): CtxfoldError {
   return new CtxfoldError(
     `The removal log ${path} could not be read (${reasonOf(cause)}).${adviceFor(cause)}`,
@@ -43,7 +43,7 @@ export function readFailed(path: string, cause: unknown): CtxfoldError {
   );
 }
 
-/** Says that a removal log holds no original result of a call. */
+/** Creates the error for a call without a recorded original. */
 export function notInRemovalLog(path: string, callId: string, skippedBytes: number): CtxfoldError {
   const damage =
     skippedBytes === 0 ? '' : ` ${skippedBytes} bytes of it were damaged and left out.`;
@@ -55,18 +55,18 @@ export function notInRemovalLog(path: string, callId: string, skippedBytes: numb
   );
 }
 
-/** Says that a removal log is closed. */
+/** Creates the error for a closed writer. */
 export function writerClosed(path: string, what: string): CtxfoldError {
   return new CtxfoldError(`The writer of ${path} is closed: ${what}`, 'CLOSED');
 }
 
-/** The system's code of an error, such as `ENOSPC`. */
+/** Returns the system's code of an error, such as `ENOSPC`. */
 export function systemCode(thrown: unknown): string | undefined {
   const code = thrown instanceof Error ? (thrown as { code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
-/** An error of the system says most by its code; its message repeats the path. */
+/** Returns the code of a system error, whose message would repeat the path; the message of any other. */
 function reasonOf(cause: unknown): string {
   const isOfSystem = cause instanceof Error && 'syscall' in cause;
   const code = isOfSystem ? systemCode(cause) : undefined;
@@ -78,7 +78,7 @@ function adviceFor(cause: unknown): string {
   return advice === undefined ? '' : ` ${advice}`;
 }
 
-/** Says that a session has nothing to restore from. */
+/** Creates the error for restoring from a session without a removal log. */
 export function keepsNoRemovalLog(callId: string): CtxfoldError {
   return new CtxfoldError(
     `The session keeps no removal log to restore call ${JSON.stringify(callId)} from; create it with removalLogDirectory or removalLogPath.`,

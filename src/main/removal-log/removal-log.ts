@@ -1,7 +1,7 @@
-// Writes the removal log: append-only, one serial writer per file, acknowledged when it is on the disk.
-// Decides nothing about what is recorded, and changes nothing that was written.
+// The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
 import { CtxfoldError } from '../../shared/errors.js';
+import { endsWithin, MAX_TIMER_MS } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
@@ -9,7 +9,7 @@ import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
 import type { PendingAppend } from './pending-append.js';
 import { enqueueAppend } from './pending-append.js';
-import { RecordFile } from './record-file.js';
+import { readLogTail, RecordFile } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RemovalSource } from './removal-reader.js';
@@ -17,27 +17,24 @@ import { restoreFromSightings } from './restore.js';
 import type { RestoredResponse } from './restore.js';
 import type { SessionScope } from './session-scope.js';
 import { notInRemovalLog, readFailed, writeFailed, writerClosed } from './removal-log-errors.js';
-import { readLogTail } from './log-tail.js';
 
 export interface RemovalLogOptions {
-  /** How long `close` waits for what is being written, in milliseconds. @default 5_000 */
+  /** How long `close` waits for pending writes, in milliseconds. @default 5_000 */
   readonly closeTimeoutMs?: number;
   /** The clock, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
-  /** Opens the file. @default a regular file, made with mode 0600 */
+  /** Opens the file. @default a regular file, created with mode 0600 */
   readonly openFile?: (path: string) => Promise<AppendFile>;
-  /** How its lock lives and dies. @default signs of life every 2 seconds, a lease of 6 */
+  /** Timing of its lock. @default a heartbeat every 2 seconds, a lease of 6 */
   readonly lockTiming?: LockTiming;
 }
 
 export interface AppendOptions {
-  /** Takes the records off the queue. Once their write has begun it has no effect. */
+  /** Removes the records from the queue. Has no effect once their write has begun. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const DEFAULT_CLOSE_TIMEOUT_MS = 5_000;
-/** Beyond this, timers fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface WriterParts {
   readonly path: string;
@@ -50,27 +47,26 @@ interface WriterParts {
 /**
  * Appends records to a removal log.
  *
- * What waits while a write is under way goes out as one batch: one write per megabyte, one
- * `fdatasync`, and only then are its appends acknowledged. When any of that fails, every append of the
- * batch is rejected and none of its records counts, although some may be in the file: a record that
- * was not acknowledged says nothing about the history. The next batch starts on a line of its own, so
- * that a torn record never takes another one with it.
+ * Appends that queue up during a write form one batch: one write per megabyte, one `fdatasync`, then
+ * all are acknowledged. If any step fails, every append of the batch is rejected. Some of its records
+ * may be in the file all the same: an unacknowledged record says nothing about the history. The next
+ * batch starts on a new line, so that a torn record never damages another one.
  */
 export class RemovalLog {
-  /** The file, with the symbolic links of its directories resolved. */
+  /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
   readonly #file: AppendFile;
   readonly #records: RecordFile;
   readonly #lock: FileLock;
   readonly #closeTimeoutMs: number;
-  /** Of the file up to an offset: nothing is kept before somebody restores. */
+  /** Covers the first `#indexedBytes` of the file. Built lazily by `restore`. */
   #index = new CallIndex();
   #indexedBytes = 0;
-  /** Ends when nobody reads the file any more. */
+  /** Settles when the last `restore` has ended. */
   #restoring: Promise<unknown> = Promise.resolve();
   #waiting = new Set<PendingAppend>();
   #inFlight: readonly PendingAppend[] = [];
-  /** Ends when nothing waits any more; `undefined` while idle. */
+  /** Resolves when the queue is empty; `undefined` while idle. */
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -83,13 +79,12 @@ export class RemovalLog {
   }
 
   /**
-   * Opens a removal log, and makes it with its directories when it is missing (0600, directories 0700).
-   * One writer at a time: a lock file beside it, `<path>.lock`, says who. Where its holder may live, as in
-   * another container, this waits for a sign of that, six seconds at most, and then takes it over.
+   * Opens a removal log. Creates it and its directories if they are missing (0600, directories 0700).
+   * The lock file `<path>.lock` permits one writer at a time. If its holder may be alive, as in another
+   * container, this waits up to six seconds for a heartbeat, and takes the lock over if there is none.
    *
-   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` when that is not possible or another
-   * writer, in this process or another one, has it open. TypeError or RangeError when an argument is
-   * none of the expected.
+   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` if the file cannot be opened or another writer, in
+   * this process or another one, has it open. TypeError or RangeError if an argument is invalid.
    */
   static async open(path: string, options: RemovalLogOptions = {}): Promise<RemovalLog> {
     const { now = Date.now, openFile = openAppendFile } = options;
@@ -110,7 +105,7 @@ export class RemovalLog {
       const records = new RecordFile(resolved, file, tail, now);
       return new RemovalLog({ path: resolved, file, records, lock, closeTimeoutMs });
     } catch (error) {
-      // The first error is the one to tell.
+      // Errors of the cleanup must not hide the first one.
       await file?.close().catch(() => undefined);
       await lock?.release().catch(() => undefined);
       throw writeFailed(path, error);
@@ -118,12 +113,12 @@ export class RemovalLog {
   }
 
   /**
-   * Appends records, next to each other and behind those of earlier calls. Resolves when they are on
-   * the disk. They are encoded when their turn comes and must not be changed until then.
+   * Appends records, contiguously and behind those of earlier calls. Resolves when they are on disk.
+   * They are encoded when they are written and must not change until then.
    *
-   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED`, with the system's error as the cause,
-   * when they are not known to be on the disk; `CLOSED` after `close`; the signal's reason when it
-   * aborts before their write begins.
+   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED`, with the system's error as the cause, if they are
+   * not known to be on disk; `CLOSED` after `close`; the signal's reason if it aborts before their write
+   * begins.
    */
   append(drafts: readonly RemovalDraft[], { signal }: AppendOptions = {}): Promise<void> {
     if (this.#closing !== undefined) {
@@ -131,18 +126,18 @@ export class RemovalLog {
     }
     if (drafts.length === 0 && signal?.aborted !== true) return Promise.resolve();
     const appended = enqueueAppend(this.#waiting, drafts, signal);
-    // Beginning in a microtask lets what one macrotask appends go out as one batch.
+    // Starting in a microtask combines all appends of one macrotask into one batch.
     this.#draining ??= Promise.resolve().then(() => this.#drain());
     return appended;
   }
 
   /**
-   * Restores the original response to a call, as `restore` does, from the records it needs alone. Before
-   * that it reads what the file has grown by since this was last called. While the writer is open, it reads
-   * the file that it writes, whatever has become of its name.
+   * Restores the original response to a call, as `restore` does, but indexes only what was appended since
+   * the last call and then reads single records. While the writer is open, it reads the file it writes,
+   * even if that was renamed or deleted.
    *
-   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when no original is on record,
-   * `REMOVAL_LOG_READ_FAILED` when the file cannot be read.
+   * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if no original is on record, `REMOVAL_LOG_READ_FAILED` if
+   * the file cannot be read.
    */
   restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
     const restored = this.#restoring.then(() => this.#restore(callId, scope));
@@ -151,9 +146,9 @@ export class RemovalLog {
   }
 
   /**
-   * Writes what waits, closes the file and releases its lock. Final: appending afterwards is refused.
-   * When that takes longer than `closeTimeoutMs`, what is not acknowledged by then is rejected with
-   * `CLOSED`, and the rest happens in the background. Never rejects; further calls wait for the first.
+   * Writes pending appends, closes the file and releases its lock. Later appends are refused. After
+   * `closeTimeoutMs`, unacknowledged appends are rejected with `CLOSED`, and closing continues in the
+   * background. Never rejects; idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
@@ -166,7 +161,7 @@ export class RemovalLog {
     try {
       await this.#readNew(source);
     } catch (error) {
-      // The next call begins anew.
+      // The next call rebuilds it.
       this.#forgetIndex();
       throw error instanceof CtxfoldError ? error : readFailed(this.path, error);
     }
@@ -178,7 +173,7 @@ export class RemovalLog {
 
   async #readNew(source: RemovalSource): Promise<void> {
     const { endOffset } = this.#records;
-    // The file was cut off behind the writer, and something was written since.
+    // Somebody truncated the file, and it was written to since.
     if (endOffset < this.#indexedBytes) this.#forgetIndex();
     if (source.file !== undefined) {
       const { sizeBytes } = await this.#file.status();
@@ -197,18 +192,19 @@ export class RemovalLog {
   async #shutDown(): Promise<void> {
     const isIdle = Promise.all([this.#draining, this.#restoring]);
     const isReleased = isIdle.then(() => this.#release());
-    if (await settlesWithin(isReleased, this.#closeTimeoutMs)) return;
-    const error = writerClosed(
-      this.path,
-      'its deadline passed before the records were on the disk.',
-    );
-    const left = [...this.#inFlight, ...this.#waiting];
-    this.#waiting.clear();
-    for (const append of left) append.reject(error);
+    const timeout = (): Error =>
+      writerClosed(this.path, 'its deadline passed before the records were on the disk.');
+    try {
+      await endsWithin(this.#closeTimeoutMs, timeout, isReleased);
+    } catch (error) {
+      const left = [...this.#inFlight, ...this.#waiting];
+      this.#waiting.clear();
+      for (const append of left) append.reject(error as Error);
+    }
   }
 
   async #release(): Promise<void> {
-    // All that was acknowledged is on the disk: nothing of it is lost when these fail.
+    // Failures lose nothing: acknowledged records are on disk.
     await this.#records.close().catch(() => undefined);
     await this.#lock.release().catch(() => undefined);
   }
@@ -221,7 +217,7 @@ export class RemovalLog {
       try {
         await this.#lock.assertHeld();
         await this.#records.write(this.#inFlight);
-        // Who was suspended in between may have written into the midst of another writer's records.
+        // If this process was suspended in between, its records may be mixed with another writer's.
         await this.#lock.assertHeld();
         for (const append of this.#inFlight) append.resolve();
       } catch (error) {
@@ -232,15 +228,4 @@ export class RemovalLog {
     }
     this.#draining = undefined;
   }
-}
-
-/** Whether a promise settles within a time; it must not reject. */
-async function settlesWithin(promise: Promise<void>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const isSettled = await Promise.race([promise.then(() => true), deadline]);
-  clearTimeout(timer);
-  return isSettled;
 }

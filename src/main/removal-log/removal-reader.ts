@@ -1,5 +1,5 @@
-// Reads a removal log, whatever state it is in: every record that is whole, and word of
-// everything else. Changes nothing in the file.
+// Reads a removal log in any state: yields every intact record and reports everything else. Never
+// changes the file.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -8,22 +8,21 @@ import { appendFileOf } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { splitByteLines } from './byte-lines.js';
 import type { ByteLine } from './byte-lines.js';
-import { readLineParts } from './line-parts.js';
-import { MAX_RECORD_BYTES } from './removal-record.js';
-import type { RemovalRecord, SkipReason } from './removal-record.js';
+import { decodeRemoval, MAX_RECORD_BYTES, RECORD_MARK } from './removal-record.js';
+import type { DecodedRemoval, RemovalRecord, SkipReason } from './removal-record.js';
 import { readFailed } from './removal-log-errors.js';
 
-/** Where in a file the line of a record stands. */
+/** Position of a record's line in the file. */
 export interface RecordLocation {
   readonly offset: number;
   readonly bytes: number;
 }
 
-/** Where a record is found again. */
+/** Identifies a record in the file. */
 export interface RecordPlace {
-  /** Of its line in the file. */
+  /** Offset of its line. */
   readonly offset: number;
-  /** The lowest 32 bits of its number: a line has several records when line breaks were lost. */
+  /** The lowest 32 bits of its number. A line has several records if line breaks were lost. */
   readonly seq: number;
 }
 
@@ -32,40 +31,43 @@ export interface LocatedRemoval {
   readonly location: RecordLocation;
 }
 
-/** Bytes that hold no record. */
+/** Bytes that are not a record. */
 export interface SkippedBytes {
-  /** Counts from 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** Of the first byte in the file; behind NUL bytes on the same line it counts without those. */
+  /** Offset of the first byte in the file. NUL bytes before it on the same line are not counted. */
   readonly offset: number;
   readonly bytes: number;
   readonly reason: SkipReason;
 }
 
 export interface ReadRemovalsOptions {
-  /** Reads lines from this offset on. @default 0 */
+  /** Reads from this offset on. @default 0 */
   readonly startOffset?: number;
-  /** Reads bytes before this offset only. @default the end of the file */
+  /** Reads up to this offset. @default the end of the file */
   readonly endOffset?: number;
 }
 
-/** A removal log, and the open file in which it is read whatever its path names by now. */
+/** A removal log, and the open file to read it from even if it was renamed. */
 export interface RemovalSource {
   readonly path: string;
   /** @default opened by its path */
   readonly file?: Pick<AppendFile, 'read'> | undefined;
 }
 
+/** A record, or bytes that are not one, with its range on the line. */
+type LinePart = DecodedRemoval & { readonly start: number; readonly end: number };
+
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const CHUNK_BYTES = 256 * 1024;
-/** Skipped places that are listed; all are counted. */
+/** Maximum number of skipped places that are listed; all are counted. */
 const MAX_LISTED = 1_000;
-/** Records back to which a copy is recognized. */
+/** Number of previous records among which a copy is recognized. */
 const COPY_WINDOW = 65_536;
 
 /**
- * A reading of a removal log: iterate it for the records in the order in which they were written. What
- * was skipped is known up to the record at hand, and completely at the end. Holds one line in memory,
- * however long the file.
+ * One pass over a removal log. Iterating it yields the records in file order; the `skipped` properties
+ * cover the file up to the current record. Holds one line in memory.
  */
 export class RemovalReading implements AsyncIterable<LocatedRemoval> {
   readonly #source: RemovalSource;
@@ -79,22 +81,22 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
     this.#options = options;
   }
 
-  /** The first 1,000 places without a record. */
+  /** The first 1,000 skipped places. */
   get skipped(): readonly SkippedBytes[] {
     return this.#skipped;
   }
 
-  /** Places without a record, listed or not. */
+  /** Number of all skipped places. */
   get skippedPlaces(): number {
     return this.#skippedPlaces;
   }
 
-  /** Bytes without a record, line breaks aside. */
+  /** Number of skipped bytes, without line breaks. */
   get skippedBytes(): number {
     return this.#skippedBytes;
   }
 
-  /** @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when the file cannot be read. */
+  /** @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` if the file cannot be read. */
   async *[Symbol.asyncIterator](): AsyncGenerator<LocatedRemoval> {
     this.#skipped = [];
     this.#skippedBytes = 0;
@@ -127,7 +129,7 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
       } else if (crcBySeq.get(part.record.seq) === part.crc) {
         this.#skip(lineNumber, offset + part.start, bytes, 'copy');
       } else {
-        // A number that comes again with another record is no copy: nothing is dropped for its number.
+        // A repeated number with other content is not a copy, so the record counts.
         remember(crcBySeq, part.record.seq, part.crc);
         yield { record: part.record, location: { offset, bytes: spanBytes } };
       }
@@ -141,12 +143,12 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
   }
 }
 
-/** Reads what a `RemovalLog` wrote. Nothing is opened before the first record is asked for. */
+/** Reads what a `RemovalLog` wrote. The file is opened when iteration starts. */
 export function readRemovals(path: string, options: ReadRemovalsOptions = {}): RemovalReading {
   return new RemovalReading({ path }, options);
 }
 
-/** Reads the record at a place that is known; `undefined` when it is not there any more. */
+/** Reads the record at a known place; `undefined` if it is no longer there. */
 export async function readRemovalAt(
   source: RemovalSource,
   { offset, seq }: RecordPlace,
@@ -189,9 +191,42 @@ async function* readChunks(
 }
 
 async function openToRead(path: string): Promise<FileHandle> {
-  // Opening a pipe would wait for its other end.
+  // Without O_NONBLOCK, opening a pipe would wait for its other end.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
   throw new TypeError('Expected a regular file.');
+}
+
+/**
+ * Splits a line at record marks, so that content of a record is never read as another record. Yields
+ * several parts if line breaks between records were lost, and no blank ones. Ignores a byte order mark
+ * and surrounding white space.
+ */
+function* readLineParts(line: Buffer): Generator<LinePart> {
+  let from = 0;
+  while (from < line.length) {
+    const mark = line.indexOf(RECORD_MARK, from + 1);
+    const to = mark === -1 ? line.length : mark;
+    const { start, end } = trimmed(line, from, to);
+    if (start < end) yield { ...decodeRemoval(line.subarray(start, end)), start, end };
+    from = to;
+  }
+}
+
+function trimmed(
+  line: Buffer,
+  from: number,
+  to: number,
+): { readonly start: number; readonly end: number } {
+  const behindMark = from + BYTE_ORDER_MARK.length;
+  let start = line.subarray(from, behindMark).equals(BYTE_ORDER_MARK) ? behindMark : from;
+  let end = to;
+  while (start < end && isWhiteSpace(line[start])) start += 1;
+  while (end > start && isWhiteSpace(line[end - 1])) end -= 1;
+  return { start, end };
+}
+
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }

@@ -1,5 +1,5 @@
-// The form of one record of the removal log: a mark that JSON never holds, JSON that ends with a checksum
-// of itself, a line break. Knows no files.
+// The encoding of one record of the removal log: a mark byte that never occurs in JSON, JSON that ends
+// with its own checksum, a line break.
 
 import { crc32 } from 'node:zlib';
 import type { IContent } from '../../shared/content.js';
@@ -7,80 +7,80 @@ import { isToolResponseBlock } from '../../shared/content.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** Why an entry is on record: a pass removed it, put another in its place, or compressed it away. */
+/** Why an entry is on record: a pass removed it, replaced it, or compressed it away. */
 export type RemovalKind = 'removed' | 'replaced' | 'compressed';
 
-/** What is to be recorded. */
+/** A change to record. */
 export interface RemovalDraft {
   readonly sessionId: string;
   readonly kind: RemovalKind;
   /** Index in the history before the pass. */
   readonly index: number;
-  /** What stood there. Recorded as JSON has it; must not be changed before the append is acknowledged. */
+  /** The original entry. Recorded as JSON; must not change before the append is acknowledged. */
   readonly entry: IContent;
-  /** What takes its place, if anything does. Only its checksum is recorded. */
+  /** The new entry, if any. Only its checksum is recorded. */
   readonly replacement?: IContent | undefined;
 }
 
-/** What was recorded. */
+/** A recorded change. */
 export interface RemovalRecord {
-  /** Ascends through the file, over restarts too, and is never above the record's offset; numbers of failed writes are missing. */
+  /** Ascends through the file, also across restarts, and never exceeds the record's offset. Failed writes leave gaps. */
   readonly seq: number;
-  /** When it was written, in milliseconds since the epoch; 0 when the clock gave no time that a `Date` can hold. */
+  /** Time of writing in milliseconds since the epoch; 0 if the clock returned no valid `Date`. */
   readonly at: number;
   readonly sessionId: string;
   readonly kind: RemovalKind;
   /** Index in the history before the pass. */
   readonly index: number;
   readonly entry: IContent;
-  /** `checksumOfBlocks` of what took its place, when that holds tool responses. */
+  /** `checksumOfBlocks` of the new entry, if that has tool responses. */
   readonly replacementCrc?: number;
 }
 
 /** Why bytes of a removal log were not read. */
 export type SkipReason =
-  /** A record that was begun and not finished. */
+  /** An incomplete record. */
   | 'torn'
-  /** A finished record that was altered. */
+  /** A complete record that was altered. */
   | 'checksum'
-  /** Nothing that this library writes. */
+  /** Not written by this library. */
   | 'no-record'
-  /** A record of another version of this library, also of its first one. */
+  /** A record of another format version, including version 1. */
   | 'unknown-version'
-  /** A block that a crash left unwritten. */
+  /** A block that was not written before a crash. */
   | 'nul-bytes'
   /** A line longer than any record. */
   | 'too-long'
-  /** A record that was read before, byte for byte. */
+  /** An identical copy of an earlier record. */
   | 'copy';
 
 export type DecodedRemoval =
   | { readonly record: RemovalRecord; readonly crc: number }
   | { readonly record?: never; readonly reason: SkipReason };
 
-/** Bytes of a line beyond which it is neither written nor read: an entry of 8 Mi characters, all escaped, fits. */
+/** Longer lines are neither written nor read. An entry of 8 Mi characters fits, even if all are escaped. */
 export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 
 /**
- * The byte that every record begins with, as in a JSON text sequence (RFC 7464). JSON escapes control
- * characters, so no payload holds it, nor a line break.
+ * The first byte of every record, as in a JSON text sequence (RFC 7464). JSON escapes control
+ * characters, so a payload contains neither this byte nor a line break.
  */
 export const RECORD_MARK = 0x1e;
 
 const VERSION = 2;
-/** What stands between the checksummed bytes of a record and their checksum. */
+/** Separates the checksummed bytes of a record from the checksum. */
 const CHECKSUM_KEY = ',"crc":';
-/** Version 1 had no mark: a record inside a damaged one could not be told from one of its own. */
+/** Start of a record of version 1, which had no mark. */
 const UNMARKED_START = '{"v":1,';
 const CHECKSUM_END = /^(\d{1,10})\}/;
 const CHECKSUM_END_BYTES = 11;
 
 /**
- * Writes a record as one line, mark and line break included: `{"v":2,"seq":…,…,"crc":…}`. The checksum is
- * the CRC-32 of all UTF-8 bytes before `,"crc":`.
+ * Encodes a record as one line, including mark and line break: `{"v":2,"seq":…,…,"crc":…}`. The
+ * checksum is the CRC-32 of all UTF-8 bytes before `,"crc":`.
  *
- * @throws TypeError when JSON cannot hold the entry or the session has no string for an id, RangeError when it is nested too deeply for it or
- * longer than `MAX_RECORD_BYTES`.
+ * @throws TypeError if JSON cannot represent the entry or the session id is not a string, RangeError if
+ * the entry is nested too deeply for JSON or longer than `MAX_RECORD_BYTES`.
  */
 export function encodeRemoval(
   draft: RemovalDraft,
@@ -88,7 +88,7 @@ export function encodeRemoval(
   at: number,
 ): { readonly line: string; readonly bytes: number } {
   const { sessionId, kind, index, entry, replacement } = draft;
-  // It would be written, and never read.
+  // The reader would skip such a record.
   if (typeof sessionId !== 'string') {
     throw new TypeError(`Expected the id of a session to be a string, got ${typeof sessionId}.`);
   }
@@ -115,7 +115,7 @@ export function encodeRemoval(
   return { line, bytes };
 }
 
-/** Reads one record, or tells why the bytes are none. Takes them from the mark on, without line break. */
+/** Decodes one record, from the mark on and without line break, or returns why the bytes are not one. */
 export function decodeRemoval(bytes: Buffer): DecodedRemoval {
   if (bytes[0] !== RECORD_MARK) {
     return { reason: startsWith(bytes, UNMARKED_START) ? 'unknown-version' : 'no-record' };
@@ -133,7 +133,7 @@ export function decodeRemoval(bytes: Buffer): DecodedRemoval {
   return record === undefined ? { reason: 'no-record' } : { record, crc };
 }
 
-/** Reads the checksum behind the key at `keyAt`, when the record ends with it. */
+/** Reads the checksum behind the key at `keyAt`, if the record ends with it. */
 function readChecksum(bytes: Buffer, keyAt: number): number | undefined {
   const from = keyAt + CHECKSUM_KEY.length;
   const digits = CHECKSUM_END.exec(bytes.toString('latin1', from, from + CHECKSUM_END_BYTES))?.[1];
@@ -142,7 +142,7 @@ function readChecksum(bytes: Buffer, keyAt: number): number | undefined {
     : undefined;
 }
 
-/** The CRC-32 of an entry's blocks as JSON. The same before an entry is recorded and after it was read. */
+/** Returns the CRC-32 of an entry's blocks as JSON. Recording and reading an entry does not change it. */
 export function checksumOfBlocks(entry: IContent): number {
   return crc32(JSON.stringify(entry.blocks));
 }
@@ -155,12 +155,12 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** An original is not lost for a clock that was wrong when it was recorded. */
+/** A record without a valid time is still read, with 0 as its time. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
 }
 
-/** The checksum tells damage, not intent: the shape is checked as well, as far as readers rely on it. */
+/** Checks the fields that readers rely on: the checksum detects damage but not forgery. */
 function asRemoval(value: JsonRecord): RemovalRecord | undefined {
   const { seq, at, sessionId, kind, index, entry, replacementCrc } = value;
   if (!isCount(seq) || typeof sessionId !== 'string') return undefined;

@@ -1,5 +1,5 @@
-// Puts on record what the edits of a session take away, and remembers when that begins to fail. What becomes of an
-// edit that cannot be recorded, the steps of the preflight decide.
+// Records what the edits of a session remove, and keeps the first of consecutive failures. The preflight decides what
+// happens to an edit that cannot be recorded.
 
 import type { EntryChange } from '../history-change.js';
 import type { Logger } from '../host/logger.js';
@@ -24,11 +24,11 @@ export class RemovalRecorder {
   }
 
   /**
-   * Resolves when the changes are on record for good; only then may they be applied.
+   * Records changes. They may be applied only after this resolved.
    *
    * @param kind `pruned` entry by entry, or `compressed` together with others
-   * @param signal takes the changes off the queue again, unless they are being written
-   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` or `CLOSED`; the signal's reason. The changes must not be applied then.
+   * @param signal removes the changes from the queue, unless they are being written
+   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` or `CLOSED`; the signal's reason.
    */
   async record(
     kind: 'pruned' | 'compressed',
@@ -56,7 +56,7 @@ export class RemovalRecorder {
     }
   }
 
-  /** Returns the error with which writing began to fail, once; not again before it has worked. */
+  /** Returns, once, the first error since writing last succeeded. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
     this.#failure = undefined;

@@ -1,5 +1,5 @@
-// Restores from the removal logs of open sessions, when nobody knows which of them holds a call. Which sessions are
-// asked is decided by whoever asks, never by the call's id.
+// Restores from the removal logs of open sessions if the caller does not know which one has a call. The scope decides
+// which sessions are searched, never the call id.
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -8,31 +8,31 @@ import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
 import type { RemovalLog } from './removal-log.js';
 
-/** Which open sessions a compactor gives originals back from. */
+/** The open sessions from which a compactor restores. */
 export type RestoreOptions = SessionScope & {
   /**
-   * Looks at sessions only whose removal logs are in this directory. Needed where two open sessions have
-   * the same id. @default any
+   * Only sessions whose removal logs are in this directory. Needed if two open sessions have the same id.
+   * @default any
    */
   readonly removalLogDirectory?: string | undefined;
 };
 
-/** A session that is open. */
+/** An open session. */
 export interface OpenSession {
   readonly sessionId: string;
-  /** Absent when it keeps none. */
+  /** Absent if it has none. */
   readonly removalLog?: Pick<RemovalLog, 'restore'> | undefined;
-  /** Where its removal log is, absolute; absent when it keeps none. */
+  /** Absolute path of the directory of its removal log; absent if it has none. */
   readonly directory?: string | undefined;
 }
 
 /**
- * Asks the removal logs of the sessions meant for the original response to a call; of several that have one, that
- * which was recorded last is given.
+ * Restores the original response to a call from the removal logs of the sessions in scope. If several have one, the
+ * one that was recorded last is returned.
  *
- * @throws TypeError when no session is named; CtxfoldError `NOT_IN_REMOVAL_LOG` when none of them has it,
- * or there are none; `SESSION_AMBIGUOUS` when several of them have the id that was named; what reading failed with
- * when one of them, which may have it, could not be read.
+ * @throws TypeError if the scope names no session; CtxfoldError `NOT_IN_REMOVAL_LOG` if no session in scope has the
+ * response, or none is in scope; `SESSION_AMBIGUOUS` if several have the given id; the error of reading a log if that
+ * log may have the response and no other has it.
  */
 export async function restoreLatest(
   open: readonly OpenSession[],
@@ -40,15 +40,15 @@ export async function restoreLatest(
   options: RestoreOptions,
 ): Promise<RestoredResponse> {
   assertSessionScope(options);
-  const meant = sessionsMeant(open, options);
-  if (options.acrossSessions !== true && meant.length > 1) {
+  const sessions = sessionsInScope(open, options);
+  if (options.acrossSessions !== true && sessions.length > 1) {
     throw new CtxfoldError(
-      `${meant.length} open sessions have the id that was named, and it cannot be told which is meant; ` +
+      `${sessions.length} open sessions have the id that was named, and it cannot be told which is meant; ` +
         'name its removalLogDirectory too, or restore from the session itself.',
       'SESSION_AMBIGUOUS',
     );
   }
-  const logs = meant.flatMap(({ removalLog }) => removalLog ?? []);
+  const logs = sessions.flatMap(({ removalLog }) => removalLog ?? []);
   if (logs.length === 0) {
     const which = options.acrossSessions === true ? '' : ' of this id';
     throw new CtxfoldError(
@@ -65,10 +65,10 @@ export async function restoreLatest(
     else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
   }
   if (latest !== undefined) return latest;
-  throw failures.find((failure) => !isAbsence(failure)) ?? failures[0];
+  throw failures.find((failure) => !isNotFound(failure)) ?? failures[0];
 }
 
-function sessionsMeant(open: readonly OpenSession[], options: RestoreOptions): OpenSession[] {
+function sessionsInScope(open: readonly OpenSession[], options: RestoreOptions): OpenSession[] {
   const { removalLogDirectory } = options;
   const directory = removalLogDirectory === undefined ? undefined : resolve(removalLogDirectory);
   return open.filter(
@@ -78,6 +78,6 @@ function sessionsMeant(open: readonly OpenSession[], options: RestoreOptions): O
   );
 }
 
-function isAbsence(thrown: unknown): boolean {
+function isNotFound(thrown: unknown): boolean {
   return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
 }

@@ -1,4 +1,4 @@
-// Gives back what a tool had answered before a pass removed, pruned or compressed it.
+// Restores original tool responses that a pass removed, pruned or compressed.
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
@@ -14,10 +14,10 @@ import { weightOf } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';
 import { notInRemovalLog, readFailed } from './removal-log-errors.js';
 
-/** A tool's answer as it was. */
+/** An original tool response. */
 export interface RestoredResponse {
   readonly response: ToolResponseBlock;
-  /** The call that it answers; absent when that was never recorded, as it is in the history still. */
+  /** The call that it answers; absent if it was not recorded because the history still has it. */
   readonly call?: ToolCallBlock;
   readonly sessionId: string;
   /** When it was recorded, in milliseconds since the epoch. */
@@ -25,18 +25,18 @@ export interface RestoredResponse {
 }
 
 /**
- * Restores the original response to a call, from what one session has recorded in a file or, with
- * `acrossSessions: true`, any. Reads the whole file once; `RemovalLog.restore` does with the records it needs.
+ * Restores the original response to a call from the records of one session or, with
+ * `acrossSessions: true`, of any. Reads the whole file once; `RemovalLog.restore` reads single records.
  *
- * One call can be on record several times: its response with the original payload, later what a pass
- * had put in place of it. A recorded entry that equals the replacement of an earlier one is such a
- * stand-in; so is the pruned pointer. What looks like a placeholder or an excerpt counts when nothing else is on record,
- * and what equals a stand-in of another session, which may be the same conversation after a restart, behind that.
- * Among the originals the latest counts: when an id was used for several calls, that is the newest one.
- * The call belongs to the same session and tool.
+ * A call can be on record several times: its original response, then the stand-ins by which passes
+ * replaced it. An entry that equals the replacement of an earlier one is a stand-in, and so is the pruned
+ * pointer. What looks like a placeholder or an excerpt is used only if nothing else is on record, and what
+ * equals a stand-in of another session, which may be the same conversation after a restart, only after
+ * that. Of several originals the latest is used: if an id was used for several calls, that is the newest.
+ * The returned call is of the same session and tool.
  *
- * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` when no original is on record,
- * `REMOVAL_LOG_READ_FAILED` when the file cannot be read; TypeError when no session is named.
+ * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if no original is on record, `REMOVAL_LOG_READ_FAILED` if the
+ * file cannot be read; TypeError if the scope names no session.
  */
 export async function restore(
   path: string,
@@ -56,10 +56,10 @@ export async function restore(
 }
 
 /**
- * Restores from sightings that are known, the last one first. Reads one record, and one more for the call.
+ * Restores from indexed sightings, last one first. Reads one record, and one more for the call.
  *
- * @returns `undefined` when none of them is an original
- * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a record is not where it was.
+ * @returns `undefined` if none of them is an original
+ * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` if a record is no longer at its place.
  */
 export async function restoreFromSightings(
   source: RemovalSource,
@@ -96,9 +96,9 @@ export async function restoreFromSightings(
   };
 }
 
-/** What other sessions have done is no matter to who looks at one alone. */
+/** Ignores stand-ins of other sessions if only one session is searched. */
 function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
-  return weightOf(acrossSessions === true ? doubt : { ...doubt, standsInElsewhere: false });
+  return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
 }
 
 async function findCall(

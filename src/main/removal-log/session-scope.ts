@@ -1,20 +1,18 @@
-// Whose originals may be given back, and what is an id of a session: decided here for every way of getting
-// something back. An id of a call is never what protects a result; it can be guessed.
+// The sessions whose originals may be restored. Every way of restoring must check the scope: a call id does not
+// protect a result, because it can be guessed.
 
-/**
- * Whose originals are looked for: those of one session, or, by a word that nobody writes by accident, those of all.
- */
+/** One session, or explicitly all. */
 export type SessionScope =
   | { readonly sessionId: string; readonly acrossSessions?: false | undefined }
   | { readonly acrossSessions: true; readonly sessionId?: undefined };
 
-/** @throws TypeError for a session id that is no string, or an empty one. */
+/** @throws TypeError unless the session id is a non-empty string. */
 export function assertSessionId(value: unknown): asserts value is string {
   if (typeof value === 'string' && value !== '') return;
   throw new TypeError(`Expected an id that is a text and not empty, got ${kindOf(value)}.`);
 }
 
-/** @throws TypeError for what names no session and does not ask for all of them, or does both. */
+/** @throws TypeError unless the scope either names a session or asks for all. */
 export function assertSessionScope(scope: unknown): asserts scope is SessionScope {
   const { sessionId, acrossSessions } = Object(scope) as Readonly<Record<string, unknown>>;
   if (acrossSessions === true && sessionId === undefined) return;
@@ -26,7 +24,7 @@ export function assertSessionScope(scope: unknown): asserts scope is SessionScop
   );
 }
 
-/** Whether what a session has recorded may be given back. */
+/** Whether the records of a session may be restored. */
 export function isInScope(scope: SessionScope, sessionId: string): boolean {
   return scope.acrossSessions === true || scope.sessionId === sessionId;
 }

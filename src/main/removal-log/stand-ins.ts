@@ -1,5 +1,5 @@
-// Tells which recorded results are originals and which had taken the place of one. The one judgement of
-// restoring and listing.
+// Distinguishes original results from stand-ins, by which a pass had replaced one. Used by restoring and listing,
+// which must agree.
 
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { PRUNED_POINTER } from '../../shared/density.js';
@@ -8,29 +8,29 @@ import { placeholderKind } from '../../shared/placeholder.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
 
-/** What speaks against a recorded result being an original. */
+/** Evidence that a recorded result is not an original. */
 export interface Doubt {
-  /** It looks like a placeholder or an excerpt. */
-  readonly looksMade: boolean;
-  /** Another session, which may be the same conversation before a restart, has put it in place of a result. */
-  readonly standsInElsewhere: boolean;
+  /** Whether it looks like a placeholder or an excerpt. */
+  readonly looksLikePlaceholder: boolean;
+  /** Whether another session, which may be the same conversation before a restart, used it as a stand-in. */
+  readonly isStandInElsewhere: boolean;
 }
 
-/** How much that is: of several results the latest of those with the least counts. */
-export function weightOf({ looksMade, standsInElsewhere }: Doubt): 0 | 1 | 2 {
-  if (standsInElsewhere) return 2;
-  return looksMade ? 1 : 0;
+/** Returns the weight of a doubt. Of several results, the latest of those with the least weight is used. */
+export function weightOf({ looksLikePlaceholder, isStandInElsewhere }: Doubt): 0 | 1 | 2 {
+  if (isStandInElsewhere) return 2;
+  return looksLikePlaceholder ? 1 : 0;
 }
 
-/** What has taken the place of results so far. Records have to come in the order of the file. */
+/** The stand-ins recorded so far. Records must be noted in file order. */
 export class StandIns {
   readonly #callIds = new Set<string>();
-  /** By call and checksum, the first session that put it in place. */
+  /** The first session that used a stand-in, by call id and checksum. */
   readonly #sessions = new Map<string, string>();
-  /** By call, checksum and session, the further ones. */
+  /** Further uses, by call id, checksum and session. */
   readonly #further = new Set<string>();
 
-  /** Notes what a record says to have taken the place of a complete response. */
+  /** Notes the stand-in by which a complete response was replaced, if the record has one. */
   note({ callId }: ToolResponseBlock, { sessionId, replacementCrc }: RemovalRecord): void {
     if (replacementCrc === undefined) return;
     this.#callIds.add(callId);
@@ -41,19 +41,19 @@ export class StandIns {
   }
 
   /**
-   * Judges a response by the records that were noted before its own.
+   * Judges a complete response by the records before its own.
    *
-   * @returns `null` when it is no original: it is not complete, the pruned pointer, or what this session has put in place of one
+   * @returns `null` if it is no original but the pruned pointer or a stand-in of this session
    */
   judge(response: ToolResponseBlock, { entry, sessionId }: RemovalRecord): Doubt | null {
-    const { callId, result, isComplete } = response;
-    if (isComplete === false || result === PRUNED_POINTER) return null;
-    const looksMade = placeholderKind(response) !== 'none' || isExcerpt(result);
-    if (!this.#callIds.has(callId)) return { looksMade, standsInElsewhere: false };
+    const { callId, result } = response;
+    if (result === PRUNED_POINTER) return null;
+    const looksLikePlaceholder = placeholderKind(response) !== 'none' || isExcerpt(result);
+    if (!this.#callIds.has(callId)) return { looksLikePlaceholder, isStandInElsewhere: false };
     const crc = checksumOfBlocks(entry);
     const first = this.#sessions.get(nameOf(crc, callId));
     if (first === sessionId || this.#further.has(nameOf(crc, callId, sessionId))) return null;
-    return { looksMade, standsInElsewhere: first !== undefined };
+    return { looksLikePlaceholder, isStandInElsewhere: first !== undefined };
   }
 }
 

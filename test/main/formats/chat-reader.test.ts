@@ -6,7 +6,7 @@ import {
   toolContent,
   toolResponse,
 } from '../../../src/shared/content.js';
-import { readXmlFunctionCall } from '../../../src/main/formats/xml-function-call.js';
+import { readXmlFunctionCall } from '../../../src/main/formats/openai-chat.js';
 import { readJson } from './reading.js';
 
 const system = { role: 'system', content: 'be brief' };

@@ -1,5 +1,4 @@
-// What an analysis found out, as plain data: what `--json` prints and what the tables for a person are
-// made from. Nothing is worked out here.
+// The data of an analysis: printed by `--json` and rendered as tables.
 
 import type { InputSums, Money } from '../replay/money.js';
 import type { Speaker } from '../../../index.js';
@@ -9,7 +8,7 @@ import type { Category } from '../measure/composition.js';
 import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
-/** Why something stays, in the order in which reports list it. */
+/** Why something stays, in the order of reports. */
 export const STAY_REASONS = [
   'user-text',
   'newest-inclusion',
@@ -32,19 +31,19 @@ export const STAY_REASONS = [
 
 export type StayReason = (typeof STAY_REASONS)[number];
 
-/** What something is about, as far as it is known. */
+/** The subject of something, as far as it is known. */
 export interface Subject {
   readonly path: string | null;
-  /** What tells most where there is no path. Content of the session: not in JSON that hides it. */
+  /** Describes it if there is no path. Content of the session: omitted from redacted JSON. */
   readonly excerpt: string | null;
 }
 
-/** What one category comes to. */
+/** Figures of one category. */
 export interface CategoryFigures {
   readonly category: Category;
   readonly blocks: number;
   readonly tokens: number;
-  /** Tokens of it that are gone at the end; below 0 where summaries took the place of other things. */
+  /** Tokens of it that are gone at the end; negative if summaries replaced other things. */
   readonly reclaimedTokens: number;
 }
 
@@ -53,17 +52,17 @@ export interface ResultFigures extends Subject {
   readonly tokens: number;
 }
 
-/** What one tool comes to. */
+/** Figures of one tool. */
 export interface ToolFigures {
   readonly tool: string;
   readonly calls: number;
   readonly callTokens: number;
   readonly resultTokens: number;
-  /** Tokens of its calls that are gone at the end; never more than these have. */
+  /** Tokens of its calls that are gone at the end; at most `callTokens`. */
   readonly reclaimedCallTokens: number;
-  /** The same of its results. */
+  /** The same for its results. */
   readonly reclaimedResultTokens: number;
-  /** `null` when no result is there. */
+  /** `null` without results. */
   readonly largestResult: ResultFigures | null;
 }
 
@@ -92,70 +91,70 @@ export interface StayFigures {
 
 /** An entry that stays. */
 export interface StayingEntry extends Subject {
-  /** Index in the transcript's entries; `null` for what a compression put in. */
+  /** Index in the transcript; `null` for entries that a compression inserted. */
   readonly entry: number | null;
   readonly speaker: Speaker;
-  /** That of the entry's largest block, as `tool` and `reason` are. */
+  /** Category of the entry's largest block; `tool` and `reason` are of the same block. */
   readonly category: Category;
   readonly tool: string | null;
   readonly tokens: number;
   readonly reason: StayReason;
 }
 
-/** The sums that one session has, and a folder of them. */
+/** Figures of a session, or sums over a folder. */
 export interface AnalysisFigures {
   readonly entries: number;
   readonly modelCalls: number;
-  /** Tokens of all that was said, and of what was left of it. */
+  /** Tokens of everything that was said, and of what is left of it. */
   readonly tokens: TokenPair;
-  /** Tokens that all model calls were sent. */
+  /** Input tokens of all model calls. */
   readonly input: TokenPair;
-  /** The same with what a cache answered, and dollars: with and without, and by rule. */
+  /** The same with cache reads and dollars. */
   readonly money: InputSums;
   readonly categories: readonly CategoryFigures[];
   /** Most tokens of results first. */
   readonly tools: readonly ToolFigures[];
   readonly rules: readonly RuleReport[];
-  /** What is left, by reason; reasons that keep nothing are left out. The tokens sum up to `tokens.with`. */
+  /** What is left, by reason, without reasons that keep nothing. The tokens sum up to `tokens.with`. */
   readonly stays: readonly StayFigures[];
 }
 
-/** What one history consists of. */
+/** The analysis of one history. */
 export interface HistoryAnalysis extends AnalysisFigures {
   readonly money: Money;
-  /** Tokens of the history at the end: of the last context, where the agent had compacted. */
+  /** Tokens at the end of the history, or of the last context if the agent compacted it. */
   readonly end: TokenPair;
-  /** What was given, or the window of the model that the session names. */
+  /** The given window, or that of the model that the session names. */
   readonly contextLimit: number;
-  /** Why the session could be played no further, or `null`. */
+  /** Why the replay stopped early, or `null`. */
   readonly stop: string | null;
   /** The largest entries that stay, largest first. */
   readonly largestStaying: readonly StayingEntry[];
 }
 
-/** One session that was analyzed. */
+/** The analysis of one session. */
 export interface SessionAnalysis extends HistoryAnalysis {
   readonly file: string;
   readonly format: TranscriptFormat;
   readonly warnings: readonly WarningGroup[];
 }
 
-/** The whole outcome of an analysis. */
+/** The result of `analyze`. */
 export interface AnalysisReport {
-  /** Grows when the shape changes in a way that readers notice. */
+  /** Increased with incompatible changes. */
   readonly reportVersion: 1;
-  /** The file or folder that was asked for. */
+  /** The given file or folder. */
   readonly path: string;
   readonly isFolder: boolean;
   readonly settings: {
-    /** `null`: by the model of each session. */
+    /** `null` if each session's model decides. */
     readonly contextLimit: number | null;
-    /** Results kept per tool; `null` when recency pruning was off. */
+    /** Results kept per tool; `null` if recency pruning was off. */
     readonly recencyRetention: number | null;
   };
   /** Most tokens first. */
   readonly sessions: readonly SessionAnalysis[];
-  /** The sums over all sessions. */
+  /** Sums over all sessions. */
   readonly totals: AnalysisFigures;
   readonly unread: readonly UnreadFile[];
 }

@@ -1,4 +1,4 @@
-// Why what is left of a history stays: the explanations of one more pass in the words of the report.
+// Why blocks of a history stay: maps the explanations of one more pass to the reasons of the report.
 
 import { explainDensity } from '../../../density.js';
 import type {
@@ -14,14 +14,14 @@ import type { RecordedContext } from '../replay/attributed-steps.js';
 
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
-/** Why each block of an entry stays that is left of a context. */
+/** Explains the entries that are left of a context. */
 export class Retention {
   readonly #explain: DensityExplanation['explain'];
   readonly #config: DensityConfig;
   readonly #said: ReadonlySet<ContentBlock>;
   readonly #left: readonly IContent[];
 
-  /** @param config what a pass over what is left goes by */
+  /** @param config configuration of the pass */
   constructor({ said, left }: RecordedContext, config: DensityConfig) {
     this.#explain = explainDensity(left, config).explain;
     this.#config = config;
@@ -29,7 +29,7 @@ export class Retention {
     this.#said = new Set(said.flatMap(({ blocks }) => blocks));
   }
 
-  /** Returns the reasons of the blocks of an entry, given its index among those that are left. A call and its response stay for the same. */
+  /** Returns the reason of each block of an entry, given its index in `left`. A call and its response have the same reason. */
   reasonsOf(entry: IContent, index: number): readonly StayReason[] {
     const explained = this.#explain(index).blocks;
     const including = entry.speaker === 'human' ? this.#including(entry) : NO_BLOCKS;
@@ -42,7 +42,7 @@ export class Retention {
     });
   }
 
-  /** The blocks of an entry that include files. */
+  /** Returns the indices of blocks that include files. */
   #including(entry: IContent): ReadonlySet<number> {
     const { blocks } = explainDensity([entry], { ...this.#config, fileDedupe: true }).explain(0);
     return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
@@ -69,7 +69,7 @@ export class Retention {
   }
 }
 
-/** Of rules that let a result stay. */
+/** Reasons by the rule that keeps a result. */
 const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayReason>>> = {
   recency: 'newest-result',
   'read-write': 'current-read',

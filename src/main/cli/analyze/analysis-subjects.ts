@@ -1,5 +1,5 @@
-// What entries and calls of a history are about, in few words that outlive the history. Everything here
-// is a copy: a slice would keep the text that it is from alive for as long as the report.
+// The subjects of entries and calls. All texts are copied, because a slice of a string keeps the whole
+// string in memory as long as the report exists.
 
 import type { ContentBlock, IContent, ToolCatalog } from '../../../index.js';
 import type { Subject } from './analysis-report.js';
@@ -8,10 +8,10 @@ import type { CallSubject } from '../measure/call-subject.js';
 
 const EXCERPT_LENGTH = 160;
 
-/** The subject of what nothing is known about. */
+/** The unknown subject. */
 export const NO_SUBJECT: Subject = { path: null, excerpt: null };
 
-/** What each call of a history is about, by its id. */
+/** Returns the subjects of all calls, by call id. */
 export function subjectsOfCalls(
   entries: readonly IContent[],
   catalog: ToolCatalog,
@@ -24,7 +24,7 @@ export function subjectsOfCalls(
   return subjects;
 }
 
-/** What a block is about; `ofCalls` tells it of calls and their responses. */
+/** Returns the subject of a block. */
 export function subjectOfBlock(
   block: ContentBlock,
   ofCalls: ReadonlyMap<string, Subject>,
@@ -47,7 +47,7 @@ export function subjectOfBlock(
   }
 }
 
-/** What a call is about, as a copy. */
+/** Copies the subject of a call. */
 export function copiedSubject(subject: CallSubject | null): Subject {
   const { path = null, parameter = null } = subject ?? {};
   return {

@@ -1,4 +1,4 @@
-// The tables of an analysis: by category, tool, rule, reason and session. Prints nothing.
+// Renders the tables of an analysis: by category, tool, rule, reason and session.
 
 import type {
   AnalysisFigures,
@@ -11,7 +11,7 @@ import type {
 } from './analysis-report.js';
 import { itemsOf } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
-import { renderTable } from '../replay/render-tables.js';
+import { renderTable, subjectText, tableWidth } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   formatCompact,
@@ -37,7 +37,7 @@ const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
 const BAR_WIDTH = 16;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** What a history consists of; categories without blocks are left out. */
+/** Renders the composition of a history, without empty categories. */
 export function renderCategories(
   { categories, tokens }: AnalysisFigures,
   width: number,
@@ -58,7 +58,7 @@ export function renderCategories(
   return renderTable(head, rows, aligns, width, paint);
 }
 
-/** A bar in eighths of a column. */
+/** Returns a bar with a resolution of an eighth of a column. */
 function bar(share: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
@@ -68,7 +68,7 @@ const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
-/** What each tool comes to, and what of its results was reclaimed. */
+/** Renders the figures of each tool. */
 export function renderTools(
   { tools, tokens }: AnalysisFigures,
   width: number,
@@ -103,7 +103,7 @@ export function renderTools(
   ];
 }
 
-/** What each rule reclaimed, with examples. */
+/** Renders what each rule reclaimed, with examples. */
 export function renderRules(
   { rules, tokens }: AnalysisFigures,
   width: number,
@@ -131,62 +131,43 @@ export function renderRules(
   return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
-/** Columns for the indent and the numbers beside an example. */
+/** Width of the indent and of the numbers beside an example. */
 const EXAMPLE_MARGIN = 32;
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
   const tool = example.tool === null ? '' : `${printable(example.tool)} `;
-  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
+  return tool + aboutText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
 }
 
-const REASON_NAMES: Readonly<Record<StayReason, string>> = {
-  'user-text': 'what the user said',
-  'newest-inclusion': 'files that were included, the newest of each',
-  'assistant-text': 'what the model said',
-  thinking: 'reasoning',
-  'open-call': 'protected: calls without a result yet',
-  write: 'writes: the record of what changed',
-  'current-read': 'reads of files that no write changed since',
-  'newest-result': 'the newest results of other tools',
-  'recent-result': 'calls whose result is new',
-  'small-result': 'calls whose result is too small to prune',
-  'waiting-result': 'calls whose unused result waits for an edit',
-  'shortened-result': 'calls whose old result is an excerpt',
-  'pruned-result': 'calls whose old result is a pointer',
-  'other-call': 'other tools: no write makes them stale',
-  media: 'images and other media',
-  summary: 'summaries',
-  other: 'parts that nothing is known about',
+/** Names of the reasons: for the table of reasons, and beside a single entry. */
+const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string]>> = {
+  'user-text': ['what the user said', 'said by the user'],
+  'newest-inclusion': ['files that were included, the newest of each', 'newest inclusion'],
+  'assistant-text': ['what the model said', 'said by the model'],
+  thinking: ['reasoning', 'reasoning'],
+  'open-call': ['protected: calls without a result yet', 'waits for its result'],
+  write: ['writes: the record of what changed', 'a write'],
+  'current-read': ['reads of files that no write changed since', 'no later write'],
+  'newest-result': ['the newest results of other tools', 'among the newest'],
+  'recent-result': ['calls whose result is new', 'new result'],
+  'small-result': ['calls whose result is too small to prune', 'small result'],
+  'waiting-result': ['calls whose unused result waits for an edit', 'waits for an edit'],
+  'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],
+  'pruned-result': ['calls whose old result is a pointer', 'pruned already'],
+  'other-call': ['other tools: no write makes them stale', 'no rule applies'],
+  media: ['images and other media', 'media'],
+  summary: ['summaries', 'summary'],
+  other: ['parts that nothing is known about', 'not looked into'],
 };
 
-const SHORT_REASONS: Readonly<Record<StayReason, string>> = {
-  'user-text': 'said by the user',
-  'newest-inclusion': 'newest inclusion',
-  'assistant-text': 'said by the model',
-  thinking: 'reasoning',
-  'open-call': 'waits for its result',
-  write: 'a write',
-  'current-read': 'no later write',
-  'newest-result': 'among the newest',
-  'recent-result': 'new result',
-  'small-result': 'small result',
-  'waiting-result': 'waits for an edit',
-  'shortened-result': 'an excerpt',
-  'pruned-result': 'pruned already',
-  'other-call': 'no rule applies',
-  media: 'media',
-  summary: 'summary',
-  other: 'not looked into',
-};
-
-/** What stays, and why. */
+/** Renders what stays, by reason. */
 export function renderStays(
   { stays, tokens }: AnalysisFigures,
   width: number,
   paint: Paint,
 ): readonly string[] {
   const rows = stays.map((figures: StayFigures) => [
-    REASON_NAMES[figures.reason],
+    REASONS[figures.reason][0],
     formatCount(figures.items),
     formatCount(figures.tokens),
     formatShare(figures.tokens, tokens.without),
@@ -207,7 +188,7 @@ export function renderStays(
   );
 }
 
-/** The largest entries that stay. */
+/** Renders the largest entries that stay. */
 export function renderLargestStaying(
   entries: readonly StayingEntry[],
   width: number,
@@ -221,13 +202,13 @@ export function renderLargestStaying(
       entry.tool === null ? CATEGORY_NAMES[entry.category] : printable(entry.tool),
       MAX_TOOL_LENGTH,
     ),
-    SHORT_REASONS[entry.reason],
+    REASONS[entry.reason][1],
   ]);
   const head = ['tokens', 'index', 'largest that stay', 'why'];
   return renderWithSubjects(head, rows, entries, width, paint, ['right', 'right', 'left', 'left']);
 }
 
-/** One row per session, and their sum. */
+/** Renders one row per session, and their sum. */
 export function renderSessions(
   sessions: readonly SessionAnalysis[],
   totals: AnalysisFigures,
@@ -246,15 +227,13 @@ export function renderSessions(
   const head = ['format', 'entries', 'tokens', 'reclaimed', 'sent', 'saved'];
   const rows = sessions.map((session) => row(session.format, session));
   const total = row('', totals);
-  const left = Math.max(MIN_SUBJECT_LENGTH, width - widthOf([head, ...rows, total]));
+  const left = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows, total]));
   return renderTable(
     ['session', ...head],
     [
-      ...rows.map((cells, at) => [
-        ...sessions
-          .slice(at, at + 1)
-          .map((session) => shortenStart(printable(nameOf(session)), left)),
-        ...cells,
+      ...sessions.map((session) => [
+        shortenStart(printable(nameOf(session)), left),
+        ...row(session.format, session),
       ]),
       ['all sessions', ...total].map((cell) => paint('bold', cell)),
     ],
@@ -264,7 +243,7 @@ export function renderSessions(
   );
 }
 
-/** A table whose last column takes what width is left. */
+/** Renders a table with subjects in a last column, which takes the remaining width. */
 function renderWithSubjects(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -273,36 +252,22 @@ function renderWithSubjects(
   paint: Paint,
   aligns: readonly ('left' | 'right')[] = head.map((_, at) => (at === 0 ? 'left' : 'right')),
 ): readonly string[] {
-  const left = width - widthOf([head, ...rows]);
+  const left = width - tableWidth([head, ...rows]);
   const room = left < MIN_SUBJECT_LENGTH ? width - STACKED_MARGIN : left;
   return renderTable(
     [...head, 'about'],
-    rows.map((row, at) => [...row, subjectText(subjects[at] ?? null, room)]),
+    rows.map((row, at) => [...row, aboutText(subjects[at] ?? null, room)]),
     [...aligns, 'left'],
     width,
     paint,
   );
 }
 
-/** Columns that a table takes, the gap behind it included. */
-function widthOf(rows: readonly (readonly string[])[]): number {
-  const [head = []] = rows;
-  return head.reduce(
-    (sum, _, column) => sum + Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP,
-    0,
-  );
-}
-
-const GAP = 2;
-
-/** Columns beside a subject where a table does not fit, and its rows are set one below the other. */
+/** Width beside a subject if the table does not fit and its cells are stacked. */
 const STACKED_MARGIN = 10;
 
-function subjectText(subject: Subject | null, maxLength: number): string {
-  if (subject === null) return '';
-  return subject.path === null
-    ? shortenEnd(printable(subject.excerpt ?? ''), maxLength)
-    : shortenStart(printable(subject.path), maxLength);
+function aboutText(subject: Subject | null, maxLength: number): string {
+  return subject === null ? '' : subjectText(subject.path, subject.excerpt, maxLength);
 }
 
 function zeroAsDash(tokens: number): string {

@@ -1,4 +1,4 @@
-// Sums the analyses of several sessions up into one. Adds and sorts, nothing else.
+// Sums up the analyses of several sessions.
 
 import { STAY_REASONS } from './analysis-report.js';
 import type {
@@ -10,13 +10,13 @@ import type {
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { addInput } from '../replay/money.js';
-import type { TokenPair } from '../replay/replay-report.js';
+import { sumPairs } from '../replay/replay-totals.js';
 
-const EXAMPLES_PER_RULE = 3;
+export const EXAMPLES_PER_RULE = 3;
 
-/** Sums up sessions that were analyzed with the same settings; the sums of none are zero. */
+/** Sums up sessions that were analyzed with the same settings. Without sessions, the sums are zero. */
 export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
   return {
     entries: sumOf(sessions, ({ entries }) => entries),
@@ -48,7 +48,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
   };
 }
 
-/** Tools of one name are one tool, whichever agents have them. */
+/** Sums up tools by name, also those of different agents. */
 function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
   return Array.from(
     groupBy(tools, ({ tool }) => tool),
@@ -83,15 +83,4 @@ function sumRule(rule: ReclaimRule, sessions: readonly SessionAnalysis[]): reado
         .slice(0, EXAMPLES_PER_RULE),
     },
   ];
-}
-
-function sumPairs(pairs: readonly TokenPair[]): TokenPair {
-  return {
-    without: sumOf(pairs, ({ without }) => without),
-    with: sumOf(pairs, (pair) => pair.with),
-  };
-}
-
-function sumOf<Value>(values: readonly Value[], of: (value: Value) => number): number {
-  return values.reduce((sum, value) => sum + of(value), 0);
 }

@@ -1,11 +1,11 @@
-// What a replay of one session tells of its content: what it consists of, what each rule took, and what stays and why.
-// Pure; reads, plays and prints nothing.
+// Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure.
 
-import type { ContentBlock, IContent } from '../../../index.js';
+import type { IContent } from '../../../index.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import { groupBy } from '../measure/group-by.js';
+import { callOf } from '../measure/entry-difference.js';
+import { addTo, groupBy, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
@@ -22,23 +22,23 @@ import type {
   Subject,
   ToolFigures,
 } from './analysis-report.js';
+import { EXAMPLES_PER_RULE } from './analysis-totals.js';
 import { Retention } from './analysis-retention.js';
 import { copiedSubject, NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
 
-const EXAMPLES_PER_RULE = 3;
 const LARGEST_STAYING = 5;
 
 type TokensOf = Recording['tokensOf'];
 
-/** An entry that is left, and why each of its blocks stays. */
+/** An entry that is left, with the reason of each of its blocks. */
 interface LeftEntry {
   readonly entry: IContent;
-  /** Index in the transcript; `null` for what a compression put in. */
+  /** Index in the transcript; `null` for entries that a compression inserted. */
   readonly origin: number | null;
   readonly reasons: readonly StayReason[];
 }
 
-/** Returns what a session that was played consists of. */
+/** Returns the analysis of a played session. */
 export function analyzeRecording(recording: Recording): HistoryAnalysis {
   const { report, rows, contexts, density, tokensOf } = recording;
   const said = contexts.flatMap((context) => context.said);
@@ -61,7 +61,7 @@ export function analyzeRecording(recording: Recording): HistoryAnalysis {
   return {
     entries: report.entries,
     modelCalls: report.modelCalls.length,
-    tokens: { without: sum(said, tokensOf), with: sum(left, ({ entry }) => tokensOf(entry)) },
+    tokens: { without: sumOf(said, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
     end: report.end.tokens,
     input: report.input,
     money: report.money,
@@ -103,7 +103,7 @@ function toolFigures(
     return {
       tool,
       ...share,
-      // What is left of an entry is split anew over its results: one may seem to have grown.
+      // After an edit, the tokens of an entry are split anew over its results, so one can seem to grow.
       reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
       reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
       largestResult: largest.get(tool) ?? null,
@@ -138,8 +138,8 @@ function ruleReports(rows: readonly EditRow[]): readonly RuleReport[] {
     return [
       {
         rule,
-        items: sum(those, ({ items }) => items),
-        tokens: sum(those, reclaimedBy),
+        items: sumOf(those, ({ items }) => items),
+        tokens: sumOf(those, reclaimedBy),
         examples: those
           .filter((row) => reclaimedBy(row) > 0)
           .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
@@ -157,17 +157,14 @@ function ruleReports(rows: readonly EditRow[]): readonly RuleReport[] {
 function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
-  const raise = (sums: Map<StayReason, number>, reason: StayReason, by: number): void => {
-    sums.set(reason, (sums.get(reason) ?? 0) + by);
-  };
   for (const { entry, reasons } of left) {
     const total = tokensOf(entry);
-    if (entry.blocks.length === 0) raise(tokens, 'other', total);
+    if (entry.blocks.length === 0) addTo(tokens, 'other', total);
     const parts = tokensByBlock(entry, total);
     for (const [place, block] of entry.blocks.entries()) {
       const reason = reasons[place] ?? 'other';
-      raise(tokens, reason, parts[place] ?? 0);
-      raise(items, reason, block.type === 'tool_response' ? 0 : 1);
+      addTo(tokens, reason, parts[place] ?? 0);
+      addTo(items, reason, block.type === 'tool_response' ? 0 : 1);
     }
   }
   return STAY_REASONS.flatMap((reason) => {
@@ -195,20 +192,11 @@ function largestStaying(
           entry: origin,
           speaker: entry.speaker,
           category: categoryOf(block, entry),
-          tool: toolOf(block),
+          tool: callOf(block).toolName,
           tokens,
           reason: reasons[place] ?? 'other',
           ...subjectOfBlock(block, subjects),
         },
       ];
     });
-}
-
-function toolOf(block: ContentBlock): string | null {
-  if (block.type === 'tool_call') return block.name;
-  return block.type === 'tool_response' ? block.toolName : null;
-}
-
-function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {
-  return values.reduce((total, value) => total + of(value), 0);
 }

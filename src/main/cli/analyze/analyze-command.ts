@@ -1,23 +1,16 @@
-// The command `analyze`: its arguments, options and help. What it does is loaded when it runs, and the
-// public API with it.
+// The command `analyze`: options and help. The implementation, and with it the public API, is loaded when
+// it runs.
 
 import { Command, Option } from 'commander';
 import type { ModelPrice } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/options.js';
-import {
-  CONTEXT_LIMIT_HELP,
-  JSON_HELP,
-  NO_REDACT_HELP,
-  PRICE_HELP,
-  SESSION_HELP,
-  withPrice,
-} from '../replay/replay-command.js';
+import { SESSION_HELP, SHARED_OPTIONS, withPrice } from '../replay/replay-command.js';
 import type { PriceText } from '../replay/replay-command.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
-/** The options of `analyze` as the command line gives them. */
+/** Parsed options of `analyze`. */
 export interface AnalyzeArguments {
   readonly format?: TranscriptFormat;
   readonly contextLimit?: number;
@@ -46,7 +39,7 @@ no session are listed with the reason.
 
 ${EXIT_CODES_HELP}`;
 
-/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+/** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createAnalyzeCommand(onExit: (code: number) => void): Command {
   return new Command('analyze')
     .description(
@@ -60,27 +53,23 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
         TRANSCRIPT_FORMATS,
       ),
     )
-    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
-    .option(
-      '--recency <n>',
-      'keep only the newest n results of each tool (default: off)',
-      wholeNumber(1),
-    )
+    .addOption(SHARED_OPTIONS.contextLimit)
+    .addOption(SHARED_OPTIONS.recency)
     .option(
       '--explain <index>',
       'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
       wholeNumber(0),
     )
     .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
-    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .addOption(SHARED_OPTIONS.workspace)
     .option(
       '--threads <n>',
       'worker threads (default: as many as the machine runs at once, up to 8)',
       wholeNumber(1, 64),
     )
-    .option('--price <model or dollars>', PRICE_HELP)
-    .option('--json', JSON_HELP)
-    .option('--no-redact', NO_REDACT_HELP)
+    .addOption(SHARED_OPTIONS.price)
+    .addOption(SHARED_OPTIONS.json)
+    .addOption(SHARED_OPTIONS.noRedact)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, options: PriceText<AnalyzeArguments>, command: Command) => {
       const given = await withPrice(options, command);

@@ -1,5 +1,5 @@
-// Reads and plays many sessions, a few at a time, so that parsing here and counting on worker
-// threads overlap and only a few histories are in memory. Prints nothing.
+// Analyzes many sessions, a few at a time, so that parsing here overlaps with counting on worker threads
+// and only a few histories are in memory.
 
 import { availableParallelism } from 'node:os';
 import type { Compactor } from '../../../index.js';
@@ -15,25 +15,25 @@ import type { SessionAnalysis } from './analysis-report.js';
 /** How to analyze files. */
 export interface AnalyzeOptions extends Partial<ReplaySetup> {
   readonly format?: TranscriptFormat | undefined;
-  /** Whether a file that cannot be read is named, with the reason, and stops nothing; otherwise it rejects. */
+  /** Whether unreadable files are skipped and listed with the reason; otherwise they reject. */
   readonly skipsUnreadable: boolean;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Shows how far it has come: files, or of a single one its entries. */
+  /** Shows the number of files, or the entries of a single file. */
   readonly progress?: Progress | undefined;
 }
 
-/** What came of the files. */
+/** The results of analyzing files. */
 export interface AnalyzedFiles {
   /** Most tokens first. */
   readonly sessions: readonly SessionAnalysis[];
-  /** In the order in which the files were given. */
+  /** In the order of the given files. */
   readonly unread: readonly UnreadFile[];
 }
 
 const MAX_THREADS = 8;
 
-/** Analyzes files. @throws the signal's reason; what reading and counting throw. */
+/** Analyzes files. @throws the signal's reason; errors of reading and counting. */
 export async function analyzeFiles(
   files: readonly string[],
   options: AnalyzeOptions,
@@ -48,7 +48,7 @@ export async function analyzeFiles(
   const rest = files.entries();
   let doneFiles = 0;
   const work = async (): Promise<void> => {
-    // All draw from one iterator, so that each file goes to one of them.
+    // All loops share one iterator, so that each file is analyzed once.
     for (const [at, file] of rest) {
       outcomes[at] = await analyzeFile(
         file,
@@ -61,7 +61,7 @@ export async function analyzeFiles(
       update?.(doneFiles);
     }
   };
-  // One more than there are threads: while they count, this one parses.
+  // One more than threads, so that one file is parsed while the threads count others.
   await Promise.all(Array.from({ length: Math.min(threads + 1, files.length) }, work));
   return {
     sessions: outcomes

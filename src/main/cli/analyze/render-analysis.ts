@@ -1,4 +1,4 @@
-// The analysis for a person, as lines of at most the given width. Prints nothing itself.
+// Renders an analysis as text.
 
 import { relative } from 'node:path';
 import {
@@ -10,11 +10,11 @@ import {
   renderTools,
 } from './analysis-tables.js';
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { moneySentences } from '../replay/money.js';
 import { renderUnread } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -22,8 +22,6 @@ import {
   formatCount,
   formatNumberOf,
   formatShare,
-  joined,
-  shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
@@ -33,10 +31,10 @@ const MAX_LIST_WIDTH = 160;
 /** Returns the analysis as text that ends with a line break. */
 export function renderAnalysis(report: AnalysisReport, options: RenderOptions): string {
   const width = reportWidth(options);
-  // Names of files tell most by their length.
+  // File names need the full width.
   const listWidth = Math.min(MAX_LIST_WIDTH, options.width);
   const paint = createPaint(options.isColoured);
-  const sections = [
+  return sectionsText([
     headline(report, width, paint),
     ...(report.isFolder ? folderSections(report, Math.max(width, listWidth), paint) : []),
     ...(report.totals.entries === 0
@@ -44,8 +42,7 @@ export function renderAnalysis(report: AnalysisReport, options: RenderOptions): 
       : figureSections(report, width, paint)),
     renderWarnings(warningsOf(report), width, paint),
     renderUnread(report.path, report.unread, width, paint),
-  ].filter((lines) => lines.length > 0);
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
 function headline(report: AnalysisReport, width: number, paint: Paint): readonly string[] {
@@ -58,13 +55,12 @@ function headline(report: AnalysisReport, width: number, paint: Paint): readonly
     `${formatCount(totals.tokens.without)} tokens`,
   ];
   return [
-    paint('bold', `ctxfold analyze ${shortenStart(printable(path), width - 16)}`),
-    ...joined(facts, width).map((line) => paint('dim', line)),
+    ...reportHead('analyze', path, facts, width, paint),
     ...(totals.entries === 0 ? [] : wrap(verdict(report), width)),
   ];
 }
 
-/** What it comes to, in a few sentences. */
+/** Sums up the analysis in a few sentences. */
 function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): string {
   const { tokens, input, modelCalls } = totals;
   const sentences = [
@@ -135,8 +131,8 @@ function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof r
   );
   return Array.from(groups, ([message, group]) => ({
     message,
-    count: group.reduce((sum, { count }) => sum + count, 0),
-    // Lines of which file nobody could tell.
+    count: sumOf(group, ({ count }) => count),
+    // Line numbers mean nothing without the file.
     places: isFolder ? [] : group.flatMap(({ places }) => places),
   }));
 }

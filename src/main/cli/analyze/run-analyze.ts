@@ -1,9 +1,8 @@
-// One run of `analyze`: finds the files, has them analyzed, prints.
+// Runs `analyze`: finds the files, analyzes them, prints the result.
 
-import { resolve } from 'node:path';
 import { runExplain } from '../explain/run-explain.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
-import { tellEmpty } from '../replay/run-replay.js';
+import { exitCodeOfFolder } from '../replay/run-replay.js';
 import { findSessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { interruptible } from '../terminal/interruptible.js';
@@ -19,10 +18,10 @@ import { renderAnalysis } from './render-analysis.js';
 import { renderSuggestion } from './suggestion.js';
 
 /**
- * Analyzes a file or folder and prints what came of it; or explains one entry of a file.
+ * Analyzes a file or folder and prints the result, or explains one entry of a file.
  *
  * @returns the exit code
- * @throws InterruptedError on SIGINT; what reading a single file or playing throws.
+ * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
 export function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
   return interruptible(async (signal) => {
@@ -32,23 +31,19 @@ export function runAnalyze(path: string, given: AnalyzeArguments): Promise<numbe
     const layout = terminalLayout();
     if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
-    else printText(renderSuggestion(report, layout.width, rootOf(given)));
-    return tellEmpty(report.sessions);
+    else printText(renderSuggestion(report, layout.width, given.workspace));
+    return exitCodeOfFolder(report.sessions);
   });
 }
 
-function rootOf({ workspace }: AnalyzeArguments): string | undefined {
-  return workspace === undefined ? undefined : resolve(workspace);
-}
-
-/** How sessions are played, the same for an analysis and for the explanation of one entry. */
+/** Returns how sessions are played, for analyses and explanations alike. */
 function setupOf(given: AnalyzeArguments): ReplaySetup {
   return {
     contextLimit: given.contextLimit,
     offload: 'auto',
     strategy: 'high-density',
     recencyRetention: given.recency,
-    workspaceRoot: rootOf(given),
+    workspaceRoot: given.workspace,
     threads: given.threads,
     price: given.price,
   };

@@ -1,4 +1,4 @@
-// The configuration that reaches the figures of an analysis, as code with the figures above it. Prints nothing.
+// Renders the configuration that reaches the figures of an analysis, as code below a comment with the figures.
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -6,9 +6,9 @@ import { formatNumberOf, formatShare, wrap } from '../terminal/text-layout.js';
 import type { AnalysisReport } from './analysis-report.js';
 
 /**
- * Returns code that ends with a line break.
+ * Returns the code.
  *
- * @param workspaceRoot where relative paths start, when that was said
+ * @param workspaceRoot the directory of relative paths, if the user gave it
  */
 export function renderSuggestion(
   { path, isFolder, sessions, totals, settings }: AnalysisReport,
@@ -44,10 +44,10 @@ export function renderSuggestion(
     },
     price,
   );
-  const told = comments.flatMap((comment) =>
+  const lines = comments.flatMap((comment) =>
     wrap(comment, width - COMMENT.length).map((line) => COMMENT + line),
   );
-  return `${[...told, code].join('\n')}\n`;
+  return `${[...lines, code].join('\n')}\n`;
 }
 
 const COMMENT = '// ';

@@ -1,9 +1,8 @@
-// The explanation of one entry for a person, as lines of at most the given width. Prints nothing itself.
+// Renders the explanation of one entry as text.
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import type { ExplainedEntry } from './explain-entry.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -16,16 +15,24 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
-/** What `--explain --json` prints: of the session it holds tool names, ids of calls, paths and sizes only. */
+/** An edit that has landed. */
+export interface LandedEdit {
+  /** The model call before which it landed, counted from 1; `null` after the last one. */
+  readonly modelCall: number | null;
+  readonly step: 'pruned' | 'compressed';
+}
+
+/** The data that `--explain --json` prints: tool names, call ids, paths and sizes, but no other content of the session. */
 export interface ExplanationReport {
-  /** Grows when the shape changes in a way that readers notice. */
+  /** Increased with incompatible changes. */
   readonly reportVersion: 1;
   readonly file: string;
   readonly format: TranscriptFormat;
-  /** How many the session has. */
+  /** Number of entries of the session. */
   readonly entries: number;
   readonly explanation: EntryExplanation;
-  readonly landed: ExplainedEntry['landed'];
+  /** `null` if no edit has landed. */
+  readonly landed: LandedEdit | null;
 }
 
 const INDENT = '  ';
@@ -57,11 +64,8 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
     speaker,
     `${ENTRY_VERDICTS[verdict]}${whenOf(report)}`,
   ];
-  const sections = [
-    [
-      paint('bold', `ctxfold analyze ${shortenStart(printable(report.file), width - 16)}`),
-      ...joined(facts, width).map((line) => paint('dim', line)),
-    ],
+  return sectionsText([
+    reportHead('analyze', report.file, facts, width, paint),
     ...(blocks.length === 0
       ? [
           report.landed?.step === 'compressed'
@@ -70,11 +74,10 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
         ]
       : []),
     ...blocks.map((block) => renderBlock(block, width, paint)),
-  ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
-/** When that was, or what it waits for. */
+/** Returns when the edit landed, or that it is held back. */
 function whenOf({ explanation, landed }: ExplanationReport): string {
   if (landed === null) return explanation.verdict === 'kept' ? '' : ' once that is worth an edit';
   const { modelCall } = landed;
@@ -100,7 +103,7 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
   ];
 }
 
-/** What a rule goes by, in a few words each. */
+/** Returns the numbers by which the rule decided. */
 function factsOf(block: BlockExplanation): readonly string[] {
   if (block.rule === 'working-set') {
     return [

@@ -1,5 +1,6 @@
-// One run of `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
+// Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
+import { explainDensity } from '../../../density.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
@@ -7,9 +8,10 @@ import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
-import { explainEntry } from './explain-entry.js';
 import { renderExplanation } from './render-explanation.js';
 import type { ExplanationReport } from './render-explanation.js';
+import { placedIn } from '../replay/attributed-steps.js';
+import type { Recording } from '../replay/recording.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
@@ -18,7 +20,7 @@ import { jsonText, printable } from '../terminal/terminal-text.js';
  * Explains one entry of a session and prints it.
  *
  * @returns the exit code
- * @throws the signal's reason; what reading throws.
+ * @throws the signal's reason; errors of reading.
  */
 export async function runExplain(
   path: string,
@@ -28,13 +30,13 @@ export async function runExplain(
   signal: AbortSignal,
 ): Promise<number> {
   const { isFolder } = await findSessionFiles(path, signal);
-  if (isFolder) return misused('--explain takes one session, and this is a folder.');
+  if (isFolder) return usageError('--explain takes one session, and this is a folder.');
   const progress = await openProgress(given.json === true);
   try {
     const transcript = await readSession(path, { format: given.format, signal, progress });
     const { length } = transcript.entries;
     if (index >= length) {
-      return misused(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+      return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
     }
     const recording = await replaySession(path, transcript, {
       ...setup,
@@ -46,27 +48,56 @@ export async function runExplain(
     const explained = explainEntry(recording, index);
     if (explained === null) {
       const { playedEntries } = recording.report;
-      return misused(
+      return usageError(
         `--explain ${index}: the session could be played up to entry ${playedEntries}.`,
       );
     }
-    print({ file: path, format: transcript.format, entries: length, ...explained }, given);
+    const report: ExplanationReport = {
+      reportVersion: 1,
+      file: path,
+      format: transcript.format,
+      entries: length,
+      ...explained,
+    };
+    if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+    else printText(renderExplanation(report, terminalLayout()));
     return EXIT.done;
   } finally {
     progress.close();
   }
 }
 
-function print(
-  told: Omit<ExplanationReport, 'reportVersion'>,
-  given: Pick<AnalyzeArguments, 'json' | 'redact'>,
-): void {
-  const report: ExplanationReport = { reportVersion: 1, ...told };
-  if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
-  else printText(renderExplanation(report, terminalLayout()));
-}
-
-function misused(message: string): number {
+function usageError(message: string): number {
   printMessage(printable(message));
   return EXIT.usage;
+}
+
+/**
+ * Returns what became of an entry, by its index in the transcript: the explanation of the pass that edited it, else of one more
+ * pass. `null` if the entry was not played.
+ */
+export function explainEntry(
+  recording: Recording,
+  index: number,
+): Pick<ExplanationReport, 'explanation' | 'landed'> | null {
+  const { report, contexts, density } = recording;
+  const entry = contexts.flatMap(({ said }) => said)[index];
+  if (entry === undefined) return null;
+  const context = contexts.find(({ origins }) => origins.includes(index));
+  const landed = recording.landed.get(index);
+  if (landed === undefined) {
+    if (context === undefined) return null;
+    const explanation = explainDensity(context.left, density).explain(
+      context.origins.indexOf(index),
+    );
+    return { explanation: placedIn(explanation, context.origins), landed: null };
+  }
+  const modelCall = landed.turn < report.modelCalls.length ? landed.turn + 1 : null;
+  const { explanation } = landed;
+  if (explanation !== null) return { explanation, landed: { modelCall, step: 'pruned' } };
+  const verdict = context === undefined ? 'removed' : 'changed';
+  return {
+    explanation: { index, speaker: entry.speaker, verdict, blocks: [] },
+    landed: { modelCall, step: 'compressed' },
+  };
 }

@@ -1,13 +1,13 @@
-// The live page of the gateway: one document that asks for nothing but what the gateway says of itself. Its policy allows the
-// script and the style in it by their hashes.
+// The live page of the gateway: one self-contained document that requests only the gateway's own figures. Its content security
+// policy allows the inline script and style by their hashes.
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { GatewayPage } from '../../../gateway.js';
-import { readPageStyle } from '../report/client-asset.js';
+import { policyHash, readPageStyle } from '../report/client-asset.js';
 import { html, rawElement } from '../report/html.js';
+import type { Markup } from '../report/html.js';
 
-/** Reads what the build made of the page's script, and returns the page. */
+/** Reads the built script and returns the page. */
 export async function gatewayPage(): Promise<GatewayPage> {
   const [client, own, shared] = await Promise.all([
     readFile(new URL('./client.json', import.meta.url), 'utf8'),
@@ -20,8 +20,8 @@ export async function gatewayPage(): Promise<GatewayPage> {
     html: document(script, style),
     contentSecurityPolicy: [
       "default-src 'none'",
-      `script-src '${hashOf(script)}'`,
-      `style-src '${hashOf(style)}'`,
+      `script-src '${policyHash(script)}'`,
+      `style-src '${policyHash(style)}'`,
       "connect-src 'self'",
       'img-src data:',
       "base-uri 'none'",
@@ -30,6 +30,33 @@ export async function gatewayPage(): Promise<GatewayPage> {
     ].join('; '),
   };
 }
+
+const CONVERSATION_COLUMNS = [
+  'Conversation',
+  'Model',
+  'Mode',
+  'Calls',
+  'Messages',
+  'Tokens without',
+  'Tokens with',
+  'Saved',
+  'Cost',
+  'Cache',
+];
+const CALL_COLUMNS = [
+  'At',
+  'Bytes came',
+  'Bytes compacted',
+  'Mode',
+  'Status',
+  'Input',
+  'Cache read',
+  'Cache written',
+  'Output',
+  'Cache miss',
+  'Edits',
+];
+const EDIT_COLUMNS = ['Rule', 'What', 'Tool', 'Characters before', 'After', 'Original'];
 
 function document(script: string, style: string): string {
   return html`<!doctype html>
@@ -63,66 +90,15 @@ function document(script: string, style: string): string {
           </section>
           <section>
             <h2>Conversations</h2>
-            <div class="scroll">
-              <table id="conversations">
-                <thead>
-                  <tr>
-                    <th>Conversation</th>
-                    <th>Model</th>
-                    <th>Mode</th>
-                    <th>Calls</th>
-                    <th>Messages</th>
-                    <th>Tokens without</th>
-                    <th>Tokens with</th>
-                    <th>Saved</th>
-                    <th>Cost</th>
-                    <th>Cache</th>
-                  </tr>
-                </thead>
-                <tbody></tbody>
-              </table>
-            </div>
+            ${emptyTable('conversations', CONVERSATION_COLUMNS)}
             <p id="none">No conversation has come through yet.</p>
           </section>
           <section id="detail" hidden>
             <h2 id="detail-name"></h2>
             <h3>Calls</h3>
-            <div class="scroll">
-              <table id="calls">
-                <thead>
-                  <tr>
-                    <th>At</th>
-                    <th>Bytes came</th>
-                    <th>Bytes compacted</th>
-                    <th>Mode</th>
-                    <th>Status</th>
-                    <th>Input</th>
-                    <th>Cache read</th>
-                    <th>Cache written</th>
-                    <th>Output</th>
-                    <th>Cache miss</th>
-                    <th>Edits</th>
-                  </tr>
-                </thead>
-                <tbody></tbody>
-              </table>
-            </div>
+            ${emptyTable('calls', CALL_COLUMNS)}
             <h3>Edits</h3>
-            <div class="scroll">
-              <table id="edits">
-                <thead>
-                  <tr>
-                    <th>Rule</th>
-                    <th>What</th>
-                    <th>Tool</th>
-                    <th>Characters before</th>
-                    <th>After</th>
-                    <th>Original</th>
-                  </tr>
-                </thead>
-                <tbody></tbody>
-              </table>
-            </div>
+            ${emptyTable('edits', EDIT_COLUMNS)}
             <pre id="original" hidden tabindex="0"></pre>
           </section>
           <section>
@@ -142,6 +118,16 @@ function document(script: string, style: string): string {
     </html> `.text;
 }
 
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+/** Returns a table that the script fills. */
+function emptyTable(id: string, columns: readonly string[]): Markup {
+  return html`<div class="scroll">
+    <table id="${id}">
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th>${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody></tbody>
+    </table>
+  </div>`;
 }

@@ -1,15 +1,15 @@
-// Which rule took what from a history: pure functions from edits to attributions. Tokens are not
-// counted here; each attribution names the entries whose counts tell its own.
+// Attributes edits to rules. Pure functions that count no tokens: an attribution has the entries whose
+// token counts give its own.
 
 import { PRUNING_RULES } from '../../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../../index.js';
 import type { BlockExplanation } from '../../../density.js';
 import type { EntryExplanation, RuleEdit, RuleName } from '../../../density.js';
-import { blockDifferences, identityOf } from './entry-difference.js';
+import { blockDifferences, callOf, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
-import { groupBy } from './group-by.js';
+import { groupBy } from './aggregate.js';
 
-/** What compressions do, and what reports call one and several of what they remove, in the order in which they list it. */
+/** The effects of compressions, with singular and plural of what they remove, in the order of reports. */
 const COMPRESSION_ITEMS = {
   'summarized-result': ['summarized result', 'summarized results'],
   'folded-entry': ['entry summarized by the model', 'entries summarized by the model'],
@@ -18,10 +18,10 @@ const COMPRESSION_ITEMS = {
 
 type CompressionRule = keyof typeof COMPRESSION_ITEMS;
 
-/** Why something was removed: a rule of pruning, or what a compression does. */
+/** Why something was removed: a pruning rule, or the effect of a compression. */
 export type ReclaimRule = RuleName | CompressionRule;
 
-/** What reports call one and several of what a rule removes. */
+/** Singular and plural of what a rule removes. */
 const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> = new Map<
   ReclaimRule,
   readonly [one: string, several: string]
@@ -32,47 +32,46 @@ const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> =
   ),
 ]);
 
-/** All of them, in the order in which reports list them. */
+/** All rules in the order of reports. */
 export const RECLAIM_RULES: readonly ReclaimRule[] = [...ITEMS.keys()];
 
-/** Returns what reports call one thing that a rule removes. */
+/** Returns the singular of what a rule removes. */
 export function itemOf(rule: ReclaimRule): string {
   return ITEMS.get(rule)?.[0] ?? rule;
 }
 
-/** Returns what reports call several of them. */
+/** Returns the plural of what a rule removes. */
 export function itemsOf(rule: ReclaimRule): string {
   return ITEMS.get(rule)?.[1] ?? rule;
 }
 
 /**
- * A part of an edit that one rule made. It reclaimed the tokens of `before` less those of `after`,
- * where `null` has none; over all attributions of an edit these differences sum up to what the whole
- * history became smaller by.
+ * A part of an edit that one rule made. It reclaimed the tokens of `before` minus those of `after`,
+ * with 0 for `null`. Over all attributions of an edit, this sums up to the reduction of the history.
  */
 export interface Attribution {
   readonly rule: ReclaimRule;
-  /** The call concerned; the attributions of a call and of its response share it. */
+  /** Id of the call, also for its response. */
   readonly callId: string | null;
   readonly toolName: string | null;
-  /** Files whose inclusions were cut out. */
+  /** Files whose inclusions were removed. */
   readonly includedPaths: readonly string[];
-  /** What a report counts: 0 for the second half of a pair. */
+  /** Number of items in reports: 0 for the second half of a pair. */
   readonly items: number;
-  /** Why it was pruned; `null` for compressions, and where nobody was to say. */
+  /** Why it was pruned; `null` for compressions and without `explain`. */
   readonly why: BlockExplanation | null;
   readonly before: IContent | null;
   readonly after: IContent | null;
 }
 
-/** Says why something of a block was taken, or `null`. */
-type SayWhy = (block?: number) => BlockExplanation | null;
+/** Returns why a block was edited; without an index, the first explanation of the entry. */
+type ExplainBlock = (block?: number) => BlockExplanation | null;
 
 /**
- * Attributes what a density pass did.
+ * Attributes the changes of a density pass.
  *
- * @param edits which rule took what
- * @param explain says why, of the history as it was; without it nothing does
+ * @param edits the edits of each rule
+ * @param explain explains entries of the history before the pass. @default no explanations
  */
 export function attributePass(
   changes: readonly EntryChange[],
@@ -82,7 +81,7 @@ export function attributePass(
   const byEntry = groupBy(edits, ({ entry }) => entry);
   return changes.flatMap((change) => {
     const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
-    const why: SayWhy = (at) =>
+    const why: ExplainBlock = (at) =>
       explained?.find(({ block }) => at === undefined || block === at) ?? null;
     return attributeChange(change, byEntry.get(change.index) ?? [], why);
   });
@@ -91,14 +90,14 @@ export function attributePass(
 function attributeChange(
   { before, after }: EntryChange,
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): readonly Attribution[] {
   const differences = blockDifferences(before.blocks, after?.blocks ?? []);
   const rest = differences.find(({ tool }) => tool === null);
   const ofTools = differences.filter(({ tool }) => tool !== null);
   if (before.speaker === 'human')
     return [attributeInclusions(before, after, differences, edits, why)];
-  // Reasoning and blank text leave only with the calls that they came with.
+  // Reasoning and blank text are removed only together with calls of the same entry.
   const [first, ...others] = ofTools;
   if (first === undefined) return [];
   const widened =
@@ -118,21 +117,21 @@ function attributeChange(
 function attributeTool(
   { tool, before, after }: BlockDifference,
   entry: IContent,
-  takesEntry: boolean,
+  removesEntry: boolean,
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): Attribution {
   const at = tool === null ? -1 : entry.blocks.indexOf(tool);
   const edit = edits.find(({ block, action }) => block === at && action !== 'ceded');
   const isPair = edit?.action === 'drop' || edit?.action === 'companion';
   return {
     rule: edit?.rule ?? 'dropped-entry',
-    ...nameOf(tool),
+    ...callOf(tool),
     includedPaths: [],
     items: isPair && tool?.type === 'tool_response' ? 0 : 1,
     why: why(at),
     before: withBlocks(entry, before),
-    after: takesEntry ? null : withBlocks(entry, after),
+    after: removesEntry ? null : withBlocks(entry, after),
   };
 }
 
@@ -141,7 +140,7 @@ function attributeInclusions(
   after: IContent | null,
   differences: readonly BlockDifference[],
   edits: readonly RuleEdit[],
-  why: SayWhy,
+  why: ExplainBlock,
 ): Attribution {
   const includedPaths = edits.flatMap(({ path }) => (path === null ? [] : [path]));
   return {
@@ -165,22 +164,22 @@ function attributeInclusions(
   };
 }
 
-/** What is known of a compression besides the histories. */
+/** What else is known about a compression. */
 export interface CompressionOrigin {
-  /** Whether a model's summary stands in for what left. */
+  /** Whether a model's summary replaces what was removed. */
   readonly isByModel: boolean;
-  /** Entries that earlier compressions put in: they are no items when they leave. */
-  readonly putIn: ReadonlySet<IContent>;
+  /** Entries that earlier compressions inserted; they do not count as items. */
+  readonly inserted: ReadonlySet<IContent>;
 }
 
 /**
- * Attributes a compression, given the whole history before and after it. Entries that a strategy
- * puts in, such as a summary, count against what left.
+ * Attributes a compression, given the whole history before and after it. Inserted entries, such as a
+ * summary, are subtracted from what was removed.
  */
 export function attributeCompression(
   before: readonly IContent[],
   after: readonly IContent[],
-  { isByModel, putIn }: CompressionOrigin,
+  { isByModel, inserted }: CompressionOrigin,
 ): readonly Attribution[] {
   const rule = isByModel ? 'folded-entry' : 'dropped-entry';
   const kept = new Set(after);
@@ -199,7 +198,7 @@ export function attributeCompression(
       .map((block) => byIdentity.get(identityOf(block) ?? ''))
       .find((found) => found !== undefined);
     if (successor === undefined) {
-      const items = putIn.has(entry) ? 0 : 1;
+      const items = inserted.has(entry) ? 0 : 1;
       attributions.push({
         rule,
         ...aboutEntry(entry),
@@ -231,7 +230,7 @@ export function attributeCompression(
 function attributeShrunk({ tool, before, after }: BlockDifference, entry: IContent): Attribution {
   return {
     rule: after.length > 0 ? 'summarized-result' : 'dropped-entry',
-    ...nameOf(tool),
+    ...callOf(tool),
     includedPaths: [],
     items: 1,
     why: null,
@@ -242,16 +241,10 @@ function attributeShrunk({ tool, before, after }: BlockDifference, entry: IConte
 
 function aboutEntry(entry: IContent): Pick<Attribution, 'callId' | 'toolName' | 'includedPaths'> {
   const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-  return { ...nameOf(tool), includedPaths: [] };
+  return { ...callOf(tool), includedPaths: [] };
 }
 
-function nameOf(block: ContentBlock | null): Pick<Attribution, 'callId' | 'toolName'> {
-  if (block?.type === 'tool_call') return { callId: block.id, toolName: block.name };
-  if (block?.type === 'tool_response') return { callId: block.callId, toolName: block.toolName };
-  return { callId: null, toolName: null };
-}
-
-/** The entry reduced to some blocks. Counted, it has the overhead of an entry, which cancels out. */
+/** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */
 function withBlocks({ speaker }: IContent, blocks: readonly ContentBlock[]): IContent {
   return { speaker, blocks };
 }

@@ -1,13 +1,13 @@
-// What a tool call is about, for a person: the path it names, or else the parameter that tells most.
+// The subject of a tool call for display: its path, or else its most informative parameter.
 
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
 import { patchedPaths } from '../../../density.js';
 
-/** What a call is about. */
+/** The subject of a call. */
 export interface CallSubject {
-  /** The file, or the first one with the number of further ones; `null` when none is named. */
+  /** The file, or the first one with the number of further ones; `null` if there is none. */
   readonly path: string | null;
-  /** The parameter that tells most when there is no path: content of the session. */
+  /** The most informative parameter if there is no path. Content of the session. */
   readonly parameter: string | null;
 }
 
@@ -16,7 +16,7 @@ const PATH_LIST_KEYS = ['paths', 'files', 'include'];
 const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];
 const MAX_PARAMETER_LENGTH = 200;
 
-/** Returns what a call is about, by the agent's catalog first and by common keys otherwise. */
+/** Returns the subject of a call, by the agent's catalog first, then by common keys. */
 export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSubject {
   const { name, parameters } = call;
   if (typeof parameters === 'string') return { path: null, parameter: clipped(parameters) };
@@ -36,7 +36,7 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSu
   return { path: null, parameter: clipped(words === '' ? anyText(values) : words) };
 }
 
-/** Names some files in one text: the first one, and how many more there are; `null` for none. */
+/** Returns the first path and the number of further ones as one text; `null` for none. */
 export function namePaths(paths: readonly string[]): string | null {
   const [first, ...more] = new Set(paths);
   if (first === undefined) return null;

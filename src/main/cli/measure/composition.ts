@@ -1,10 +1,12 @@
-// What a history consists of, kept up to date entry by entry. Counts no tokens itself: it is told what
-// each entry weighs, and splits that over the entry's blocks.
+// The composition of a history by category and tool, updated per entry. Callers pass the tokens of each
+// entry; they are split over its blocks.
 
 import { estimateEntryTokens } from '../../../index.js';
 import type { ContentBlock, IContent } from '../../../index.js';
+import { addTo, sumOf } from './aggregate.js';
+import { callOf } from './entry-difference.js';
 
-/** What the blocks of a history are, in the order in which reports list it. */
+/** Categories of blocks, in the order of reports. */
 export const CATEGORIES = [
   'user-text',
   'assistant-text',
@@ -18,32 +20,32 @@ export const CATEGORIES = [
 
 export type Category = (typeof CATEGORIES)[number];
 
-/** What the calls of one tool come to. */
+/** Figures of one tool. */
 export interface ToolShare {
   readonly calls: number;
   readonly resultTokens: number;
   readonly callTokens: number;
 }
 
-/** One block's part of what its entry weighs. */
+/** One block's share of its entry's tokens. */
 interface BlockShare {
   readonly category: Category;
-  /** `null` for blocks that belong to no tool. */
+  /** `null` for blocks without a tool. */
   readonly tool: string | null;
   readonly tokens: number;
-  /** 0 for what frames an entry that has none. */
+  /** 0 for the overhead of an entry without blocks. */
   readonly blocks: 0 | 1;
 }
 
-/** The sums over the entries that were added and not removed again. */
+/** Sums over the entries that were added and not removed. */
 export class Composition {
-  /** By entry, what each time that it was added came to: a history may hold one object twice. */
+  /** The shares of each addition, by entry: a history may contain an object twice. */
   readonly #shares = new Map<IContent, (readonly BlockShare[])[]>();
   readonly #tokens = zeros();
   readonly #blocks = zeros();
   readonly #tools = new Map<string, ToolShare>();
 
-  /** Adds an entry that weighs so many tokens. */
+  /** Adds an entry with its tokens. */
   add(entry: IContent, tokens: number): void {
     const shares = sharesOf(entry, tokens);
     const former = this.#shares.get(entry);
@@ -52,7 +54,7 @@ export class Composition {
     for (const share of shares) this.#change(share, 1);
   }
 
-  /** Takes back what an entry came to. @throws RangeError when it was not added. */
+  /** Removes an entry. @throws RangeError if it was not added. */
   remove(entry: IContent): void {
     const added = this.#shares.get(entry);
     const shares = added?.pop();
@@ -63,24 +65,24 @@ export class Composition {
     for (const share of shares) this.#change(share, -1);
   }
 
-  /** Tokens by category: all categories, in their order. They sum up to what the entries weigh. */
+  /** Tokens by category, with all categories in order. They sum up to the tokens of the entries. */
   get byCategory(): ReadonlyMap<Category, number> {
     return this.#tokens;
   }
 
-  /** Blocks by category: all categories, in their order. */
+  /** Blocks by category, with all categories in order. */
   get blocksByCategory(): ReadonlyMap<Category, number> {
     return this.#blocks;
   }
 
-  /** What each tool's calls and results come to, by name, in the order in which the tools came. */
+  /** Figures by tool name, in order of first occurrence. */
   get byTool(): ReadonlyMap<string, ToolShare> {
     return this.#tools;
   }
 
   #change({ category, tool, tokens, blocks }: BlockShare, sign: 1 | -1): void {
-    raise(this.#tokens, category, sign * tokens);
-    raise(this.#blocks, category, sign * blocks);
+    addTo(this.#tokens, category, sign * tokens);
+    addTo(this.#blocks, category, sign * blocks);
     if (tool === null) return;
     const former = this.#tools.get(tool) ?? { calls: 0, resultTokens: 0, callTokens: 0 };
     const isCall = category === 'tool-call';
@@ -95,18 +97,18 @@ export class Composition {
 }
 
 /**
- * Splits what an entry weighs over its blocks, in proportion to what each is estimated at.
+ * Splits the tokens of an entry over its blocks in proportion to their estimates.
  *
- * @returns whole tokens by block, which sum up to `tokens`; none for an entry without blocks.
+ * @returns whole tokens by block, which sum up to `tokens`; empty for an entry without blocks
  */
 export function tokensByBlock({ speaker, blocks }: IContent, tokens: number): readonly number[] {
   if (blocks.length === 1) return [tokens];
   const frame = estimateEntryTokens({ speaker, blocks: [] });
   const weights = blocks.map((block) => estimateEntryTokens({ speaker, blocks: [block] }) - frame);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const total = sumOf(weights, (weight) => weight);
   let weightSoFar = 0;
   let tokensSoFar = 0;
-  // The running sum is rounded, not each part: so nothing is lost.
+  // Rounds the running sum instead of each part, so that the parts sum up exactly.
   return weights.map((weight, at) => {
     weightSoFar += weight;
     const end = total === 0 ? (tokens * (at + 1)) / weights.length : (tokens * weightSoFar) / total;
@@ -116,7 +118,7 @@ export function tokensByBlock({ speaker, blocks }: IContent, tokens: number): re
   });
 }
 
-/** What a block counts as in the entry that it stands in. */
+/** Returns the category of a block in its entry. */
 export function categoryOf(block: ContentBlock, entry: IContent): Category {
   switch (block.type) {
     case 'text':
@@ -143,21 +145,12 @@ function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {
   const parts = tokensByBlock(entry, tokens);
   return entry.blocks.map((block, at) => ({
     category: categoryOf(block, entry),
-    tool: toolOf(block),
+    tool: callOf(block).toolName,
     tokens: parts[at] ?? 0,
     blocks: 1,
   }));
 }
 
-function toolOf(block: ContentBlock): string | null {
-  if (block.type === 'tool_call') return block.name;
-  return block.type === 'tool_response' ? block.toolName : null;
-}
-
 function zeros(): Map<Category, number> {
   return new Map(CATEGORIES.map((category) => [category, 0]));
-}
-
-function raise(sums: Map<Category, number>, category: Category, by: number): void {
-  sums.set(category, (sums.get(category) ?? 0) + by);
 }

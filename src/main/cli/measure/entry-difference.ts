@@ -1,21 +1,21 @@
-// What an edit took from one entry, told apart by tool call; sums and rules are the callers'.
+// The difference between two versions of an entry, by tool call.
 
 import { isToolCallBlock, isToolResponseBlock } from '../../../index.js';
 import type { ContentBlock, ToolCallBlock, ToolResponseBlock } from '../../../index.js';
-import { groupBy } from './group-by.js';
+import { groupBy } from './aggregate.js';
 
-/** Blocks that belong together, as they stood before and as they stand after. */
+/** Blocks that belong together, before and after an edit. */
 export interface BlockDifference {
-  /** The call or response that changed or left; `null` for all blocks that are neither, together. */
+  /** The call or response that was changed or removed; `null` for all other blocks together. */
   readonly tool: ToolCallBlock | ToolResponseBlock | null;
   readonly before: readonly ContentBlock[];
-  /** Empty when nothing took their place. */
+  /** Empty if nothing replaces them. */
   readonly after: readonly ContentBlock[];
 }
 
 /**
- * Lists what differs between two versions of one entry: tool blocks in their order, then the rest.
- * Blocks that both versions share are the same objects, as every edit leaves them.
+ * Lists the differences between two versions of an entry: tool blocks in order, then the rest. Edits
+ * keep unchanged blocks as the same objects.
  */
 export function blockDifferences(
   before: readonly ContentBlock[],
@@ -34,7 +34,7 @@ export function blockDifferences(
       rest.push(block);
       continue;
     }
-    // One block takes the place of one: where an id is repeated, the first.
+    // Blocks with a repeated id are paired in order.
     const key = nameAndIdentityOf(block);
     const at = taken.get(key) ?? 0;
     const successor = successors.get(key)?.[at];
@@ -51,16 +51,26 @@ export function blockDifferences(
     : [...differences, { tool: null, before: rest, after: addedRest }];
 }
 
-/** An id that is repeated within an entry may be that of another tool. */
+/** Includes the tool name: a repeated id within an entry may belong to another tool. */
 function nameAndIdentityOf(block: ContentBlock): string | undefined {
   const identity = identityOf(block);
   if (isToolCallBlock(block)) return `${block.name} ${identity ?? ''}`;
   return isToolResponseBlock(block) ? `${block.toolName} ${identity ?? ''}` : identity;
 }
 
-/** What makes a tool block the same one in both versions; `undefined` for all other blocks. */
+/** Returns the identity of a tool block across versions; `undefined` for other blocks. */
 export function identityOf(block: ContentBlock): string | undefined {
   if (isToolCallBlock(block)) return `call ${block.id}`;
   if (isToolResponseBlock(block)) return `response ${block.callId}`;
   return undefined;
+}
+
+/** Returns the id and the tool of a call or response; `null` for all other blocks. */
+export function callOf(block: ContentBlock | null): {
+  readonly callId: string | null;
+  readonly toolName: string | null;
+} {
+  if (block?.type === 'tool_call') return { callId: block.id, toolName: block.name };
+  if (block?.type === 'tool_response') return { callId: block.callId, toolName: block.toolName };
+  return { callId: null, toolName: null };
 }

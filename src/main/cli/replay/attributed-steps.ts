@@ -1,5 +1,5 @@
-// The steps of a recorded session with each edit taken apart: which rule took what, where in the transcript that stood, and
-// what each context came to. Counts nothing.
+// Attributes the edits of a recorded session to rules and to entries of the transcript, and splits the session into contexts.
+// Counts no tokens.
 
 import { explainDensity } from '../../../density.js';
 import type { BlockPlace, DensityConfig, EntryExplanation } from '../../../density.js';
@@ -9,7 +9,7 @@ import type { Attribution } from '../measure/attribution.js';
 import { identityOf } from '../measure/entry-difference.js';
 import type { EditCause, RecordedStep } from './session-recorder.js';
 
-/** A step, an edit taken apart. */
+/** A step with attributed edits. */
 export type AttributedStep =
   | Extract<RecordedStep, { kind: 'entry' | 'window' }>
   | { readonly kind: 'context'; readonly ended: RecordedContext }
@@ -21,34 +21,34 @@ export type AttributedStep =
       readonly added: readonly IContent[];
     };
 
-/** One context of the agent: what was said in it, and what was left of that at its end. */
+/** One context of the agent: its entries, and what was left of them at its end. */
 export interface RecordedContext {
   readonly said: readonly IContent[];
   readonly left: readonly IContent[];
-  /** By entry that is left, its index in the transcript; `null` for what a compression put in. */
+  /** Index in the transcript for each entry of `left`; `null` for entries that a compression inserted. */
   readonly origins: readonly (number | null)[];
 }
 
-/** What became of an entry by an edit. */
+/** The edit of an entry. */
 export interface LandedExplanation {
   /** Index of the turn. */
   readonly turn: number;
-  /** `null` for what a compression did. Places are those of the transcript. */
+  /** `null` for compressions. Indices are those of the transcript. */
   readonly explanation: EntryExplanation | null;
 }
 
-/** A session taken apart. */
+/** A session with attributed edits. */
 export interface AttributedSession {
   readonly steps: readonly AttributedStep[];
   readonly contexts: readonly [RecordedContext, ...RecordedContext[]];
-  /** By index in the transcript, the newest edit of the entry. */
+  /** The newest edit of each entry, by index in the transcript. */
   readonly landed: ReadonlyMap<number, LandedExplanation>;
 }
 
 /**
- * Takes steps apart.
+ * Attributes the edits of steps.
  *
- * @param density by what the passes were made; where it is given, edits say why
+ * @param density configuration of the passes, if edits are to be explained
  */
 export function attributeSteps(
   taken: readonly RecordedStep[],
@@ -62,15 +62,15 @@ export function attributeSteps(
   return { steps, contexts: [first, ...others], landed: attributor.landed };
 }
 
-/** Follows the history. */
+/** Tracks the history through the steps. */
 class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
   readonly #density: DensityConfig | undefined;
-  /** Entries that compressions put in. */
-  readonly #putIn = new Set<IContent>();
+  /** Entries that compressions inserted. */
+  readonly #inserted = new Set<IContent>();
   #said: IContent[] = [];
   #known: IContent[] = [];
-  /** By entry that is known, its index in the transcript. */
+  /** Index in the transcript for each entry of `#known`. */
   #origins: (number | null)[] = [];
   #played = 0;
   #turn = 0;
@@ -99,7 +99,7 @@ class Attributor {
     }
   }
 
-  /** Returns what the context came to, and begins another one. */
+  /** Ends the context and begins another one. */
   endContext(): RecordedContext {
     const ended = { said: this.#said, left: this.#known, origins: this.#origins };
     [this.#said, this.#known, this.#origins] = [[], [], []];
@@ -135,10 +135,10 @@ class Attributor {
     const isByModel = cause.step === 'compressed' && cause.isByModel;
     const attributions = attributeCompression(before, after, {
       isByModel,
-      putIn: new Set(this.#putIn),
+      inserted: new Set(this.#inserted),
     });
     for (const each of attributions) {
-      if (each.before === null && each.after !== null) this.#putIn.add(each.after);
+      if (each.before === null && each.after !== null) this.#inserted.add(each.after);
     }
     const kept = new Set(after);
     for (const [index, entry] of before.entries()) if (!kept.has(entry)) this.#land(index, null);
@@ -154,7 +154,7 @@ class Attributor {
   }
 }
 
-/** An explanation of a history as one of the transcript. */
+/** Maps the indices of an explanation from the history to the transcript. */
 export function placedIn(
   explanation: EntryExplanation,
   origins: readonly (number | null)[],
@@ -175,7 +175,7 @@ export function placedIn(
   };
 }
 
-/** Where the entries of a compressed history stood: those that are the same, and those that hold the same call or result. */
+/** Returns the transcript indices of a compressed history's entries, matched by object, else by a call or result in them. */
 function originsIn(
   after: readonly IContent[],
   before: readonly IContent[],
@@ -200,7 +200,7 @@ function originsIn(
   );
 }
 
-/** What is in one list and not in the other; an object that stands twice counts twice. */
+/** Returns the multiset difference of two lists. */
 function without(entries: readonly IContent[], others: readonly IContent[]): readonly IContent[] {
   const left = new Map<IContent, number>();
   for (const entry of others) left.set(entry, (left.get(entry) ?? 0) + 1);
@@ -211,7 +211,7 @@ function without(entries: readonly IContent[], others: readonly IContent[]): rea
   });
 }
 
-/** The entries whose tokens a step is told by. */
+/** Returns the entries of a step whose tokens are needed. */
 export function entriesOf(step: AttributedStep): readonly IContent[] {
   if (step.kind === 'entry') return [step.entry];
   if (step.kind !== 'edit') return [];

@@ -1,22 +1,22 @@
-// A model behind an HTTP interface in the style of OpenAI's chat completions, as a model object that
-// `fromLanguageModel` takes. One request per call: retries and deadlines are that function's.
+// A model behind OpenAI's chat completions protocol, as a model object for `fromLanguageModel`. One
+// request per call: that function handles retries and deadlines.
 
 import type { LanguageModel, LanguageModelCall } from '../../../index.js';
 
-/** Where the model is, and what it is asked as. */
+/** The server and the model. */
 export interface ChatCompletionsOptions {
-  /** What `/chat/completions` is appended to. */
+  /** URL to which `/chat/completions` is appended. */
   readonly baseUrl: string;
   readonly model: string;
-  /** Sent as a bearer token. No error holds it, even if the server sends it back. */
+  /** Sent as a bearer token. Never part of an error, even if the server echoes it. */
   readonly apiKey?: string | undefined;
 }
 
-/** A request that was not answered as it should be, in the shape that retries are decided by. */
+/** A failed request, with the properties by which retries are decided. */
 export class ChatCompletionsError extends Error {
-  /** Status of the response; `undefined` when there was none. */
+  /** `undefined` if there was no response. */
   readonly statusCode: number | undefined;
-  /** By names in lower case. */
+  /** Keyed by lower-case names. */
   readonly responseHeaders: Readonly<Record<string, string>>;
   readonly isRetryable: boolean;
 
@@ -29,7 +29,7 @@ export class ChatCompletionsError extends Error {
   }
 }
 
-/** Makes the model object. It connects to nothing before it is asked. */
+/** Creates the model object. Connects only when called. */
 export function createChatCompletionsModel(options: ChatCompletionsOptions): LanguageModel {
   return {
     specificationVersion: 'v3',
@@ -57,7 +57,7 @@ async function complete(
       messages: prompt.map(({ role, content }) => ({ role, content: textOf(content) })),
       max_tokens: maxOutputTokens,
     }),
-    // The session goes to the server that was named and to no other.
+    // A redirect would send the session to another server.
     redirect: 'manual',
     signal: abortSignal,
   }).catch((error: unknown) => {
@@ -82,7 +82,7 @@ function textOf(content: LanguageModelCall['prompt'][number]['content']): string
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The first choice as an answer of specification v3; `undefined` when there is none. */
+/** Returns the first choice in the format of specification v3; `undefined` if there is none. */
 function answerOf(document: unknown): unknown {
   const { choices, usage } = fieldsOf(document);
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -117,7 +117,7 @@ function unifiedReason(finishReason: unknown): string {
   }
 }
 
-/** What the server says went wrong: `{"error": {"message": …}}`, or `{"error": …}`. */
+/** Returns the server's error message: `{"error": {"message": …}}`, or `{"error": …}`. */
 function errorOf(document: unknown): string | undefined {
   const { error } = fieldsOf(document);
   const message = typeof error === 'string' ? error : fieldsOf(error)['message'];
@@ -136,7 +136,7 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** `ECONNREFUSED` and the like: what fetch throws says no more than that it failed, its cause does. */
+/** Returns the reason of a failed fetch, such as `ECONNREFUSED`. Only the cause of fetch's error has it. */
 function reasonOf(error: unknown): string {
   const { cause, message } = fieldsOf(error);
   const { code, message: causeMessage } = fieldsOf(cause);

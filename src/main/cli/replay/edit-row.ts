@@ -1,11 +1,11 @@
-// What one edit did to one call, or to an entry without one, as one row: a call and its response belong together.
+// The effect of one edit on one call with its response, or on an entry without one, as a row.
 
 import type { ContentBlock, IContent } from '../../../index.js';
 import type { BlockExplanation } from '../../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
 import type { RecordedEdit } from './recording.js';
 
@@ -17,21 +17,20 @@ export interface EditRow {
   readonly rule: ReclaimRule;
   /** Why it was pruned; `null` for compressions. */
   readonly why: BlockExplanation | null;
-  /** `null` for what belongs to no call. */
+  /** `null` without a call. */
   readonly callId: string | null;
   readonly tool: string | null;
-  /** Who the entry comes from. */
   readonly speaker: IContent['speaker'];
   readonly subject: CallSubject | null;
-  /** What a report counts: 0 for what an edit put in, and for entries that an edit before had put in. */
+  /** Number of items in reports: 0 for entries that this or an earlier edit inserted. */
   readonly items: number;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** What stood there. Content of the session. */
+  /** The original entries. Content of the session. */
   readonly before: readonly IContent[];
 }
 
-/** Puts the parts of edits together that belong to one call; all others are a row each. */
+/** Combines the parts of edits that belong to one call; each other part is a row. */
 export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
   const groups = groupBy<RecordedEdit, unknown>(edits, (edit) => {
     const { rule, callId } = edit.attribution;
@@ -41,19 +40,17 @@ export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
     const [{ turn, cause, subject, attribution }] = parts;
     const { rule, callId, toolName, includedPaths, before, after } = attribution;
     const reasons = parts.map((edit) => edit.attribution.why);
-    // What only went along with the rest tells less.
+    // Prefer a rule to `none`, the reason of parts that were removed only with others.
     const why = reasons.find((reason) => reason !== null && reason.rule !== 'none');
-    const sum = (valueOf: (edit: RecordedEdit) => number): number =>
-      parts.reduce((total, edit) => total + valueOf(edit), 0);
     return {
       ...{ turn, cause, rule, callId },
       why: why ?? reasons[0] ?? null,
       tool: toolName,
       speaker: (before ?? after)?.speaker ?? 'human',
       subject: subject ?? subjectOfPaths(includedPaths),
-      items: sum((edit) => edit.attribution.items),
-      tokensBefore: sum(({ tokensBefore }) => tokensBefore),
-      tokensAfter: sum(({ tokensAfter }) => tokensAfter),
+      items: sumOf(parts, (edit) => edit.attribution.items),
+      tokensBefore: sumOf(parts, ({ tokensBefore }) => tokensBefore),
+      tokensAfter: sumOf(parts, ({ tokensAfter }) => tokensAfter),
       before: parts.flatMap((edit) => edit.attribution.before ?? []),
     };
   });
@@ -64,11 +61,12 @@ function subjectOfPaths(paths: readonly string[]): CallSubject | null {
   return path === null ? null : { path, parameter: null };
 }
 
-/** Tokens that a row gives back; below 0 when what took the place is longer. */
+/** Returns the reclaimed tokens of a row; negative if the replacement is longer. */
 export function reclaimedBy({ tokensBefore, tokensAfter }: EditRow): number {
   return tokensBefore - tokensAfter;
 }
-/** Returns the start of what stood there, as text of at most `maxLength` UTF-16 units. */
+
+/** Returns the start of the original content, as text of at most `maxLength` UTF-16 units. */
 export function excerptOf({ before }: EditRow, maxLength: number): string {
   let text = '';
   for (const block of before.flatMap(({ blocks }) => blocks)) {
@@ -79,7 +77,7 @@ export function excerptOf({ before }: EditRow, maxLength: number): string {
   return text.length > maxLength ? `${visible}…` : visible;
 }
 
-/** Control characters but for line breaks and tabs, and what turns the direction of the text around. */
+/** Control characters except line breaks and tabs, and bidirectional controls. */
 const INVISIBLE =
   /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
@@ -103,7 +101,7 @@ function textOf(block: ContentBlock): string {
 }
 
 function asText(value: unknown): string {
-  // Nothing at all has no JSON.
+  // JSON cannot represent `undefined`.
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, null, 1);
 }

@@ -1,25 +1,25 @@
-// How much a stretch of work takes of the thread that it runs on. Measures only.
+// Measures how much work blocks the event loop of its thread.
 
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { EventLoopUtilization, IntervalHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What was measured of the event loop. Times are milliseconds. */
+/** Figures of the event loop. */
 export interface EventLoopFigures {
-  /** The longest time for which a timer that was due had to wait. */
+  /** Longest delay of a due timer. */
   readonly longestDelayMs: number;
-  /** Half of the timers waited no longer. */
+  /** Median delay of timers. */
   readonly p50DelayMs: number;
-  /** 99 of 100 timers waited no longer. */
+  /** 99th percentile of the delays of timers. */
   readonly p99DelayMs: number;
-  /** The share of the time in which the thread was busy, from 0 to 1. */
+  /** Share of the time in which the thread was busy, from 0 to 1. */
   readonly utilization: number;
   readonly elapsedMs: number;
 }
 
 const RESOLUTION_MS = 1;
 
-/** Turns for which the histogram's timer is left alone, so that what blocks right away or last is seen. */
+/** Idle time for the histogram's timer at start and end, so that it records work that blocks right away or last. */
 const SETTLING_MS = 10 * RESOLUTION_MS;
 
 /** Watches the event loop from `start` to `finish`. */
@@ -32,7 +32,7 @@ export class LoopMonitor {
     this.#start = performance.eventLoopUtilization();
   }
 
-  /** Starts watching. The histogram misses what blocks before its first tick, hence the wait. */
+  /** Starts watching. Waits, because the histogram misses blocks before its first tick. */
   static async start(): Promise<LoopMonitor> {
     const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     delays.enable();
@@ -55,20 +55,20 @@ export class LoopMonitor {
   }
 }
 
-/** The histogram holds the time between two ticks, of which one interval is no delay. */
+/** The histogram records the time between two ticks, which includes one interval. */
 function delayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
 }
 
-/** Time of a stretch of work. */
+/** Times of a piece of work. */
 export interface Stretch {
-  /** Milliseconds from its start to its end. */
+  /** From start to end. */
   readonly waitMs: number;
-  /** Milliseconds of these in which the thread was busy. */
+  /** The part of it in which the thread was busy. */
   readonly busyMs: number;
 }
 
-/** Starts a stopwatch; the function that it returns reads it. */
+/** Starts a stopwatch and returns a function that reads it. */
 export function startStretch(): () => Stretch {
   const start = performance.eventLoopUtilization();
   const startMs = performance.now();

@@ -1,12 +1,12 @@
-// From the options of the command line to the model that writes summaries: what must be given
-// together, and the key, which is read from the environment alone and never shown.
+// Resolves the options about the model that writes summaries: which must be given together, and the API
+// key, which is read only from the environment and never shown.
 
 import { fromLanguageModel } from '../../../index.js';
 import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, Summarizer } from '../../../index.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 
-/** The options about a model as the command line gives them. */
+/** Parsed options about a model. */
 export interface ModelArguments {
   readonly strategy: CompressionStrategyName;
   readonly contextLimit?: number | undefined;
@@ -17,16 +17,16 @@ export interface ModelArguments {
   readonly fallbackToTruncation?: boolean;
 }
 
-/** A model that was chosen. */
+/** The chosen model. */
 export interface ModelChoice {
   readonly baseUrl: string;
   readonly model: string;
-  /** Tokens of the model's own context window. */
+  /** Context window of this model, in tokens. */
   readonly contextLimit: number;
   readonly apiKey: string | undefined;
 }
 
-/** Reads the model that the options choose; `null` when the strategy needs none. @throws what `fail` throws. */
+/** Returns the model that the options choose; `null` if the strategy needs none. @throws what `fail` throws. */
 export function readModelChoice(
   given: ModelArguments,
   environment: Readonly<Record<string, string | undefined>>,
@@ -65,7 +65,7 @@ export function readModelChoice(
   };
 }
 
-/** What a model is taken to accept that writes summaries, when nobody says it. */
+/** Assumed context window if none is given. */
 const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
 function namesOf(given: ModelArguments): readonly string[] {
@@ -78,7 +78,7 @@ function namesOf(given: ModelArguments): readonly string[] {
   ];
 }
 
-/** Credentials and queries may hold secrets, and the URL is shown. */
+/** Rejects credentials and queries: they may contain secrets, and the URL is shown. */
 function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);
@@ -86,7 +86,7 @@ function isPlainUrl(text: string): boolean {
   return isWeb && username === '' && password === '' && !/[?#]/.test(text);
 }
 
-/** Says nothing of what was given: somebody may have given the key itself. */
+/** Reads the API key. Errors do not quote the option's value: it may be the key itself. */
 function readKey(
   variable: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
@@ -100,18 +100,18 @@ function readKey(
         'of the variable that holds the key, not the key.',
     );
   }
-  // What else stands in a header makes fetch quote it in an error.
+  // fetch would quote other characters of a header in its error.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     return fail('--api-key-env: the variable holds characters that no key can have.');
   }
   return key;
 }
 
-/** Retries, and the wait before the first of them: somebody sits in front of the terminal. */
+/** Few retries and a short delay, because a user is waiting. */
 const MAX_RETRIES = 2;
 const RETRY_DELAY_MS = 500;
 
-/** Makes the summarizer of a choice. */
+/** Creates the summarizer of a model. */
 export function createSummarizer(choice: ModelChoice): Summarizer {
   return fromLanguageModel(createChatCompletionsModel(choice), {
     contextLimit: choice.contextLimit,

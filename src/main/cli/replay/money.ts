@@ -1,54 +1,100 @@
-// What the requests of sessions come to: tokens, what a cache answered of them, and dollars by the prices that the library
-// itself goes by. The one place that says it in words.
+// Tokens, cache reads and dollars of the requests of sessions, by the library's own prices, and their wording. Also parses
+// the option `--price`.
 
-import { MODEL_PRICES_DATE } from '../../../index.js';
-import type { ModelPrice } from '../../../index.js';
+import { MODEL_PRICES_DATE, modelPrice } from '../../../index.js';
+import type { IContent, ModelPrice, RequestTokens } from '../../../index.js';
+import { sumOf } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
-import type { RecordedRequest } from './recorded-requests.js';
+import type { RecordedWindow } from './session-recorder.js';
 
-/** One way of sending. */
+/** Input tokens and their cost. */
 export interface InputSum {
   readonly sentTokens: number;
   readonly cacheReadTokens: number;
   readonly dollars: number;
 }
 
-/** What was sent, with ctxfold and without. */
+/** One request. */
+export interface RecordedRequest {
+  /** When the model answered, in milliseconds since the epoch; `null` if not recorded. */
+  readonly atMs: number | null;
+  /** Whether an edit changed the prefix that the previous request had sent. */
+  readonly isRewrite: boolean;
+  /** Whether nothing of it was in the cache. */
+  readonly isCold: boolean;
+  readonly with: InputSum;
+  readonly without: InputSum;
+  /** Dollars that each rule saved, and `other`. */
+  readonly savedBy: Readonly<Record<string, number>>;
+}
+
+/** Sums over requests, with ctxfold and without. */
 export interface InputSums {
   readonly requests: number;
   readonly with: InputSum;
   readonly without: InputSum;
-  /** Requests for which an edit had changed what the one before began with. */
+  /** Number of requests with a changed prefix. */
   readonly rewrites: number;
-  /** Dollars that each rule has saved, and `other` all else; together what lies between both ways. */
+  /** Dollars that each rule saved, and `other`; they sum up to the difference of both sides. */
   readonly savedBy: Readonly<Record<string, number>>;
 }
 
-/** The price that most requests of a session were taken to cost, and who says so. */
+/** The price of most requests of a session, and where it is from. */
 export interface UsedPrice {
   readonly price: ModelPrice;
   /** `assumed`: the recording names no model whose price is known. */
   readonly origin: 'recorded' | 'assumed' | 'given';
 }
 
-/** What the input of a session comes to. */
+/** The input of a session. */
 export interface Money extends InputSums {
   readonly price: UsedPrice;
 }
 
-/** Adds requests up. */
+/** Returns the requests of the model calls, as differences of the session's running sums. The last window has no request. */
+export function requestsOf(
+  windows: readonly RecordedWindow[],
+  entries: readonly IContent[],
+): readonly RecordedRequest[] {
+  return windows.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {
+    const former = windows[at - 1]?.costs;
+    const read = (now: RequestTokens, then: RequestTokens | undefined): number =>
+      now.cacheReadTokens - (then?.cacheReadTokens ?? 0);
+    const cacheReadTokens = read(costs.uncompacted, former?.uncompacted);
+    const [now, then] = [costs.dollars, former?.dollars];
+    const savedBy = Object.entries(now?.savedBy ?? {});
+    const before: Readonly<Record<string, number>> = then?.savedBy ?? {};
+    return {
+      atMs: entries[entry]?.metadata?.timestamp ?? null,
+      isCold: cacheReadTokens === 0,
+      isRewrite: costs.rewrites > (former?.rewrites ?? 0),
+      with: {
+        sentTokens: tokens.with,
+        cacheReadTokens: read(costs, former),
+        dollars: (now?.with ?? 0) - (then?.with ?? 0),
+      },
+      without: {
+        sentTokens: tokens.without,
+        cacheReadTokens: Math.min(tokens.without, cacheReadTokens),
+        dollars: (now?.without ?? 0) - (then?.without ?? 0),
+      },
+      savedBy: Object.fromEntries(
+        savedBy.map(([rule, dollars]) => [rule, dollars - (before[rule] ?? 0)]),
+      ),
+    };
+  });
+}
+
+/** Sums up requests. */
 export function sumInput(requests: readonly RecordedRequest[]): InputSums {
   return addInput(
-    requests.map(({ isRewrite, ...request }) => ({
-      ...{ ...request, requests: 1, rewrites: isRewrite ? 1 : 0 },
-    })),
+    requests.map((request) => ({ ...request, requests: 1, rewrites: request.isRewrite ? 1 : 0 })),
   );
 }
 
-/** Adds sums up. */
+/** Adds sums. */
 export function addInput(sums: readonly InputSums[]): InputSums {
-  const total = (valueOf: (sum: InputSums) => number): number =>
-    sums.reduce((so, sum) => so + valueOf(sum), 0);
+  const total = (valueOf: (sum: InputSums) => number): number => sumOf(sums, valueOf);
   const side = (key: 'with' | 'without'): InputSum => ({
     sentTokens: total((sum) => sum[key].sentTokens),
     cacheReadTokens: total((sum) => sum[key].cacheReadTokens),
@@ -66,17 +112,17 @@ export function addInput(sums: readonly InputSums[]): InputSums {
   };
 }
 
-/** What is less than this is a rounding of floats. */
+/** Smaller amounts are rounding errors. */
 const NOTHING_SAVED = 1e-9;
 
-/** What rules have saved, most first: those that saved or cost anything. */
+/** Returns the dollars that rules saved, most first, without those that saved and cost nothing. */
 export function savedByRule({ savedBy }: InputSums): readonly (readonly [string, number])[] {
   return Object.entries(savedBy)
     .filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED)
     .sort(([, a], [, b]) => b - a);
 }
 
-/** Says what the input has cost, with and without, by rule, and by which prices; nothing of no request. */
+/** Returns sentences about the cost of the input, the savings by rule and the prices; none if there were no requests. */
 export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): readonly string[] {
   const { requests, with: left, without } = input;
   if (requests === 0) return [];
@@ -91,7 +137,7 @@ export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): 
   ];
 }
 
-/** Says which prices dollars are by. */
+/** Returns a sentence about the prices. */
 export function pricesSentence(prices: readonly UsedPrice[]): string {
   const names = (origin: UsedPrice['origin']): string =>
     Array.from(new Set(prices.filter((each) => each.origin === origin).map(nameOf))).join('; ');
@@ -113,7 +159,7 @@ function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): s
   return `${listed}$${input} input, $${cacheRead} from the cache, $${cacheWrite} written to it`;
 }
 
-/** `$12.30`, `$0.0042`, `−$1.00`: at least two digits that say something. */
+/** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */
 export function formatDollars(dollars: number): string {
   if (dollars < 0) return `−${formatDollars(-dollars)}`;
   const digits =
@@ -126,4 +172,27 @@ export function formatSaving(without: number, left: number): string {
   const share = without === 0 ? 0 : (without - left) / without;
   if (Math.abs(share) < 0.005) return 'as much';
   return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
+}
+
+/** Dollars per million tokens of input, then read from a cache, then written to one. */
+const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
+
+/** Parses `--price`: a model with a known price, or dollars; omitted dollars default to those of input. @throws what `fail` throws. */
+export function readPrice(text: string, fail: (message: string) => never): ModelPrice {
+  const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
+  if (input !== undefined) {
+    return {
+      name: '',
+      input: Number(input),
+      cacheRead: Number(cacheRead),
+      cacheWrite: Number(cacheWrite),
+    };
+  }
+  return (
+    modelPrice(text) ??
+    fail(
+      '--price: expected the id of a model whose price is known, such as claude-sonnet-5-5, or ' +
+        'dollars per million tokens: input, or input/read/write, such as 3/0.3/3.75.',
+    )
+  );
 }

@@ -1,4 +1,4 @@
-// Reads files and plays them as the options of the command line say, with a bar for each stage. Prints no report.
+// Reads and plays files by the options of the command line, with a progress bar for each stage.
 
 import { resolve } from 'node:path';
 import type { Transcript } from '../../../transcripts.js';
@@ -13,7 +13,7 @@ import type { ReplayOptions } from './replay-session.js';
 import { isUnreadable, readSession } from './session-files.js';
 import type { UnreadFile } from './session-files.js';
 
-/** What goes with the playing of a file. */
+/** How to play a file, besides the options of the command line. */
 export interface PlayFileOptions extends Pick<ReplayOptions, 'session' | 'explains'> {
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -22,7 +22,7 @@ export interface PlayFileOptions extends Pick<ReplayOptions, 'session' | 'explai
 /**
  * Reads a file, or stdin, and plays it.
  *
- * @throws the signal's reason; what reading or playing throws.
+ * @throws the signal's reason; errors of reading and of playing.
  */
 export async function playFile(
   file: string,
@@ -35,7 +35,7 @@ export async function playFile(
   return await playTranscript(file, transcript, given, model, options);
 }
 
-/** Plays a session that was read. @throws the signal's reason; what playing throws. */
+/** Plays a transcript. @throws the signal's reason; errors of playing. */
 export function playTranscript(
   file: string,
   transcript: Transcript,
@@ -51,7 +51,7 @@ export function playTranscript(
     preserveThreshold: given.preserveThreshold,
     topPreserveThreshold: given.topPreserveThreshold,
     recencyRetention: given.recency,
-    workspaceRoot: given.workspace === undefined ? undefined : resolve(given.workspace),
+    workspaceRoot: given.workspace,
     threads: given.threads,
     price: given.price,
     removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
@@ -71,7 +71,7 @@ export function playTranscript(
   });
 }
 
-/** Plays one file of a folder after the other; those that cannot be read are named, and stop nothing. */
+/** Plays the files of a folder one after the other. Yields an `UnreadFile` for a file that cannot be read. */
 export async function* playFiles(
   files: readonly string[],
   given: PlayArguments,
@@ -80,7 +80,7 @@ export async function* playFiles(
 ): AsyncGenerator<Recording | UnreadFile> {
   const { signal, progress } = options;
   const update = progress.begin(files.length, 'playing', 'files');
-  // The bar counts files.
+  // The bar counts files, not the stages of each.
   const quietly = { ...options, progress: await openProgress(true) };
   for (const [at, file] of files.entries()) {
     try {

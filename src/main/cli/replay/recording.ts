@@ -1,39 +1,40 @@
-// What a recorder took down, worked out: what the history consisted of at each turn, what every edit did, how long each
-// result lived, and what the requests came to. Both renderers read this value, and neither looks at a session.
+// Evaluates what a recorder has noted: the composition of the history at each turn, the effect of every edit, the life of
+// each result, and the requests. Reports are made from the resulting value alone.
 
-import { explainDensity } from '../../../density.js';
-import type { DensityConfig, EntryExplanation } from '../../../density.js';
+import type { DensityConfig } from '../../../density.js';
 import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
 import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
 import type { Category, ToolShare } from '../measure/composition.js';
+import { addTo } from '../measure/aggregate.js';
+import { callOf } from '../measure/entry-difference.js';
 import type { ReplayReport } from './replay-report.js';
-import { attributeSteps, entriesOf, placedIn } from './attributed-steps.js';
+import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
 import { rowsOf } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
-import { requestsOf } from './recorded-requests.js';
-import type { RecordedRequest } from './recorded-requests.js';
+import { requestsOf } from './money.js';
+import type { RecordedRequest } from './money.js';
 import { ResultLives } from './result-lives.js';
 import type { ResultLife } from './result-lives.js';
 import { modelOfEntry } from './session-player.js';
 import type { EditCause, SessionRecorder } from './session-recorder.js';
 
-/** A part of an edit, with what it weighs. */
+/** A part of an edit, with its tokens. */
 export interface RecordedEdit {
-  /** Index of the turn: model calls in their order, then the window after the last one. */
+  /** Index of the turn: a model call, or the window after the last one. */
   readonly turn: number;
   readonly cause: EditCause;
   readonly attribution: Attribution;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** What the call concerned is about, as far as it is known. */
+  /** Subject of the edited call, if known. */
   readonly subject: CallSubject | null;
 }
 
-/** What something in a history takes of the window. */
+/** A block's share of the window. */
 export interface WindowShare {
   readonly category: Category;
   readonly tool: string | null;
@@ -41,52 +42,52 @@ export interface WindowShare {
   readonly tokens: number;
 }
 
-/** What was recorded of a session. */
+/** The recording of a session. */
 export interface Recorded {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
   readonly edits: readonly RecordedEdit[];
   /** The edits, by call. */
   readonly rows: readonly EditRow[];
-  /** All names of tools and ids of calls. */
+  /** All tool names and call ids. */
   readonly names: ReadonlySet<string>;
-  /** What each tool came to over the whole session, had nothing been taken away. */
+  /** Figures per tool over everything that was said. */
   readonly toolsWithout: ReadonlyMap<string, ToolShare>;
-  /** What each tool comes to in the history at the end. */
+  /** Figures per tool in the history at the end. */
   readonly toolsAtEnd: ReadonlyMap<string, ToolShare>;
-  /** What fills the window: of everything that was said, and of what is left of it at the end. */
+  /** What fills the window: everything of the last context without ctxfold, and what is left of it with it. */
   readonly shares: Readonly<Record<'without' | 'with', readonly WindowShare[]>>;
   readonly lives: readonly ResultLife[];
-  /** The request of each model call. */
+  /** The requests, one per model call. */
   readonly requests: readonly RecordedRequest[];
-  /** The model that answered most often, by its id. */
+  /** Id of the model with the most answers. */
   readonly model: string | null;
-  /** The contexts of the agent, in their order. */
+  /** The contexts of the agent, in order. */
   readonly contexts: readonly [RecordedContext, ...RecordedContext[]];
-  /** By index in the transcript, the newest edit of the entry. */
+  /** The newest edit of each entry, by index in the transcript. */
   readonly landed: ReadonlyMap<number, LandedExplanation>;
-  /** By what passes went in the end. */
+  /** Configuration of the last pass. */
   readonly density: DensityConfig;
-  /** Tokens of an entry, of the transcript or in a context as it was left. */
+  /** Returns the tokens of an entry of the transcript or of a context's end. */
   readonly tokensOf: (entry: IContent) => number;
 }
 
-/** A session that was played: the figures that `--json` prints, and what only pages show. */
+/** A played session: the report and its details. */
 export interface Recording extends Recorded {
   readonly report: ReplayReport;
 }
 
-/** What a recording is worked out with. */
+/** How to evaluate a recording. */
 export interface RecordingOptions {
-  /** By what passes are made. */
+  /** Configuration of the passes. */
   readonly density: DensityConfig;
-  /** Whether edits say why: that takes as long as a pass for each of them. */
+  /** Whether to explain edits, which costs as much as one pass per edit. */
   readonly explains: boolean;
   /** Counts the tokens of entries. */
   readonly countEach: (entries: readonly IContent[]) => Promise<readonly number[]>;
 }
 
-/** Works out what was recorded. @throws what counting throws. */
+/** Evaluates what was recorded. @throws errors of counting. */
 export async function recordingOf(
   { steps: taken, windows }: SessionRecorder,
   { density, explains, countEach }: RecordingOptions,
@@ -108,16 +109,7 @@ export async function recordingOf(
   };
 }
 
-/** Returns why the entries that are left of a context stay, or would go; places are those of the transcript. */
-export function explainLeft(
-  { left, origins }: RecordedContext,
-  density: DensityConfig,
-): (index: number) => EntryExplanation {
-  const { explain } = explainDensity(left, density);
-  return (index) => placedIn(explain(index), origins);
-}
-
-/** Goes through the steps once, and adds up. */
+/** Sums up the steps in one pass. */
 class RecordingWalk {
   readonly added: IContent[] = [];
   readonly #tokensOf: (entry: IContent) => number;
@@ -180,7 +172,7 @@ class RecordingWalk {
     const { before, after, callId } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
-    // What frames an entry that holds nothing any more belongs to what is left of the whole entry.
+    // If nothing is left of this part, the overhead in its count belongs to the rest of the entry.
     const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({
@@ -208,20 +200,14 @@ class RecordingWalk {
     };
   }
 
-  /** What each block of these entries takes of the window. */
+  /** Returns the share of each block of the entries. */
   sharesOf(entries: readonly IContent[]): readonly WindowShare[] {
     return entries.flatMap((entry) => {
       const parts = tokensByBlock(entry, this.#tokensOf(entry));
       return entry.blocks.map((block, at): WindowShare => {
-        const category = categoryOf(block, entry);
-        const tokens = parts[at] ?? 0;
-        if (block.type === 'tool_call') {
-          const subject = this.#subjects.get(block.id) ?? null;
-          return { category, tokens, tool: block.name, subject };
-        }
-        if (block.type !== 'tool_response') return { category, tokens, tool: null, subject: null };
-        const subject = this.#subjects.get(block.callId) ?? null;
-        return { category, tokens, tool: block.toolName, subject };
+        const { callId, toolName: tool } = callOf(block);
+        const subject = callId === null ? null : (this.#subjects.get(callId) ?? null);
+        return { category: categoryOf(block, entry), tokens: parts[at] ?? 0, tool, subject };
       });
     });
   }
@@ -231,8 +217,7 @@ function modelOf(entries: readonly IContent[]): string | null {
   const answers = new Map<string, number>();
   for (const entry of entries) {
     const model = modelOfEntry(entry);
-    if (model === undefined) continue;
-    answers.set(model, (answers.get(model) ?? 0) + 1);
+    if (model !== undefined) addTo(answers, model, 1);
   }
   return Array.from(answers).sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }

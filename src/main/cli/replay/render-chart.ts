@@ -1,5 +1,5 @@
-// The chart of tokens per model call: what is sent as solid bars, what ctxfold saves as shade above
-// them. Text only, so that it reads without colours too.
+// Renders a chart of tokens per model call: sent tokens as solid bars, saved ones as shade above them.
+// Readable without colours.
 
 import type { TokenPair } from './replay-report.js';
 import { formatCompact } from '../terminal/text-layout.js';
@@ -7,13 +7,13 @@ import type { Paint } from '../terminal/text-layout.js';
 
 const ROWS = 10;
 
-/** Columns for one model call at most. */
+/** Maximum columns per model call. */
 const MAX_COLUMNS_PER_CALL = 6;
 
-/** Bars of a row's height in eighths, from one to eight. */
+/** Bars from one to eight eighths of a row. */
 const EIGHTHS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** Draws the calls in at most `width` columns; no lines when there is nothing to draw. */
+/** Renders the calls in at most `width` columns; no lines if there are none. */
 export function renderChart(
   calls: readonly TokenPair[],
   width: number,
@@ -38,7 +38,7 @@ export function renderChart(
   ];
 }
 
-/** Numbers the first and the last call, and names the axis where there is room. */
+/** Labels the first and the last call, and the axis if there is room. */
 function caption(calls: number, width: number): string {
   if (calls === 1) return '1';
   const last = String(calls);
@@ -48,17 +48,17 @@ function caption(calls: number, width: number): string {
   return `1${' '.repeat(Math.max(1, left))}${name}${last.padStart(between - left - name.length + last.length)}`;
 }
 
-/** Spreads calls over columns, or picks one for each column when there are more calls than columns. */
+/** Spreads calls over columns, or picks one per column if there are more calls than columns. */
 function sampled(calls: readonly TokenPair[], width: number): readonly TokenPair[] {
   const length = Math.min(calls.length * MAX_COLUMNS_PER_CALL, width);
   return Array.from({ length }, (_, column) => {
-    // Ends on the last call, whichever way the rounding goes.
+    // Always ends on the last call, however it rounds.
     const at = Math.ceil(((column + 1) * calls.length) / length) - 1;
     return calls[at] ?? { without: 0, with: 0 };
   });
 }
 
-/** The cell of a call in a row counted from below, whose height stands for `step` tokens. */
+/** Returns the cell of a call in a row, counted from below. A row is `step` tokens high. */
 function cellOf(call: TokenPair, row: number, step: number): string {
   const filled = Math.round((call.with / step - row) * 8);
   const bar = EIGHTHS[Math.min(filled, 8) - 1];
@@ -73,7 +73,7 @@ function paintRuns(cells: readonly string[], paint: Paint): string {
     .replace(/░+/g, (shade) => paint('dim', shade));
 }
 
-/** The next number above that has one or two digits that count and can be halved. */
+/** Rounds up to an even number of at most two significant digits, so that half of it is a round number. */
 function niceCeiling(value: number): number {
   if (value <= 0) return 0;
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);

@@ -1,8 +1,8 @@
-// The report about a folder of replays for a person, as lines of at most the given width. Prints nothing itself.
+// The report about a folder of replays: its data, and its rendering as text.
 
 import { relative } from 'node:path';
-import { groupBy } from '../measure/group-by.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -10,18 +10,59 @@ import {
   formatCount,
   formatNumberOf,
   formatShare,
-  joined,
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
-import type { FolderReplayReport } from './folder-report.js';
-import { moneySentences } from './money.js';
+import { addInput, moneySentences } from './money.js';
+import type { InputSums } from './money.js';
 import { renderTable } from './render-tables.js';
-import type { TokenPair } from './replay-report.js';
+import type { ReplayReport, TokenPair } from './replay-report.js';
+import { sumPairs } from './replay-totals.js';
 import type { UnreadFile } from './session-files.js';
 
-/** Columns beside the name of a session. */
+/** The result of replaying a folder. */
+export interface FolderReplayReport {
+  /** Increased with incompatible changes. */
+  readonly reportVersion: 1;
+  /** The given folder. */
+  readonly path: string;
+  /** Most tokens sent first. */
+  readonly sessions: readonly ReplayReport[];
+  readonly totals: {
+    readonly entries: number;
+    readonly modelCalls: number;
+    /** Tokens of the histories at the end. */
+    readonly end: TokenPair;
+    /** Input tokens summed over all model calls. */
+    readonly input: TokenPair;
+    readonly money: InputSums;
+  };
+  readonly unread: readonly UnreadFile[];
+}
+
+/** Creates the report of a folder. */
+export function folderReport(
+  path: string,
+  sessions: readonly ReplayReport[],
+  unread: readonly UnreadFile[],
+): FolderReplayReport {
+  return {
+    reportVersion: 1,
+    path,
+    sessions: [...sessions].sort((a, b) => b.input.without - a.input.without),
+    totals: {
+      entries: sumOf(sessions, ({ entries }) => entries),
+      modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls.length),
+      end: sumPairs(sessions.map(({ end }) => end.tokens)),
+      money: addInput(sessions.map(({ money }) => money)),
+      input: sumPairs(sessions.map(({ input }) => input)),
+    },
+    unread,
+  };
+}
+
+/** Width of the columns beside the name of a session. */
 const FIGURES_WIDTH = 52;
 const MIN_NAME = 12;
 
@@ -35,19 +76,15 @@ export function renderFolder(report: FolderReplayReport, options: RenderOptions)
     formatNumberOf(totals.entries, 'entry', 'entries'),
     formatNumberOf(totals.modelCalls, 'model call'),
   ];
-  const sections = [
-    [
-      paint('bold', `ctxfold replay ${shortenStart(printable(path), width - 15)}`),
-      ...joined(facts, width).map((line) => paint('dim', line)),
-    ],
+  return sectionsText([
+    reportHead('replay', path, facts, width, paint),
     ...(sessions.length === 0 ? [] : [renderSessions(report, width, paint)]),
     moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),
     ).flatMap((text) => wrap(text, width)),
     renderUnread(path, unread, width, paint),
-  ].filter((lines) => lines.length > 0);
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
 function renderSessions(
@@ -77,10 +114,10 @@ function renderSessions(
   );
 }
 
-/** Files of one reason that are named. */
+/** Maximum number of files listed per reason. */
 const MAX_UNREAD = 20;
 
-/** The files of a folder that are no sessions, by reason; no lines when there are none. */
+/** Renders the files that could not be read, by reason; no lines if there are none. */
 export function renderUnread(
   path: string,
   unread: readonly UnreadFile[],

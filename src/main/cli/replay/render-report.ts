@@ -1,37 +1,29 @@
-// The report for a person, as lines of at most the given width. Prints nothing itself.
+// Renders the report of a replay as text.
 
+import { sumOf } from '../measure/aggregate.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport, ReplaySettings, WarningGroup } from './replay-report.js';
 import { moneySentences } from './money.js';
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
-import { reportWidth } from '../terminal/terminal-layout.js';
+import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
-import {
-  createPaint,
-  formatCount,
-  formatNumberOf,
-  joined,
-  shortenStart,
-  wrap,
-} from '../terminal/text-layout.js';
+import { createPaint, formatCount, formatNumberOf, wrap } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
 /** Returns the report as text that ends with a line break. */
 export function renderReport(report: ReplayReport, options: RenderOptions): string {
   const width = reportWidth(options);
   const paint = createPaint(options.isColoured);
-  const sections = [
+  return sectionsText([
     headline(report, width, paint),
     ...(report.entries === 0
       ? [wrap('The transcript holds no entries: there is nothing to replay.', width)]
-      : []),
-    ...(report.entries === 0 ? [] : figures(report, width, paint)),
+      : figures(report, width, paint)),
     renderWarnings(report.warnings, width, paint),
-  ].filter((lines) => lines.length > 0);
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  ]);
 }
 
 function headline(report: ReplayReport, width: number, paint: Paint): readonly string[] {
@@ -43,10 +35,7 @@ function headline(report: ReplayReport, width: number, paint: Paint): readonly s
     formatNumberOf(modelCalls.length, 'model call'),
     ...settingsOf(report.settings),
   ];
-  return [
-    paint('bold', `ctxfold replay ${shortenStart(printable(file), width - 15)}`),
-    ...joined(facts, width).map((line) => paint('dim', line)),
-  ];
+  return reportHead('replay', file, facts, width, paint);
 }
 
 function settingsOf(settings: ReplaySettings): readonly string[] {
@@ -93,7 +82,7 @@ function figures(
   ];
 }
 
-/** What the numbers mean for the context window. */
+/** Renders what the numbers mean for the context window. */
 function verdict(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { firstCallOverLimit, modelCalls, settings } = report;
   const sentences: string[] = [];
@@ -110,7 +99,7 @@ function verdict(report: ReplayReport, width: number, paint: Paint): readonly st
   return sentences.flatMap((text) => wrap(text, width)).map((line) => paint('yellow', line));
 }
 
-/** Columns of the title and the legend beside each other. */
+/** Width of title and legend on one line. */
 const LEGEND_WIDTH = 60;
 
 function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): readonly string[] {
@@ -127,14 +116,14 @@ function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): reado
 
 const MAX_WARNINGS = 8;
 
-/** What the transcript's reader said; no lines when it said nothing. */
+/** Renders the warnings of the transcript's reader; no lines if there are none. */
 export function renderWarnings(
   groups: readonly WarningGroup[],
   width: number,
   paint: Paint,
 ): readonly string[] {
   if (groups.length === 0) return [];
-  const total = groups.reduce((sum, { count }) => sum + count, 0);
+  const total = sumOf(groups, ({ count }) => count);
   const more = groups.length - MAX_WARNINGS;
   return [
     ...wrap(`${formatNumberOf(total, 'warning')} of the transcript's reader`, width).map((line) =>

@@ -1,6 +1,6 @@
-// The part of the report that tells how the replay went: compressions, summaries, event loop, work.
+// Renders how the replay went: compressions, summaries, event loop, work.
 
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import type { CompressionReport, ReplayReport } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -48,10 +48,10 @@ function historyFacts({ modelCalls, end }: ReplayReport): readonly string[] {
     `edits before ${formatCount(edited)} of ${formatNumberOf(modelCalls.length, 'model call')}`,
     formatNumberOf(applied.length, 'compression') +
       (byModel > 0 ? `, ${formatCount(byModel)} by the model` : ''),
-    ...some(fallbacks, 'truncated instead'),
-    ...some(ended('rejected', 'stale'), 'more in vain'),
-    ...some(ended('held'), 'held back'),
-    ...some(ended('failed'), 'failed'),
+    ...nonZero(fallbacks, 'truncated instead'),
+    ...nonZero(ended('rejected', 'stale'), 'more in vain'),
+    ...nonZero(ended('held'), 'held back'),
+    ...nonZero(ended('failed'), 'failed'),
     ...(fitted > 0 ? [`made to fit ${formatNumberOf(fitted, 'time')}`] : []),
   ];
 }
@@ -62,10 +62,10 @@ function summaryFacts({ summarizer }: ReplayReport): readonly string[] {
   if (requests === 0) return [];
   return [
     formatNumberOf(requests, 'request'),
-    ...some(failedRequests, 'not answered'),
+    ...nonZero(failedRequests, 'not answered'),
     `${formatCount(inputTokens)} tokens read`,
     `${formatCount(outputTokens)} written`,
-    ...some(unmeteredRequests, 'without figures of the provider'),
+    ...nonZero(unmeteredRequests, 'without figures of the provider'),
     `waited ${formatMs(waitMs)}`,
   ];
 }
@@ -95,7 +95,7 @@ function workFacts({ offload }: ReplayReport): readonly string[] {
   ];
 }
 
-function some(count: number, what: string): readonly string[] {
+function nonZero(count: number, what: string): readonly string[] {
   return count === 0 ? [] : [`${formatCount(count)} ${what}`];
 }
 

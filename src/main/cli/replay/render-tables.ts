@@ -2,6 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
+import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -15,7 +16,7 @@ import {
 } from '../terminal/text-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
-/** Tokens at the end and over all calls, without and with ctxfold. */
+/** Renders the tokens at the end and over all calls, without and with ctxfold. */
 export function renderTokens(report: ReplayReport, width: number, paint: Paint): readonly string[] {
   const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
@@ -35,7 +36,7 @@ export function renderTokens(report: ReplayReport, width: number, paint: Paint):
   return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
 }
 
-/** What each rule removed. */
+/** Renders what each rule removed. */
 export function renderTotals(
   totals: readonly RuleTotal[],
   tokensWithout: number,
@@ -55,7 +56,7 @@ export function renderTotals(
 const MAX_TOOL_LENGTH = 16;
 const MIN_SUBJECT_LENGTH = 12;
 
-/** The largest items, in lines of at most `width`. */
+/** Renders the largest items. */
 export function renderLargest(
   items: readonly ReclaimedItem[],
   width: number,
@@ -68,31 +69,37 @@ export function renderLargest(
     itemOf(item.rule),
     shortenEnd(printable(item.tool ?? `(${item.speaker})`), MAX_TOOL_LENGTH),
   ]);
-  const taken = head.reduce(
-    (sum, name, column) =>
-      sum + Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
-    0,
-  );
-  const left = Math.max(MIN_SUBJECT_LENGTH, width - taken);
+  const left = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows]));
   return renderTable(
     [...head, 'about'],
-    rows.map((row, at) => [
-      ...row,
-      ...items.slice(at, at + 1).map((item) => subjectOf(item, left)),
-    ]),
+    rows.map((row, at) => {
+      const { path, parameter } = items[at] ?? NO_SUBJECT;
+      return [...row, subjectText(path, parameter, left)];
+    }),
     ['right', 'right', 'left', 'left', 'left'],
     width,
     paint,
   );
 }
 
-function subjectOf({ path, parameter }: ReclaimedItem, maxLength: number): string {
+const NO_SUBJECT = { path: null, parameter: null };
+
+/** Returns the end of a path, or else the start of a text. */
+export function subjectText(path: string | null, text: string | null, maxLength: number): string {
   return path === null
-    ? shortenEnd(printable(parameter ?? ''), maxLength)
+    ? shortenEnd(printable(text ?? ''), maxLength)
     : shortenStart(printable(path), maxLength);
 }
 
 const GAP = '  ';
+
+/** Returns the width of a table in columns, with a gap behind it. */
+export function tableWidth(rows: readonly (readonly string[])[]): number {
+  return sumOf(
+    (rows[0] ?? []).keys(),
+    (column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
+  );
+}
 
 const NO_LINES = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
@@ -102,8 +109,8 @@ const NO_LINES = {
 };
 
 /**
- * Lines of a table without borders: a dim head, then the rows. Where that is wider than `width`, each row is set as its first
- * name, and below it what the other columns say.
+ * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
+ * cell, with the other cells below it.
  */
 export function renderTable(
   head: readonly string[],
@@ -141,7 +148,7 @@ function stacked(
     ...rows.flatMap((row) => {
       const cells = row.map((cell) => stripVTControlCharacters(cell).trim());
       const facts = cells.flatMap((cell, at) => {
-        // A column without a name is a picture.
+        // Columns without a name are bars.
         if (at === nameAt || cell === '' || head[at] === '') return [];
         return [`${head[at] ?? ''} ${cell}`];
       });

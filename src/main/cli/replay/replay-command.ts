@@ -1,5 +1,5 @@
-// The command `replay`: its arguments, options and help. What it does is loaded when it runs, and the
-// public API with it.
+// The command `replay`: options and help. The implementation, and with it the public API, is loaded when
+// it runs.
 
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
@@ -8,10 +8,10 @@ import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments, ModelChoice } from './model-options.js';
 import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
-import { share, wholeNumber } from '../terminal/options.js';
+import { absolutePath, share, wholeNumber } from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
-/** The options that say how a session is played, as the command line gives them. */
+/** Parsed options for playing a session. */
 export interface PlayArguments extends ModelArguments {
   readonly format?: TranscriptFormat;
   readonly threshold?: number;
@@ -25,27 +25,44 @@ export interface PlayArguments extends ModelArguments {
   readonly price?: ModelPrice;
 }
 
-/** The options of `replay` as the command line gives them. */
+/** Parsed options of `replay`. */
 export interface ReplayArguments extends PlayArguments {
   readonly json?: boolean;
   /** Whether JSON hides content. */
   readonly redact: boolean;
 }
 
-/** What `--json` holds, and what lifts that. */
-export const JSON_HELP: string =
-  'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
-  'no texts, parameters or working directory, and a tag for each path';
-/** What commands are pointed at. */
+/** Help for the argument of commands that read sessions. */
 export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
-/** What `--context-limit` is. */
-export const CONTEXT_LIMIT_HELP: string =
-  'context window of the model (default: by the model that the session names, 128000 where that is not known)';
-/** What `--price` is. */
-export const PRICE_HELP: string =
-  'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
-  '(default: the prices of the models that the recording names)';
-export const NO_REDACT_HELP: string = 'with --json, show paths, parameters and the start of texts';
+
+type SharedOption = 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
+
+/** Options that `analyze` has too. */
+export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
+  contextLimit: new Option(
+    '--context-limit <tokens>',
+    'context window of the model (default: by the model that the session names, 128000 where that is not known)',
+  ).argParser(wholeNumber(1)),
+  recency: new Option(
+    '--recency <n>',
+    'keep only the newest n results of each tool (default: off)',
+  ).argParser(wholeNumber(1)),
+  workspace: new Option(
+    '--workspace <dir>',
+    'where relative paths start (default: as recorded, else here)',
+  ).argParser(absolutePath),
+  price: new Option(
+    '--price <model or dollars>',
+    'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
+      '(default: the prices of the models that the recording names)',
+  ),
+  json: new Option(
+    '--json',
+    'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
+      'no texts, parameters or working directory, and a tag for each path',
+  ),
+  noRedact: new Option('--no-redact', 'with --json, show paths, parameters and the start of texts'),
+};
 
 const EXAMPLES_HELP = `
 Examples:
@@ -63,7 +80,7 @@ Examples:
 
 ${EXIT_CODES_HELP}`;
 
-/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+/** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createReplayCommand(onExit: (code: number) => void): Command {
   const command = new Command('replay')
     .description(
@@ -74,8 +91,8 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     )
     .argument('<path>', SESSION_HELP);
   return addPlayOptions(command)
-    .option('--json', JSON_HELP)
-    .option('--no-redact', NO_REDACT_HELP)
+    .addOption(SHARED_OPTIONS.json)
+    .addOption(SHARED_OPTIONS.noRedact)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (path: string, options: PriceText<ReplayArguments>, command: Command) => {
       const given = await withPrice(options, command);
@@ -86,7 +103,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     });
 }
 
-/** Adds the options that say how a session is played. */
+/** Adds the options for playing a session. */
 export function addPlayOptions(command: Command): Command {
   return command
     .addOption(
@@ -99,7 +116,7 @@ export function addPlayOptions(command: Command): Command {
         .choices(STRATEGY_CHOICES)
         .default('high-density'),
     )
-    .option('--context-limit <tokens>', CONTEXT_LIMIT_HELP, wholeNumber(1))
+    .addOption(SHARED_OPTIONS.contextLimit)
     .option(
       '--threshold <share>',
       'compress at this share of the context window (default: the strategy’s)',
@@ -115,12 +132,8 @@ export function addPlayOptions(command: Command): Command {
       'share of the entries, from the start, that middle-out leaves alone (default: 0.2)',
       share(true),
     )
-    .option(
-      '--recency <n>',
-      'keep only the newest n results of each tool (default: off)',
-      wholeNumber(1),
-    )
-    .option('--workspace <dir>', 'where relative paths start (default: as recorded, else here)')
+    .addOption(SHARED_OPTIONS.recency)
+    .addOption(SHARED_OPTIONS.workspace)
     .addOption(
       new Option('--offload <mode>', 'where work runs').choices(OFFLOAD_CHOICES).default('auto'),
     )
@@ -129,7 +142,7 @@ export function addPlayOptions(command: Command): Command {
       '--removal-log <file>',
       'append what edits take away to this file, as a session with a removal log does',
     )
-    .option('--price <model or dollars>', PRICE_HELP)
+    .addOption(SHARED_OPTIONS.price)
     .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
     .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')
@@ -144,20 +157,20 @@ export function addPlayOptions(command: Command): Command {
     );
 }
 
-/** Arguments whose price is still the text that the command line gave. */
+/** Options whose price is not parsed yet. */
 export type PriceText<Arguments> = Omit<Arguments, 'price'> & { readonly price?: string };
 
-/** Reads the price; one that is none ends the command. */
+/** Parses the price; an invalid one ends the command. */
 export async function withPrice<Given extends { readonly price?: string }>(
   { price: text, ...given }: Given,
   command: Command,
 ): Promise<Omit<Given, 'price'> & { readonly price?: ModelPrice }> {
   if (text === undefined) return given;
-  const { readPrice } = await import('./price-option.js');
+  const { readPrice } = await import('./money.js');
   return { ...given, price: readPrice(text, (message) => command.error(`error: ${message}`)) };
 }
 
-/** Returns the model that the options name, if they name one; options that do not fit together end the command. */
+/** Returns the model that the options choose, if any; inconsistent options end the command. */
 export async function readModel(
   given: ModelArguments,
   command: Command,
@@ -166,7 +179,7 @@ export async function readModel(
   return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
 }
 
-/** What is kept must not end up in the recorded session, by whatever name. */
+/** Ends the command if an output file is the recorded session itself, also by another name. */
 export function assertOwnFile(
   file: string,
   kept: string | undefined,

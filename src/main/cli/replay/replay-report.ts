@@ -1,5 +1,4 @@
-// What a replay found out, as plain data: what `--json` prints and what the report for a person is
-// made from. Hardly anything is worked out here.
+// The data of a replay's report: printed by `--json`, and rendered as text and as a page.
 
 import type {
   CompressionOutcome,
@@ -16,11 +15,11 @@ import type { ReclaimRule } from '../measure/attribution.js';
 import type { Money } from './money.js';
 import type { EventLoopFigures } from './loop-monitor.js';
 
-/** Tokens of the same session. */
+/** Tokens of a session without and with ctxfold. */
 export interface TokenPair {
-  /** Everything that was ever said. */
+  /** Of everything that was ever said. */
   readonly without: number;
-  /** What ctxfold leaves of it. */
+  /** Of what ctxfold keeps. */
   readonly with: number;
 }
 
@@ -29,18 +28,18 @@ export interface RuleTotal {
   readonly rule: ReclaimRule;
   /** Pairs of call and response, inclusions, results or entries. */
   readonly items: number;
-  /** Tokens reclaimed; below 0 when what took the place is longer. */
+  /** Reclaimed tokens; negative if replacements are longer. */
   readonly tokens: number;
 }
 
-/** How a compression went that was due. Token totals are those of the whole history. */
+/** The outcome of a due compression. Token totals are those of the whole history. */
 export interface CompressionReport {
-  /** The strategy whose result it is, or that failed. */
+  /** The strategy that was applied, or that failed. */
   readonly strategy: CompressionStrategyName;
   readonly outcome: CompressionOutcome | 'failed';
-  /** Why it was held back, or what speaks against the model's summary; `null` for all else. */
+  /** Why it was held back, or why the model's summary was rejected; `null` otherwise. */
   readonly reason: HoldReason | SummaryRejectionReason | null;
-  /** The strategy that failed, when truncation took its place. */
+  /** The strategy that failed, if truncation replaced it. */
   readonly fallbackFrom: CompressionStrategyName | null;
   /** Whether the result is a model's summary. */
   readonly isByModel: boolean;
@@ -48,7 +47,7 @@ export interface CompressionReport {
   readonly tokensAfter: number;
 }
 
-/** The last resort: a history that did not fit was made to. Token totals are those of the whole history. */
+/** The last resort, which makes a history fit. Token totals are those of the whole history. */
 export interface FittingReport {
   readonly summarizedEntries: number;
   readonly droppedEntries: number;
@@ -56,57 +55,56 @@ export interface FittingReport {
   readonly tokensAfter: number;
 }
 
-/** What the model that writes summaries was asked. Repeated attempts count as one request. */
+/** Requests to the model that writes summaries. Retries count as one request. */
 export interface SummarizerUse {
   readonly requests: number;
-  /** Those of the requests that were not answered. */
+  /** Requests without an answer. */
   readonly failedRequests: number;
-  /** Tokens as the provider tells them. */
+  /** Tokens as reported by the provider. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Answers whose tokens the provider does not tell: they are missing from the sums. */
+  /** Answers without reported tokens; the sums lack them. */
   readonly unmeteredRequests: number;
-  /** Time until the answers were there, in milliseconds. */
+  /** Time until the answers arrived, in milliseconds. */
   readonly waitMs: number;
 }
 
 /** One preflight. */
 export interface WindowReport {
-  /** Tokens of the history that can be sent after it. */
+  /** Tokens of the history after it. */
   readonly tokens: TokenPair;
-  /** What was removed in it. */
+  /** What it removed, by rule. */
   readonly edits: readonly RuleTotal[];
-  /** How each compression went that was due in it. */
+  /** The compressions that were due. */
   readonly compressions: readonly CompressionReport[];
-  /** `null` where the last resort was not needed. */
+  /** `null` if the last resort was not needed. */
   readonly fitted: FittingReport | null;
-  /** What the model that writes summaries was asked in it. */
   readonly summarizer: SummarizerUse;
-  /** Time for which the turn loop waited until it could send. */
+  /** Time that the turn loop waited for it. */
   readonly waitMs: number;
 }
 
 /** One model call and the window before it. */
 export interface ModelCall extends WindowReport {
-  /** Index of the transcript's entry that answers it. */
+  /** Index of the transcript entry with its answer. */
   readonly entry: number;
 }
 
 /** Something that was removed or shortened. */
 export interface ReclaimedItem {
   readonly rule: ReclaimRule;
-  /** Who the entry comes from that it stood in. */
+  /** Speaker of its entry. */
   readonly speaker: Speaker;
   readonly tool: string | null;
   readonly path: string | null;
-  /** What tells most about the call when it names no path. Content of the session: not in JSON that hides it. */
+  /** Most informative parameter of a call without a path. Content of the session: omitted from redacted JSON. */
   readonly parameter: string | null;
   readonly tokens: number;
-  /** The model call before which it happened, counted from 1; `null` after the last one. */
+  /** The model call before which it was edited, counted from 1; `null` after the last one. */
   readonly modelCall: number | null;
 }
 
-/** What the reader of the transcript said, equal messages together. */
+/** Equal warnings of the transcript's reader. */
 export interface WarningGroup {
   readonly message: string;
   readonly count: number;
@@ -114,19 +112,19 @@ export interface WarningGroup {
   readonly places: readonly string[];
 }
 
-/** What the replay was asked to do; `null` where the default of the strategy or library applied. */
+/** Settings of the replay; `null` stands for the default of the strategy or the library. */
 export interface ReplaySettings {
-  /** What was given, or the window of the model that the session names. */
+  /** The given window, or that of the model that the session names. */
   readonly contextLimit: number;
   readonly strategy: string;
   readonly threshold: number | null;
   readonly preserveThreshold: number | null;
   readonly topPreserveThreshold: number | null;
-  /** Results kept per tool; `null` when recency pruning was off. */
+  /** Results kept per tool; `null` if recency pruning was off. */
   readonly recencyRetention: number | null;
   readonly offload: OffloadMode;
   readonly threads: number | null;
-  /** `null` for strategies that ask no model. */
+  /** `null` for strategies without a model. */
   readonly summarizer: SummarizerSettings | null;
 }
 
@@ -138,81 +136,81 @@ export interface SummarizerSettings {
   readonly fallbackToTruncation: boolean;
 }
 
-/** Where a replay ended before its time, because the session did not fit the context window. */
+/** The early end of a replay because the session did not fit the context window. */
 export interface WindowExceeded {
   readonly message: string;
   readonly projectedTokens: number;
   readonly contextLimit: number;
 }
 
-/** Where a replay ended before its time, because a compression failed. */
+/** The early end of a replay because a compression failed. */
 export interface CompressionFailure {
   readonly message: string;
-  /** What the model's server said, which may quote the session; `null` when it was not that. */
+  /** Error message of the model's server, which may quote the session; `null` for other failures. */
   readonly said: string | null;
   readonly code: ErrorCode;
-  /** What speaks against the model's summary; `null` when there is none. */
+  /** Why the model's summary was rejected; `null` if there was none. */
   readonly reason: SummaryRejectionReason | null;
 }
 
-/** The file that keeps what edits took away. */
+/** The removal log. */
 export interface RemovalsReport {
   readonly file: string;
-  /** Entries that this replay put on record. */
+  /** Number of entries that this replay recorded. */
   readonly records: number;
 }
 
-/** How the calling thread fared. Times are milliseconds. */
+/** Load of the calling thread. */
 export interface MainThreadFigures extends EventLoopFigures {
   /** Time that the turn loop waited in all preflights. */
   readonly windowWaitMs: number;
-  /** Time of these in which the calling thread was busy. */
+  /** The part of it in which the calling thread was busy. */
   readonly windowBusyMs: number;
   readonly longestWindowMs: number;
 }
 
-/** The whole outcome of a replay. */
+/** The result of a replay. */
 export interface ReplayReport {
-  /** Grows when the shape changes in a way that readers notice. */
+  /** Increased with incompatible changes. */
   readonly reportVersion: 1;
   readonly file: string;
   readonly format: TranscriptFormat;
-  /** The directory that relative paths were resolved against; `null`: the working directory. */
+  /** The directory of relative paths; `null` for the working directory. */
   readonly workspaceRoot: string | null;
   readonly settings: ReplaySettings;
   /** `null` unless the session stopped fitting. */
   readonly exceeded: WindowExceeded | null;
-  /** `null` unless a compression failed, and nothing took its place. */
+  /** `null` unless a compression failed without a fallback. */
   readonly compressionFailure: CompressionFailure | null;
   /** Entries of the transcript. */
   readonly entries: number;
-  /** Entries that were played: fewer only when `exceeded` or `compressionFailure` is set. */
+  /** Played entries; fewer only if `exceeded` or `compressionFailure` is set. */
   readonly playedEntries: number;
   readonly modelCalls: readonly ModelCall[];
   /** The window after the last entry, or the one in which the replay stopped. */
   readonly end: WindowReport;
-  /** Input tokens summed over all model calls. */
+  /** Input tokens of all model calls. */
   readonly input: TokenPair;
-  /** The same with what a cache answered, and dollars: with and without, and by rule. */
+  /** The same with cache reads and dollars. */
   readonly money: Money;
-  /** The first model call that would not have fitted the window without ctxfold, counted from 1; the one after the last counts too. */
+  /** The first model call, or the window after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;
-  /** What was removed, by rule; rules that removed nothing are left out. The tokens sum up to `end.tokens.without - end.tokens.with`. */
+  /** What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`. */
   readonly reclaimed: readonly RuleTotal[];
-  /** The largest things that were removed, largest first. */
+  /** The largest removed items, largest first. */
   readonly largest: readonly ReclaimedItem[];
-  /** What the model that writes summaries was asked in all windows. */
+  /** Sum over all windows. */
   readonly summarizer: SummarizerUse;
-  /** `null` when nothing was to be kept. */
+  /** `null` without a removal log. */
   readonly removals: RemovalsReport | null;
   readonly mainThread: MainThreadFigures;
   readonly offload: OffloadStats;
-  /** Why work that was meant for a worker ran on the calling thread, and compressions that failed. */
+  /** Why work intended for a worker ran on the calling thread, and failed compressions. */
   readonly failures: readonly string[];
   readonly warnings: readonly WarningGroup[];
 }
 
-/** Returns why the replay ended before its time, or `null`. */
+/** Returns why the replay stopped early, or `null`. */
 export function stopMessage({ compressionFailure, exceeded }: ReplayReport): string | null {
   const stops = [compressionFailure?.message, compressionFailure?.said, exceeded?.message];
   return stops.filter((text) => typeof text === 'string').join(' ') || null;

@@ -1,5 +1,4 @@
-// Makes a session like the one that was recorded, has the transcript played through it, and returns
-// what came of it as a value. Prints nothing.
+// Creates a session for a transcript, plays the transcript through it, and returns the recording.
 
 import { createCompactor, modelPrice } from '../../../index.js';
 import { readRemovals } from '../../../removal-log.js';
@@ -16,94 +15,93 @@ import type { Transcript } from '../../../transcripts.js';
 import { LoopMonitor } from './loop-monitor.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
-import { groupWarnings } from '../measure/warning-groups.js';
 import { recordingOf } from './recording.js';
 import type { Recording } from './recording.js';
-import { replayTotals } from './replay-totals.js';
+import { groupWarnings, replayTotals } from './replay-totals.js';
 import { SessionRecorder } from './session-recorder.js';
 import { PlayClock, playEntries } from './session-player.js';
 import { sumInput } from './money.js';
 import type { UsedPrice } from './money.js';
 
-/** What transcripts are played with: the options of a compactor, as far as a command line has them. */
+/** The options of a compactor that commands expose. */
 export interface ReplaySetup {
-  /** @default by the model that the transcript names */
+  /** @default that of the model that the transcript names */
   readonly contextLimit?: number | undefined;
   readonly offload: OffloadMode;
   readonly strategy: CompressionStrategyName;
-  /** @default what a transcript recorded, else the working directory */
+  /** @default as recorded, else the working directory */
   readonly workspaceRoot?: string | undefined;
   readonly threshold?: number | undefined;
   readonly preserveThreshold?: number | undefined;
   readonly topPreserveThreshold?: number | undefined;
-  /** Results to keep per tool; switches recency pruning on. */
+  /** Results to keep per tool; enables recency pruning. */
   readonly recencyRetention?: number | undefined;
   readonly threads?: number | undefined;
-  /** What all models cost. @default as the table of prices has it by the names that a transcript has */
+  /** Price of all models. @default the known prices of the models that the transcript names */
   readonly price?: ModelPrice | undefined;
-  /** Needed by strategies that ask a model. */
+  /** Required by strategies with a model. */
   readonly summarizer?: SummarizerOptions | undefined;
 }
 
 /** How to play one transcript. */
 export interface ReplayOptions extends ReplaySetup {
-  /** A file that what edits take away is appended to. */
+  /** The removal log. */
   readonly removalsFile?: string | undefined;
   /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Told after each entry how many were played. */
+  /** Called after each entry. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
-  /** What the session is told besides, to compare it with one that is told nothing. @default nothing */
+  /** Further options of the session, for comparisons. */
   readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
-  /** Whether the recording says why each edit was made: that takes as long as a pass for each of them. */
+  /** Whether to explain edits, which costs as much as one pass per edit. @default false */
   readonly explains?: boolean | undefined;
 }
 
-/** The model that writes summaries, and what the report says of it. */
+/** The model that writes summaries, with its description for the report. */
 export interface SummarizerOptions {
   readonly summarizer: Summarizer;
   readonly baseUrl: string;
   readonly model: string;
-  /** Whether truncation takes the place of a summary that failed. */
+  /** Whether truncation replaces a failed summary. */
   readonly fallbackToTruncation: boolean;
 }
 
-/** As dear as most models, in proportion: what is decided by price is decided as for a model that nobody knows. */
-const ASSUMED_MODEL = 'claude-sonnet-4-6';
+const FREE: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Makes the compactor of one or several replays: `createCompactor` with what was given, and its defaults for all else. */
+/** The price of unknown models. Its ratio of input to cache prices, which decides edits, is that of most models. */
+const ASSUMED_PRICE: ModelPrice = modelPrice('claude-sonnet-4-6') ?? FREE;
+
+/** Creates the compactor of one or several replays. */
 export function createReplayCompactor(setup: ReplaySetup): Compactor {
-  // Of a model that nobody knows, nobody knows either which prompts it caches.
-  const assumed = { ...(modelPrice(ASSUMED_MODEL) ?? FREE), leastCachedTokens: undefined };
-  const price = setup.price ?? assumed;
+  // The smallest prompt that an unknown model caches is unknown too.
+  const price = setup.price ?? { ...ASSUMED_PRICE, leastCachedTokens: undefined };
   return createCompactor({
     contextLimit: setup.contextLimit,
     workspaceRoot: setup.workspaceRoot,
     offload: setup.offload,
     threads: setup.threads,
-    // Recorded turns take no time in which a model could answer: a turn that needs a summary waits for it.
+    // Played turns leave a model no time to answer, so a summary is requested by the turn that needs it.
     settings: { ...replaySettings(setup), ...(setup.summarizer && { 'compression.ahead': 1 }) },
     summarizer: setup.summarizer?.summarizer,
     prices: { [setup.price === undefined ? 'default' : '*']: price },
   });
 }
 
-const FREE: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
-
-/** The price that most of a session was played with. */
+/** Returns the price of most requests of a session. */
 function usedPrice(given: ModelPrice | undefined, model: string | null): UsedPrice {
   if (given !== undefined) return { price: given, origin: 'given' };
   const price = modelPrice(model ?? '');
-  if (price !== undefined) return { price, origin: 'recorded' };
-  return { price: modelPrice(ASSUMED_MODEL) ?? FREE, origin: 'assumed' };
+  return price === undefined
+    ? { price: ASSUMED_PRICE, origin: 'assumed' }
+    : { price, origin: 'recorded' };
 }
 
 /**
- * Plays a transcript and returns what came of it. A session that cannot be made to fit the context
- * window and a compression that fails end the replay early, and are no errors: the report says so.
+ * Plays a transcript and returns the recording. A session that cannot be made to fit the context window
+ * and a failed compression are not errors: they end the replay early, and the report says so.
  *
- * @param file how the report names the transcript
- * @throws the signal's reason; what ctxfold throws for other reasons.
+ * @param file the name of the transcript in the report
+ * @throws the signal's reason; other errors of ctxfold.
  */
 export async function replaySession(
   file: string,
@@ -117,7 +115,7 @@ export async function replaySession(
   return await replayIn(compactor, file, transcript, { ...options, meter });
 }
 
-/** The same in a compactor that is there, made by `createReplayCompactor` with the same options. */
+/** The same with an existing compactor, created by `createReplayCompactor` with the same options. */
 export async function replayIn(
   compactor: Compactor,
   file: string,
@@ -128,7 +126,7 @@ export async function replayIn(
   const { removalsFile, signal, onProgress, explains = false, meter } = options;
   const { density, ...edits } = options.session ?? {};
   const clock = new PlayClock();
-  // The root is the compactor's where all sessions have the same; each transcript has its own.
+  // Set per session, because each transcript has its own workspace root.
   const session = await compactor.createSession({
     ...edits,
     density: { ...(workspaceRoot !== undefined && { workspaceRoot }), ...density },
@@ -141,7 +139,7 @@ export async function replayIn(
     await playEntries(session, transcript, { recorder, clock, signal, onProgress });
     const eventLoop = await monitor.finish();
     const offload = session.stats();
-    // From here on the workers count for the report alone.
+    // Read before this: counting for the report uses the workers as well.
     const recorded = await recordingOf(recorder, {
       density: session.densityConfig,
       explains,
@@ -204,7 +202,7 @@ function reportedSettings(options: ReplaySetup): Omit<ReplaySettings, 'contextLi
   };
 }
 
-/** The file may hold records of earlier sessions too. */
+/** Counts the records of one session; the file may contain those of others. */
 async function countRemovals(file: string, sessionId: string): Promise<RemovalsReport> {
   let records = 0;
   for await (const { record } of readRemovals(file)) {

@@ -1,20 +1,22 @@
-// The figures of a replay: sums over what was recorded. What it was played with, and where the work ran, is the caller's.
+// The figures of a replay that are sums over its recording.
 
+import type { TranscriptWarning } from '../../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
   ReplayReport,
   RuleTotal,
   TokenPair,
+  WarningGroup,
 } from './replay-report.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';
 import type { SessionRecorder } from './session-recorder.js';
 
-/** Items that the list of the largest holds. */
+/** Maximum number of largest items. */
 const LARGEST_ITEMS = 10;
 
 const NO_WINDOW: ModelCall = {
@@ -41,7 +43,7 @@ type Totals = Pick<
   | 'summarizer'
 >;
 
-/** Sums up. The last window answers nothing: it shows what the session ends with. */
+/** Sums up a recording. The last window belongs to no model call: it shows the end of the session. */
 export function replayTotals(
   { windows: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
   rows: readonly EditRow[],
@@ -54,8 +56,6 @@ export function replayTotals(
   }));
   const modelCalls = windows.slice(0, -1);
   const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
-  const sum = (side: keyof TokenPair): number =>
-    modelCalls.reduce((total, { tokens }) => total + tokens[side], 0);
   const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     exceeded,
@@ -63,11 +63,11 @@ export function replayTotals(
     playedEntries,
     modelCalls,
     end,
-    input: { without: sum('without'), with: sum('with') },
+    input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
     firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
     reclaimed: totalsOf(rows),
     largest: rows
-      // Summaries that came and went are no items.
+      // Summaries that were inserted and later removed are not items.
       .filter(({ items, callId }) => items > 0 || callId !== null)
       .filter((row) => reclaimedBy(row) > 0)
       .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
@@ -86,13 +86,40 @@ export function replayTotals(
   };
 }
 
-/** What each rule took, in the order of the rules; those that took nothing are left out. */
+/** Adds token pairs. */
+export function sumPairs(pairs: readonly TokenPair[]): TokenPair {
+  return {
+    without: sumOf(pairs, ({ without }) => without),
+    with: sumOf(pairs, (pair) => pair.with),
+  };
+}
+
+/** Returns what each rule removed, in the order of reports, without rules that removed nothing. */
 function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
   const byRule = groupBy(rows, ({ rule }) => rule);
   return RECLAIM_RULES.flatMap((rule) => {
     const group = byRule.get(rule);
     if (group === undefined) return [];
-    const items = group.reduce((sum, row) => sum + row.items, 0);
-    return [{ rule, items, tokens: group.reduce((sum, row) => sum + reclaimedBy(row), 0) }];
+    return [{ rule, items: sumOf(group, ({ items }) => items), tokens: sumOf(group, reclaimedBy) }];
   });
+}
+
+const MAX_PLACES = 5;
+
+/** Warnings of damaged lines differ only in the offset. */
+const DETAIL = /^((?:The|A part of the) line is no JSON and was left out): .*$/s;
+
+/** Groups warnings by message, in order of first occurrence, so that a damaged file does not fill the screen. */
+export function groupWarnings(warnings: readonly TranscriptWarning[]): readonly WarningGroup[] {
+  const groups = groupBy(warnings, ({ message }) => message.replace(DETAIL, '$1'));
+  return Array.from(groups, ([message, group]) => ({
+    message,
+    count: group.length,
+    places: group.flatMap(placeOf).slice(0, MAX_PLACES),
+  }));
+}
+
+function placeOf({ line, place }: TranscriptWarning): readonly string[] {
+  if (line !== undefined) return [`line ${line}`];
+  return place === undefined ? [] : [place];
 }

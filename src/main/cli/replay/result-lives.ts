@@ -1,24 +1,24 @@
-// How long each result of a tool was in the history: from the first model call that was sent it, over the last one that
-// had to do with it, to the edit that took it away. Keeps numbers and names, no content.
+// The life of each tool result in the history: from the first model call that included it, over the last related call, to
+// the edit that removed it. Keeps no content.
 
 import type { ToolResponseBlock } from '../../../index.js';
 import type { Attribution, ReclaimRule } from '../measure/attribution.js';
 import type { CallSubject } from '../measure/call-subject.js';
 
-/** The life of one result; turns are indices: model calls in their order, then the window after the last one. */
+/** The life of one result. Turns are indices of model calls; the last one is the window after them. */
 export interface ResultLife {
   readonly tool: string;
   readonly subject: CallSubject | null;
   readonly tokens: number;
-  /** The first turn that it was sent in. */
+  /** The first turn that included it. */
   readonly birth: number;
-  /** The last turn whose answer called for the same file or the same thing; the turn of its birth when none did. */
+  /** The last turn whose answer made a call with the same subject; `birth` if none did. */
   readonly lastUse: number;
-  /** The turn before which most of it gave way to an excerpt or a placeholder. */
+  /** The turn before which it was replaced by an excerpt or a placeholder. */
   readonly shortened: number | null;
-  /** The turn before which all that was left of it went. */
+  /** The turn before which it was removed completely. */
   readonly removed: number | null;
-  /** What took it away, first. */
+  /** The rule of the first edit. */
   readonly rule: ReclaimRule | null;
 }
 
@@ -30,7 +30,7 @@ export class ResultLives {
   readonly #byCall = new Map<string, Life>();
   readonly #bySubject = new Map<string, Life[]>();
 
-  /** A result came in, and is sent from that turn on. */
+  /** Adds a result that is sent from a turn on. */
   begin(
     { callId, toolName: tool }: ToolResponseBlock,
     subject: CallSubject | null,
@@ -49,7 +49,7 @@ export class ResultLives {
     else same.push(life);
   }
 
-  /** The answer of a turn made a call: the results in the history that are about the same were of use until then. */
+  /** Notes a call in the answer of a turn: it counts as a use of all unedited results with the same subject. */
   use(tool: string, subject: CallSubject, turn: number): void {
     const key = keyOf(tool, subject);
     const whole = this.#bySubject.get(key)?.filter(({ rule }) => rule === null) ?? [];
@@ -57,7 +57,7 @@ export class ResultLives {
     this.#bySubject.set(key, whole);
   }
 
-  /** An edit landed before that turn. */
+  /** Notes an edit that landed before a turn. */
   edit({ callId, rule, before, after }: Attribution, turn: number): void {
     const life = this.#byCall.get(callId ?? '');
     const isOfResult = before?.blocks.some(({ type }) => type === 'tool_response') === true;
@@ -69,7 +69,7 @@ export class ResultLives {
   }
 }
 
-/** What two calls have in common that are about the same: the file, or tool and parameter. */
+/** Returns the key of a subject: the file, or tool and parameter. */
 function keyOf(tool: string, subject: CallSubject | null): string {
   const path = subject?.path ?? null;
   return path === null ? `${tool} ${subject?.parameter ?? ''}` : `file ${path}`;

@@ -1,4 +1,4 @@
-// One run of `replay`: finds the files, has them played, prints.
+// Runs `replay`: finds the files, plays them, prints the report.
 
 import { EXIT } from '../terminal/exit-codes.js';
 import { contentLabel } from '../terminal/content-label.js';
@@ -7,12 +7,11 @@ import { openProgress } from '../terminal/progress-bar.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
-import { folderReport } from './folder-report.js';
-import type { FolderReplayReport } from './folder-report.js';
 import type { ModelChoice } from './model-options.js';
 import { playFile, playFiles } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
-import { renderFolder } from './render-folder.js';
+import { folderReport, renderFolder } from './render-folder.js';
+import type { FolderReplayReport } from './render-folder.js';
 import { renderReport } from './render-report.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
@@ -20,11 +19,11 @@ import { findSessionFiles } from './session-files.js';
 import type { UnreadFile } from './session-files.js';
 
 /**
- * Replays a file, or those of a folder, and prints the report.
+ * Replays a file or a folder and prints the report.
  *
- * @param model the model that writes summaries, when the strategy asks one
+ * @param model the model that writes summaries, if the strategy needs one
  * @returns the exit code
- * @throws InterruptedError on SIGINT; what reading a single file or playing throws.
+ * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
 export async function runReplay(
   path: string,
@@ -36,11 +35,11 @@ export async function runReplay(
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   if ('sessions' in report) {
     if (!isJson) printText(renderFolder(report, terminalLayout()));
-    return tellEmpty(report.sessions);
+    return exitCodeOfFolder(report.sessions);
   }
   if (!isJson) printText(renderReport(report, terminalLayout()));
-  // Whoever looks at the report has just read it there.
-  return tellStop(report, isJson || !process.stdout.isTTY);
+  // A report on a terminal already shows the reason.
+  return exitCodeOfReplay(report, isJson || !process.stdout.isTTY);
 }
 
 async function replay(
@@ -65,17 +64,17 @@ async function replay(
   }
 }
 
-/** Returns the exit code for the sessions of a folder, and says on stderr when there are none. */
-export function tellEmpty(sessions: readonly unknown[]): number {
+/** Returns the exit code for the sessions of a folder. Prints a message if there are none. */
+export function exitCodeOfFolder(sessions: readonly unknown[]): number {
   if (sessions.length > 0) return EXIT.done;
   printMessage('No file of the folder is a session that can be read.');
   return EXIT.transcript;
 }
 
-/** Returns the exit code of a replay, and says on stderr why it ended before its time. */
-export function tellStop(report: ReplayReport, isTold: boolean): number {
+/** Returns the exit code of a replay. With `printsStop`, prints why it stopped early, if it did. */
+export function exitCodeOfReplay(report: ReplayReport, printsStop: boolean): number {
   const stop = stopMessage(report);
   if (stop === null) return EXIT.done;
-  if (isTold) printMessage(printable(stop));
+  if (printsStop) printMessage(printable(stop));
   return report.compressionFailure === null ? EXIT.windowExceeded : EXIT.compressionFailed;
 }

@@ -1,4 +1,4 @@
-// The files that a command is pointed at, and how one is read. Prints nothing but how far reading has come.
+// Finds and reads the session files that a command is given.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,26 +9,26 @@ import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
 
-/** What was asked for. */
+/** The files at a path. */
 export interface SessionFiles {
   readonly isFolder: boolean;
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly files: readonly string[];
 }
 
-/** A file that is no session, or a damaged one. */
+/** A file that is damaged or not a session. */
 export interface UnreadFile {
   readonly file: string;
   readonly code: ErrorCode;
   readonly reason: string;
 }
 
-/** Folders that no agent keeps its sessions in, below the one that was asked for. */
+/** Subfolders that never contain sessions. */
 const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
 
 /**
- * Lists the file at a path, or all files in the folder there and in the folders below. A path where
- * nothing is and a folder that cannot be listed count as files: reading them says what is wrong.
+ * Lists the file at a path, or all files in the folder and its subfolders. A missing path and a folder
+ * that cannot be listed count as files, so that reading them reports the error.
  *
  * @throws the signal's reason.
  */
@@ -45,7 +45,7 @@ export async function findSessionFiles(path: string, signal?: AbortSignal): Prom
       const place = join(folder, found.name);
       if (found.isDirectory()) {
         if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
-        // Links to folders are left alone: they may lead in a circle.
+        // Links to folders are not followed: they may form a cycle.
       } else if (found.isFile() || (found.isSymbolicLink() && (await isThere(place, 'isFile')))) {
         files.push(place);
       }
@@ -78,7 +78,7 @@ export async function readSession(
   const isPiped = file === STANDARD_STREAM;
   const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
   const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
-  // What is waited for may never come.
+  // Without this, an abort would wait for stdin, which may never end.
   const hangUp = (): void => void process.stdin.destroy();
   if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
   return readTranscript(isPiped ? process.stdin : file, {
@@ -95,7 +95,7 @@ function sizeOf(file: string): Promise<number> {
   );
 }
 
-/** Whether an error is a file's fault. */
+/** Whether an error means that a file is not a readable session. */
 export function isUnreadable(error: unknown): error is CtxfoldError {
   return (
     error instanceof CtxfoldError &&

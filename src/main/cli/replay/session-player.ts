@@ -1,38 +1,38 @@
-// Plays the entries of a transcript through a session: a preflight before each answer of the
-// model, which it names, as the agent would have had it. Reads no file, notes nothing and prints nothing.
+// Plays the entries of a transcript through a session, as the agent would have: names the model and
+// runs a preflight before each of its answers.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IContent, Session } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
 import type { SessionRecorder } from './session-recorder.js';
 
-/** What a transcript is played with. */
+/** How to play a transcript. */
 export interface PlayOptions {
   readonly recorder: SessionRecorder;
-  /** The clock of the session: it is set to the recorded times. */
+  /** The clock of the session, which is set to the recorded times. */
   readonly clock: PlayClock;
   readonly signal?: AbortSignal | undefined;
-  /** Told after each entry how many were played. */
+  /** Called after each entry. */
   readonly onProgress?: ((playedEntries: number) => void) | undefined;
 }
 
-/** What time it is in a session that is played. */
+/** The clock of a played session. */
 export class PlayClock {
   #timeMs = 0;
 
-  /** Milliseconds that only grow, from wherever. */
+  /** Monotonic time in milliseconds. */
   readonly now = (): number => this.#timeMs;
 
-  /** Goes on to a recorded time; where there is none, or an earlier one, no time has passed. */
+  /** Advances to a recorded time; ignores a missing or earlier one. */
   set(timeMs: number | undefined): void {
     if (timeMs !== undefined && timeMs > this.#timeMs) this.#timeMs = timeMs;
   }
 }
 
 /**
- * Plays all entries, or those up to where the session stops fitting or a compression fails.
+ * Plays the entries until the session no longer fits or a compression fails.
  *
- * @throws the signal's reason; what ctxfold throws for other reasons.
+ * @throws the signal's reason; other errors of ctxfold.
  */
 export async function playEntries(
   session: Session,
@@ -44,12 +44,12 @@ export async function playEntries(
     await recorder.window(() =>
       session.ensureCompressionBeforeSend(promptId, 0, 'replay', { signal }),
     );
-    // An agent would now wait for its model.
+    // An agent would wait for its model here.
     await nextTurn();
   };
   const starts = new Set(contextStarts);
   for (const [at, entry] of entries.entries()) {
-    // The agent compacted its history: its context is what comes from here on, with ctxfold and without.
+    // The agent compacted its history: its context begins anew here, with and without ctxfold.
     if (starts.has(at)) {
       session.history.clear();
       recorder.noteContext();
@@ -68,9 +68,9 @@ export async function playEntries(
   if (entries.length > 0) await openWindow();
 }
 
-/** The model that an entry says it is from. */
+/** Returns the recorded model of an entry. */
 export function modelOfEntry({ metadata }: IContent): string | undefined {
   const model = metadata?.['model'];
-  // What an agent says in a model's place, as of an error, is `<synthetic>`.
+  // `<synthetic>` marks messages of the agent itself, such as errors.
   return typeof model === 'string' && !model.startsWith('<') ? model : undefined;
 }

@@ -1,5 +1,5 @@
-// Looks on while a session is played: the only one that listens to it. Takes references and nothing else, so that a
-// replay measures ctxfold and not its own bookkeeping; `recording.ts` works out afterwards what it came to.
+// Records a session while it is played. Only keeps references, so that a replay measures ctxfold and not its own
+// bookkeeping; `recording.ts` evaluates them afterwards.
 
 import type {
   CompressionStrategyName,
@@ -15,6 +15,7 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../../index.js';
+import { sumOf } from '../measure/aggregate.js';
 import { startStretch } from './loop-monitor.js';
 import type {
   CompressionFailure,
@@ -36,7 +37,7 @@ export type EditCause =
     }
   | { readonly step: 'fitted' };
 
-/** What happened, in order: an entry was added, a window closed, a context began anew, an edit landed. */
+/** A step of the session, in order: an added entry, the end of a window, a new context, an edit. */
 export type RecordedStep =
   | { readonly kind: 'entry'; readonly entry: IContent }
   | { readonly kind: 'window' }
@@ -47,17 +48,17 @@ export type RecordedStep =
       readonly cause: EditCause;
       readonly pass: Pick<PrunedEvent, 'changes' | 'edits'>;
     }
-  /** `after` is the whole history: nothing else tells what a compression did. */
+  /** `after` is the whole history, because the event of a compression lists no changes. */
   | {
       readonly kind: 'compression';
       readonly cause: EditCause;
       readonly after: readonly IContent[];
     };
 
-/** One preflight; what was removed in it is worked out later. */
+/** One preflight; its edits are evaluated later. */
 export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
   readonly busyMs: number;
-  /** What all requests so far came to. */
+  /** Running sums over all requests so far. */
   readonly costs: CostReport;
 }
 
@@ -78,7 +79,7 @@ export class SessionRecorder {
   #fitted: ModelCall['fitted'] = null;
   #tokensWithout = 0;
 
-  /** @param meter keeps count of what the session's strategy asks */
+  /** @param meter counts the requests of the session's strategy */
   constructor(session: Session, strategy: CompressionStrategyName, meter?: SummarizerMeter) {
     this.#session = session;
     this.#strategy = strategy;
@@ -121,7 +122,7 @@ export class SessionRecorder {
     this.steps.push({ kind: 'compression', cause, after: this.#session.history.getAll() });
   }
 
-  /** Whether the session stopped fitting, or a compression failed: what comes after would not show the strategy any more. */
+  /** Whether the session no longer fits or a compression failed; continuing would not show the strategy. */
   get hasStopped(): boolean {
     return this.exceeded !== null || this.compressionFailure !== null;
   }
@@ -133,7 +134,7 @@ export class SessionRecorder {
     this.playedEntries += 1;
   }
 
-  /** Notes that the history was cleared, as the agent began with a context anew. */
+  /** Notes that the history was cleared because the agent began a new context. */
   noteContext(): void {
     this.steps.push({ kind: 'context' });
     this.#fresh.length = 0;
@@ -141,18 +142,18 @@ export class SessionRecorder {
   }
 
   /**
-   * Runs a preflight and notes what it came to.
+   * Runs a preflight and notes its outcome.
    *
-   * @param send makes the history ready
-   * @throws what `send` does, unless it is a replay's end.
+   * @param send runs the preflight
+   * @throws errors of `send`, except those that end the replay.
    */
   async window(send: () => Promise<unknown>): Promise<void> {
     const { history } = this.#session;
     const read = startStretch();
     await history.waitForTokenUpdates();
-    // The counts are there: this reads them before an edit takes entries away.
+    // The counts are available now; an edit may remove these entries.
     const counts = await history.countEach(this.#fresh.splice(0));
-    this.#tokensWithout += counts.reduce((sum, tokens) => sum + tokens, 0);
+    this.#tokensWithout += sumOf(counts, (tokens) => tokens);
     try {
       await send();
     } catch (error) {
@@ -196,18 +197,17 @@ export class SessionRecorder {
     });
   }
 
-  /** What the turn loop had of the windows. */
+  /** Returns how long the windows took. */
   windowTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
-    const waits = this.windows.map(({ waitMs }) => waitMs);
     return {
-      windowWaitMs: waits.reduce((sum, waitMs) => sum + waitMs, 0),
-      windowBusyMs: this.windows.reduce((sum, { busyMs }) => sum + busyMs, 0),
-      longestWindowMs: Math.max(0, ...waits),
+      windowWaitMs: sumOf(this.windows, ({ waitMs }) => waitMs),
+      windowBusyMs: sumOf(this.windows, ({ busyMs }) => busyMs),
+      longestWindowMs: Math.max(0, ...this.windows.map(({ waitMs }) => waitMs)),
     };
   }
 }
 
-/** A summarizer's error holds what its server said, and nothing more, as its cause. */
+/** Returns the message of a summarizer's server, the cause of the summarizer's error. */
 function wordsOfServer({ cause }: Error): string | null {
   const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
   return isOfSummarizer ? (cause.cause as Error).message : null;

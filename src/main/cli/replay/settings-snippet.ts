@@ -1,25 +1,25 @@
-// What sessions were played with, as code to paste. It says what differs from the defaults, and nothing else.
+// The settings of a replay as code to paste, without those that equal the defaults.
 
 import { inspect } from 'node:util';
 import { SETTINGS_REGISTRY } from '../../../settings.js';
 import type { UsedPrice } from './money.js';
 import type { ReplaySettings } from './replay-report.js';
 
-/** What code is made of. */
+/** The settings for the code. */
 export interface SnippetSettings extends Omit<
   ReplaySettings,
   'contextLimit' | 'offload' | 'threads'
 > {
-  /** `null`: by the model. */
+  /** `null` if the model decides. */
   readonly contextLimit: number | null;
   /** @default the working directory */
   readonly workspaceRoot?: string | undefined;
 }
 
 /**
- * Returns code that makes sessions like those that were played.
+ * Returns code that creates sessions like those that were played.
  *
- * @param price what requests were priced at; left out of the code unless the user gave it
+ * @param price the price of requests; omitted from the code unless the user gave it
  */
 export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): string {
   const settings = Object.entries({

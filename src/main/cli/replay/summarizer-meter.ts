@@ -1,10 +1,10 @@
-// Measures what a summarizer is asked, window by window. Changes no request and no answer.
+// Measures the requests to a summarizer per window, without changing them.
 
 import { performance } from 'node:perf_hooks';
 import type { Summarizer, SummarizerRequest, SummarizerResponse } from '../../../index.js';
 import type { SummarizerUse } from './replay-report.js';
 
-/** What is told when nothing was asked. */
+/** Figures of no requests. */
 export const NO_USE: SummarizerUse = {
   requests: 0,
   failedRequests: 0,
@@ -14,7 +14,7 @@ export const NO_USE: SummarizerUse = {
   waitMs: 0,
 };
 
-/** A summarizer that keeps count. */
+/** A summarizer that counts its requests. */
 export class SummarizerMeter implements Summarizer {
   readonly contextLimit: number;
   readonly timeoutMs?: number;
@@ -50,7 +50,7 @@ export class SummarizerMeter implements Summarizer {
     }
   }
 
-  /** Returns what was asked since the last time, and starts anew. */
+  /** Returns and resets the figures. */
   take(): SummarizerUse {
     const use = this.#use;
     this.#use = NO_USE;
@@ -58,7 +58,7 @@ export class SummarizerMeter implements Summarizer {
   }
 }
 
-/** Adds up, field by field. */
+/** Sums up figures. */
 export function sumUse(uses: readonly SummarizerUse[]): SummarizerUse {
   return uses.reduce(
     (sum, use) => ({

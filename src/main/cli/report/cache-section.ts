@@ -1,16 +1,15 @@
-// Money and cache: what each call read from the provider's cache and what it paid for in full, as bars and as a table, and the
-// same of the other policies of editing. Drawn without a script.
+// Money and cache: what each call read from the provider's cache and what it paid in full, as bars and as a table, and the sums of
+// the other edit policies. Needs no script.
 
 import type { EditPolicy } from '../../../index.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
-import { html, NOTHING } from './html.js';
+import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
-import type { InputSum, InputSums } from '../replay/money.js';
-import type { RecordedRequest } from '../replay/recorded-requests.js';
+import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
-/** What a session comes to when its edits land by another policy. */
+/** The figures of a session under one edit policy. */
 export interface PolicyFigures {
   readonly policy: EditPolicy;
   readonly requests: readonly RecordedRequest[];
@@ -80,60 +79,28 @@ function bars(requests: readonly RecordedRequest[]): Markup {
 function sums(input: InputSums): Markup {
   const { with: left, without, rewrites } = input;
   const paid = (sum: InputSum): number => sum.sentTokens - sum.cacheReadTokens;
+  const hits = (sum: InputSum): string => formatShare(sum.cacheReadTokens, sum.sentTokens);
   const row = (what: string, before: number, now: number, format: (value: number) => string) =>
-    html`<tr>
-      <th scope="row">${what}</th>
-      <td class="number">${format(before)}</td>
-      <td class="number">${format(now)}</td>
-      <td class="number">${formatSaving(before, now)}</td>
-    </tr>`;
-  return html`<div>
-    <h3>Input of all calls</h3>
-    <div class="scroll">
-      <table id="totals">
-        <caption class="hidden">
-          Input with and without ctxfold
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col"><span class="hidden">what</span></th>
-            <th scope="col" class="number">without</th>
-            <th scope="col" class="number">with ctxfold</th>
-            <th scope="col" class="number">saved</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${[
-            row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
-            row('paid in full', paid(without), paid(left), formatCount),
-            row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
-            row('cost', without.dollars, left.dollars, formatDollars),
-            ...savedByRule(input).map(
-              ([rule, dollars]) =>
-                html`<tr>
-                  <th scope="row">saved by <code>${rule}</code></th>
-                  <td></td>
-                  <td></td>
-                  <td class="number">${formatDollars(dollars)}</td>
-                </tr>`,
-            ),
-          ]}
-          <tr>
-            <th scope="row">hits of the cache</th>
-            <td class="number">${formatShare(without.cacheReadTokens, without.sentTokens)}</td>
-            <td class="number">${formatShare(left.cacheReadTokens, left.sentTokens)}</td>
-            <td></td>
-          </tr>
-          <tr>
-            <th scope="row">rewrites</th>
-            <td class="number">0</td>
-            <td class="number">${formatCount(rewrites)}</td>
-            <td></td>
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  </div>`;
+    figureRow(what, [format(before), format(now), formatSaving(before, now)]);
+  const head = [
+    ...headCells([html`<span class="hidden">what</span>`]),
+    ...headCells(['without', 'with ctxfold', 'saved'], 'number'),
+  ];
+  const rows = [
+    row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
+    row('paid in full', paid(without), paid(left), formatCount),
+    row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
+    row('cost', without.dollars, left.dollars, formatDollars),
+    ...savedByRule(input).map(([rule, dollars]) =>
+      figureRow(html`saved by <code>${rule}</code>`, ['', '', formatDollars(dollars)]),
+    ),
+    figureRow('hits of the cache', [hits(without), hits(left), '']),
+    figureRow('rewrites', ['0', formatCount(rewrites), '']),
+  ];
+  const caption = 'Input with and without ctxfold';
+  const heading = html`<h3>Input of all calls</h3>`;
+  const table = tableMarkup({ attribute: 'id="totals"', caption, head, rows });
+  return html`<div>${heading}${table}</div>`;
 }
 
 const POLICIES: Readonly<Record<EditPolicy, string>> = {
@@ -144,46 +111,29 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
   'at-birth': 'only in the unsent',
 };
 
-/** The policies side by side. */
 function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
   const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
-    html`<tr>
-      <th scope="row">${name}</th>
-      <td class="number">${formatCount(sum.sentTokens)}</td>
-      <td class="number">${formatShare(sum.cacheReadTokens, sum.sentTokens)}</td>
-      <td class="number">${formatCount(rewrites)}</td>
-      <td class="number">${formatCount(tokensAtEnd)}</td>
-      <td class="number">${formatDollars(sum.dollars)}</td>
-    </tr>`;
-  return html`<div>
-    <h3>When edits land: the policies side by side</h3>
-    <div class="scroll">
-      <table id="policies">
-        <caption class="hidden">
-          Policies of editing, side by side
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col"><code>edits</code></th>
-            <th scope="col" class="number">tokens sent</th>
-            <th scope="col" class="number">from cache</th>
-            <th scope="col" class="number">rewrites</th>
-            <th scope="col" class="number">at the end</th>
-            <th scope="col" class="number">cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${[
-            row(html`no edits`, without, 0, recording.report.end.tokens.without),
-            ...policies.map(({ policy, requests, tokensAtEnd }) => {
-              const { with: sum, rewrites } = sumInput(requests);
-              const name = html`<code>${policy}</code>
-                <span class="faint">${POLICIES[policy]}</span>`;
-              return row(name, sum, rewrites, tokensAtEnd);
-            }),
-          ]}
-        </tbody>
-      </table>
-    </div>
-  </div>`;
+    figureRow(name, [
+      formatCount(sum.sentTokens),
+      formatShare(sum.cacheReadTokens, sum.sentTokens),
+      formatCount(rewrites),
+      formatCount(tokensAtEnd),
+      formatDollars(sum.dollars),
+    ]);
+  const head = [
+    ...headCells([html`<code>edits</code>`]),
+    ...headCells(['tokens sent', 'from cache', 'rewrites', 'at the end', 'cost'], 'number'),
+  ];
+  const rows = [
+    row(html`no edits`, without, 0, recording.report.end.tokens.without),
+    ...policies.map(({ policy, requests, tokensAtEnd }) => {
+      const { with: sum, rewrites } = sumInput(requests);
+      const name = html`<code>${policy}</code> <span class="faint">${POLICIES[policy]}</span>`;
+      return row(name, sum, rewrites, tokensAtEnd);
+    }),
+  ];
+  const caption = 'Policies of editing, side by side';
+  const heading = html`<h3>When edits land: the policies side by side</h3>`;
+  const table = tableMarkup({ attribute: 'id="policies"', caption, head, rows });
+  return html`<div>${heading}${table}</div>`;
 }

@@ -1,19 +1,19 @@
-// What the page hands to the script that draws the chart: numbers and labels, nothing of the content.
+// The data of the chart in the page: numbers and labels, no content of the session.
 
-/** Where an edit landed, and what it was. */
+/** An edit on the chart. */
 export interface ChartMark {
   /** Index of the turn. */
   readonly at: number;
   readonly kind: 'pruned' | 'compressed' | 'fitted';
-  /** What it did and why, for a person. */
+  /** What it did and why. */
   readonly text: string;
 }
 
-/** The columns of the chart; all arrays have one value for each turn. */
+/** The columns of the chart. All arrays have one value per turn. */
 export interface ChartData {
-  /** Names of the turns: model calls counted from 1, and `end`. */
+  /** Names of the turns: model calls, counted from 1, then `end`. */
   readonly turns: readonly string[];
-  /** Categories that hold anything, from the bottom up; `id` names their colour in the style sheet. */
+  /** Non-empty categories, from the bottom up. `id` selects their colour in the style sheet. */
   readonly layers: readonly {
     readonly id: string;
     readonly label: string;
@@ -22,7 +22,7 @@ export interface ChartData {
   /** Tokens without ctxfold. */
   readonly without: readonly number[];
   readonly thresholdTokens: number;
-  /** Where the scale ends; a threshold far above all turns is not on it. */
+  /** Top of the scale; a threshold far above all turns is outside. */
   readonly topTokens: number;
   readonly marks: readonly ChartMark[];
 }

@@ -1,15 +1,16 @@
-// The figure of tokens per turn: the place for the chart, its legend, and the same numbers as a table for
-// those who see no chart.
+// The figure of tokens per turn: the container of the chart, its legend, and the same numbers as an
+// accessible table.
 
 import { formatCount } from '../terminal/text-layout.js';
+import { sumOf } from '../measure/aggregate.js';
 import type { ChartData } from './chart-data.js';
-import { html, NOTHING } from './html.js';
+import { headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 
-/** Turns that the table shows of a long session. */
+/** Longer sessions are sampled in the table. */
 const MAX_TABLE_ROWS = 40;
 
-/** Returns the section. The script finds the chart's place by its id. */
+/** Returns the section. The script finds the chart's container by its id. */
 export function chartSection(chart: ChartData): Markup {
   if (chart.turns.length === 0) return NOTHING;
   const peak = Math.max(...chart.without);
@@ -65,38 +66,25 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
     edits.set(at, [edits.get(at), text].filter((part) => part !== undefined).join('; '));
   }
   const isWhole = step === 1;
-  return html`<details>
-    <summary>
-      ${isWhole ? 'The calls as a table' : `One of ${formatCount(step)} calls as a table`}
-    </summary>
-    <div class="scroll">
-      <table id="turns">
-        <caption class="hidden">
-          Tokens of each call
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">call</th>
-            ${layers.map(({ label }) => html`<th scope="col">${label}</th>`)}
-            <th scope="col">with</th>
-            <th scope="col">without</th>
-            ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map(({ turn, at }) => {
-            const counts = layers.map(({ tokens }) => tokens[at] ?? 0);
-            const sum = counts.reduce((total, count) => total + count, 0);
-            return html`<tr>
-              <th scope="row">${turn}</th>
-              ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
-              <td>${formatCount(sum)}</td>
-              <td>${formatCount(without[at] ?? 0)}</td>
-              ${isWhole ? html`<td class="faint">${edits.get(at) ?? ''}</td>` : NOTHING}
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-  </details>`;
+  const head = html`<th scope="col">call</th>
+    ${headCells(layers.map(({ label }) => label))}
+    <th scope="col">with</th>
+    <th scope="col">without</th>
+    ${isWhole ? html`<th scope="col">edits</th>` : NOTHING}`;
+  const rows = shown.map(({ turn, at }) => {
+    const counts = layers.map(({ tokens }) => tokens[at] ?? 0);
+    return html`<tr>
+      <th scope="row">${turn}</th>
+      ${counts.map((count) => html`<td>${formatCount(count)}</td>`)}
+      <td>${formatCount(sumOf(counts, (count) => count))}</td>
+      <td>${formatCount(without[at] ?? 0)}</td>
+      ${isWhole ? html`<td class="faint">${edits.get(at) ?? ''}</td>` : NOTHING}
+    </tr>`;
+  });
+  const summary = html`<summary>
+    ${isWhole ? 'The calls as a table' : `One of ${formatCount(step)} calls as a table`}
+  </summary>`;
+  const caption = 'Tokens of each call';
+  const table = tableMarkup({ attribute: 'id="turns"', caption, head: [head], rows });
+  return html`<details>${summary}${table}</details>`;
 }

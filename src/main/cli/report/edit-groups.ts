@@ -1,8 +1,8 @@
-// The edits of a session by what they were made for, in words that need no knowledge of the rules.
+// The edits of a session grouped by reason, described without the names of rules.
 
 import { itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 
@@ -17,7 +17,7 @@ export interface EditGroup {
   readonly tokens: number;
 }
 
-/** By rule, or rule and reason: what happened, and why that was right. */
+/** What happened and why it was safe, by rule, or rule and reason. */
 const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new Map([
   [
     'read-write written-later',
@@ -68,7 +68,7 @@ const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new M
   ],
 ]);
 
-/** Groups edits by their reason; what gave back most comes first. */
+/** Groups edits by reason, most reclaimed tokens first. */
 export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
   const groups = groupBy(
     rows,
@@ -80,7 +80,7 @@ export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
     return {
       ...{ rule, title, text },
       rows: [...group].sort((a, b) => reclaimedBy(b) - reclaimedBy(a)),
-      tokens: group.reduce((sum, row) => sum + reclaimedBy(row), 0),
+      tokens: sumOf(group, reclaimedBy),
     };
   }).sort((a, b) => b.tokens - a.tokens);
 }

@@ -1,24 +1,25 @@
-// Every edit, grouped by its reason: groups are closed, and what is in them can be searched and sorted. The rows, and the
-// excerpts of what stood there, are bounded, so that the page stays small.
+// All edits, grouped by reason in collapsed groups that can be searched and sorted. The sizes of rows and of excerpts are limited,
+// so that the page stays small.
 
+import { sumOf } from '../measure/aggregate.js';
 import { itemOf } from '../measure/attribution.js';
-import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { formatChange, formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { editGroups } from './edit-groups.js';
 import type { EditGroup } from './edit-groups.js';
 import { excerptOf, reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 import { filterBar } from './filter-bar.js';
-import { html, named, NOTHING } from './html.js';
+import { headCells, html, named, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 
-/** Bytes of all rows together: where there are more, the largest edits are listed. */
+/** Maximum bytes of all rows together; the largest edits are listed first. */
 const MAX_ROW_BYTES = 52_000;
 
-/** UTF-16 units of one excerpt. */
+/** Maximum UTF-16 units of one excerpt. */
 const MAX_EXCERPT_LENGTH = 500;
 
-/** Bytes of all excerpts together. */
+/** Maximum bytes of all excerpts together. */
 const MAX_EXCERPT_BYTES = 30_000;
 
 /** Returns the section. */
@@ -38,8 +39,8 @@ export function editsSection(page: ReportPage): Markup {
   return html`<section aria-labelledby="h-edits" id="edits" data-filter>
     <h2 id="h-edits">Edits</h2>
     <p>
-      ${formatNumberOf(rows.length, 'edit')} gave back
-      ${formatCount(rows.reduce((sum, row) => sum + reclaimedBy(row), 0))} tokens. A session with a
+      ${formatNumberOf(rows.length, 'edit')} gave back ${formatCount(sumOf(rows, reclaimedBy))}
+      tokens. A session with a
       <code>removalLogDirectory</code> returns any original by <code>session.restore(callId)</code>.
     </p>
     ${filterBar('edits', [
@@ -59,33 +60,22 @@ function groupMarkup(
 ): Markup {
   const shown = rows.filter((row) => listed.has(row));
   const left = rows.length - shown.length;
-  return html`<details class="group" data-group>
-    <summary>
-      <span class="what"><b>${title}</b> <span class="faint">${text}</span></span>
-      <span class="number" data-count>${formatCount(rows.length)}</span>
-      <span class="number">${formatChange(-tokens)}</span>
-    </summary>
-    <div class="scroll">
-      <table class="ledger">
-        <caption class="hidden">
-          ${title}, by rule: ${itemOf(rule)}
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">call</th>
-            <th scope="col">what</th>
-            <th scope="col">tokens</th>
-            <th scope="col">left</th>
-            <th scope="col">id</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map((row) => editRow(page, row, excerpts.get(row) ?? NOTHING))}
-        </tbody>
-      </table>
-    </div>
-    ${left === 0 ? NOTHING : html`<p class="faint">${formatNumberOf(left, 'smaller one')} not listed.</p>`}
-  </details>`;
+  const summary = html`<summary>
+    <span class="what"><b>${title}</b> <span class="faint">${text}</span></span>
+    <span class="number" data-count>${formatCount(rows.length)}</span>
+    <span class="number">${formatChange(-tokens)}</span>
+  </summary>`;
+  const table = tableMarkup({
+    attribute: 'class="ledger"',
+    caption: `${title}, by rule: ${itemOf(rule)}`,
+    head: headCells(['call', 'what', 'tokens', 'left', 'id']),
+    rows: shown.map((row) => editRow(page, row, excerpts.get(row) ?? NOTHING)),
+  });
+  const more =
+    left === 0
+      ? NOTHING
+      : html`<p class="faint">${formatNumberOf(left, 'smaller one')} not listed.</p>`;
+  return html`<details class="group" data-group>${summary}${table} ${more}</details>`;
 }
 
 function editRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup): Markup {
@@ -104,7 +94,7 @@ function editRow({ label, chart }: ReportPage, row: EditRow, excerpt: Markup): M
   </tr>`;
 }
 
-/** Names the call that made it superfluous. */
+/** Names the call that superseded the edited one. */
 function successorOf({ why }: EditRow, nameOf: (name: string) => string): Markup {
   const by = why !== null && 'by' in why ? why.by : null;
   if (typeof by !== 'object' || by === null || !('toolName' in by)) return NOTHING;
@@ -117,12 +107,6 @@ function speakerOf({ speaker, tokensBefore }: EditRow): string {
   return tokensBefore === 0 ? 'put in its place' : `message of the ${SPEAKERS[speaker]}`;
 }
 
-/** `−12`, `+3`, `0` */
-export function formatChange(tokens: number): string {
-  const sign = tokens < 0 ? '\u2212' : '+';
-  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
-}
-
 function excerptMarkup(row: EditRow): Markup {
   const text = excerptOf(row, MAX_EXCERPT_LENGTH);
   if (text === '') return NOTHING;
@@ -132,7 +116,7 @@ function excerptMarkup(row: EditRow): Markup {
   </details>`;
 }
 
-/** Renders rows for as long as the markup fits; returns those that did. */
+/** Renders rows until their markup exceeds `maxBytes`; returns those before. */
 function withinBytes(
   rows: readonly EditRow[],
   maxBytes: number,

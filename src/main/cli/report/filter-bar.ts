@@ -1,10 +1,9 @@
-// The bar above a list by which it is searched and sorted. The script works it; without one it is not to be seen, and
-// keeps its place.
+// The bar for searching and sorting a list. Invisible without the script, but its space stays reserved.
 
 import { html } from './html.js';
 import type { Markup } from './html.js';
 
-/** Returns the bar of a list; orders are attributes of its items (`data-<key>`), or `name` for what they say. */
+/** Returns the bar of a list. A sort key is an attribute of the items (`data-<key>`), or `name` for their text. */
 export function filterBar(
   list: string,
   orders: readonly (readonly [key: string, label: string])[],

@@ -1,8 +1,8 @@
-// The page about a folder of sessions: one figure, totals by day, and the sessions as a list in which each one opens. What a
-// session's own page shows in full is not kept: a folder may hold hundreds of them.
+// The page about a folder: one headline figure, totals by day, and a list of sessions that can be expanded. Keeps only a digest of
+// each session, because a folder may have hundreds.
 
 import type { TokenPair } from '../replay/replay-report.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy } from '../measure/aggregate.js';
 import {
   formatCompact,
   formatCount,
@@ -13,9 +13,8 @@ import type { ContentLabel } from '../terminal/content-label.js';
 import { editGroups } from './edit-groups.js';
 import { filterBar } from './filter-bar.js';
 import { headlineSection } from './headline-section.js';
-import { html, named, NOTHING } from './html.js';
+import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
-import { share } from './life-section.js';
 import {
   addInput,
   formatDollars,
@@ -26,33 +25,33 @@ import {
 import type { InputSums, Money } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
 
-/** What the page says of one session. */
+/** Digest of one session. */
 export interface FolderSession {
   readonly title: string;
   readonly format: string;
   readonly model: string | null;
   readonly input: Money;
-  /** By day, as `2026-01-31` in UTC; empty for calls whose time nobody recorded. */
+  /** By day in UTC, such as `2026-01-31`; the empty key has calls without a recorded time. */
   readonly days: ReadonlyMap<string, InputSums>;
   readonly end: TokenPair;
-  /** Why edits were made, how many there were and what they gave back; most first. */
+  /** The reasons of edits, with their number and the tokens reclaimed; most tokens first. */
   readonly reasons: readonly (readonly [title: string, edits: number, tokens: number])[];
-  /** Whether it could not be played to its end. */
+  /** Whether the replay stopped early. */
   readonly hasStopped: boolean;
 }
 
-/** What the page is made from. */
+/** The data of the page. */
 export interface FolderPage {
   readonly title: string;
   readonly isRedacted: boolean;
   readonly sessions: readonly FolderSession[];
-  /** Files that are no sessions, or damaged ones. */
+  /** Number of files that could not be read as sessions. */
   readonly unreadFiles: number;
 }
 
 const MAX_REASONS = 5;
 
-/** Returns what the page keeps of a session. */
+/** Returns the digest of a session. */
 export function folderSession(
   { report, requests, rows, model }: Recording,
   label: ContentLabel,
@@ -74,7 +73,7 @@ export function folderSession(
   };
 }
 
-/** Returns what stands in the page. */
+/** Returns the content of the page. */
 export function folderSections({ title, isRedacted, sessions, unreadFiles }: FolderPage): Markup {
   const input = addInput(sessions.map((session) => session.input));
   const facts = [
@@ -98,50 +97,34 @@ function daySection(sessions: readonly FolderSession[]): Markup {
     .sort((a, b) => (a.day < b.day ? -1 : 1));
   if (days.length === 0) return NOTHING;
   const top = Math.max(1, ...days.map(({ input }) => input.without.sentTokens));
-  return html`<section aria-labelledby="h-days">
-    <h2 id="h-days">Day by day</h2>
-    <div class="scroll">
-      <table id="days">
-        <caption class="hidden">
-          Totals by day
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">day (UTC)</th>
-            <th scope="col" class="bars">
-              <i class="swatch full"></i>sent <i class="swatch spared"></i>saved
-            </th>
-            <th scope="col" class="number">sessions</th>
-            <th scope="col" class="number">calls</th>
-            <th scope="col" class="number">without</th>
-            <th scope="col" class="number">with ctxfold</th>
-            <th scope="col" class="number">cost</th>
-            <th scope="col" class="number">saved</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${days.map(({ day, sessions: count, input }) => {
-            const [before, now] = [input.without.sentTokens, input.with.sentTokens];
-            return html`<tr>
-              <th scope="row">${day === '' ? 'not recorded' : day}</th>
-              <td class="bars">
-                <svg aria-hidden="true">
-                  <rect class="spared" width="${share(before, top)}" height="100%" />
-                  <rect class="full" width="${share(Math.min(now, before), top)}" height="100%" />
-                </svg>
-              </td>
-              <td class="number">${formatCount(count)}</td>
-              <td class="number">${formatCount(input.requests)}</td>
-              <td class="number">${formatCompact(before)}</td>
-              <td class="number">${formatCompact(now)}</td>
-              <td class="number">${costsOf(input)}</td>
-              <td class="number">${formatShare(before - now, before)}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-  </section>`;
+  const head = [
+    ...headCells(['day (UTC)']),
+    html`<th scope="col" class="bars">
+      <i class="swatch full"></i>sent <i class="swatch spared"></i>saved
+    </th>`,
+    ...headCells(['sessions', 'calls', 'without', 'with ctxfold', 'cost', 'saved'], 'number'),
+  ];
+  const rows = days.map(({ day, sessions: count, input }) => {
+    const [before, now] = [input.without.sentTokens, input.with.sentTokens];
+    const bars = html`<td class="bars">
+      <svg aria-hidden="true">
+        <rect class="spared" width="${percent(before, top)}" height="100%" />
+        <rect class="full" width="${percent(Math.min(now, before), top)}" height="100%" />
+      </svg>
+    </td>`;
+    const figures = [
+      formatCount(count),
+      formatCount(input.requests),
+      formatCompact(before),
+      formatCompact(now),
+      costsOf(input),
+      formatShare(before - now, before),
+    ];
+    return figureRow(day === '' ? 'not recorded' : day, figures, bars);
+  });
+  const heading = html`<h2 id="h-days">Day by day</h2>`;
+  const table = tableMarkup({ attribute: 'id="days"', caption: 'Totals by day', head, rows });
+  return html`<section aria-labelledby="h-days">${heading}${table}</section>`;
 }
 
 function costsOf({ with: now, without }: InputSums): string {

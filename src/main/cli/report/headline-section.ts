@@ -1,22 +1,24 @@
-// The first thing on a page: whose it is, whether content is hidden, and one figure: what the input cost, and would have.
+// The head of a page: title, whether content is hidden, and the cost of the input with and without ctxfold.
 
-import { formatCount, formatCompact } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { stopMessage } from '../replay/replay-report.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatCompact, formatCount, formatNumberOf } from '../terminal/text-layout.js';
+import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
-import { share } from './life-section.js';
-import { formatDollars, formatSaving } from '../replay/money.js';
+import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js';
 import type { InputSums } from '../replay/money.js';
+import type { ReportPage } from './report-page.js';
 
-/** What the head of a page says. */
+/** The data of the head. */
 export interface PageHead {
   readonly title: string;
   readonly isRedacted: boolean;
-  /** What was played, and by what settings. */
+  /** What was played, and with which settings. */
   readonly facts: readonly string[];
   readonly input: InputSums;
-  /** What the prices are those of. */
+  /** Which prices apply. */
   readonly pricing: string;
-  /** What a reader must know before the numbers. */
+  /** Warnings shown before the numbers. */
   readonly notices: readonly Markup[];
 }
 
@@ -46,7 +48,7 @@ function figure({ input, pricing }: PageHead): Markup {
   const [now, before] = [left.dollars, without.dollars];
   const bar = (kind: string, value: number): Markup =>
     html`<svg class="${kind}" aria-hidden="true">
-      <rect width="${share(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
+      <rect width="${percent(value, Math.max(now, before, 1e-9))}" height="100%" rx="3" />
     </svg>`;
   return html`<section aria-labelledby="h-cost" class="headline" id="cost">
     <h2 id="h-cost">
@@ -65,4 +67,55 @@ function figure({ input, pricing }: PageHead): Markup {
       ${formatCount(requests)} model calls. ${pricing}
     </p>
   </section>`;
+}
+
+/** Returns the data of the head of a session's page. */
+export function sessionHead({ title, recording, label }: ReportPage): PageHead {
+  const { report, model } = recording;
+  return {
+    title,
+    isRedacted: label.isRedacted,
+    facts: factsOf(report, model === null ? null : label.ofName(model)),
+    input: report.money,
+    pricing: pricesSentence([report.money.price]),
+    notices: noticesOf(report, label.isRedacted),
+  };
+}
+
+function factsOf(report: ReplayReport, model: string | null): readonly string[] {
+  const { format, entries, playedEntries, modelCalls, settings } = report;
+  const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
+  return [
+    format,
+    ...(model === null ? [] : [model]),
+    played + formatNumberOf(entries, 'entry', 'entries'),
+    formatNumberOf(modelCalls.length, 'model call'),
+    `window of ${formatCount(settings.contextLimit)}`,
+    settings.strategy,
+  ];
+}
+
+function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[] {
+  const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
+  // Error messages may quote the session.
+  const stop = isRedacted
+    ? [
+        ...(exceeded === null ? [] : ['The session did not fit the context window any more.']),
+        ...(compressionFailure === null
+          ? []
+          : [`A compression failed: ${compressionFailure.code}.`]),
+      ].join(' ')
+    : (stopMessage(replay) ?? '');
+  return [
+    ...(entries === 0 ? [html`The transcript holds no entries: there is nothing to show.`] : []),
+    ...(stop === ''
+      ? []
+      : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),
+    ...(firstCallOverLimit === null
+      ? []
+      : [
+          html`Without ctxfold, model call ${formatCount(firstCallOverLimit)} would not have fitted
+          the window of ${formatCount(settings.contextLimit)} tokens.`,
+        ]),
+  ];
 }

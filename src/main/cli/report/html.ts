@@ -1,9 +1,9 @@
-// How text becomes HTML: whatever is put into a template is escaped, unless it is markup already.
+// HTML templates: interpolated values are escaped unless they are `Markup`.
 
 import { printable } from '../terminal/terminal-text.js';
 import { shortenEnd } from '../terminal/text-layout.js';
 
-/** Markup, safe to stand in a page as it is. */
+/** Markup that is inserted unescaped. */
 export class Markup {
   readonly text: string;
 
@@ -14,7 +14,7 @@ export class Markup {
 
 type Part = Markup | string | number | readonly Markup[];
 
-/** A template tag: returns markup in which every text is escaped. */
+/** Template tag that escapes every interpolated text. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   const literals = compacted(texts);
   return new Markup(
@@ -25,7 +25,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ma
   );
 }
 
-/** Returns an element with content that is no HTML: a script, a style sheet, data. */
+/** Returns an element with raw content: a script, a style sheet, data. */
 export function rawElement(openTag: string, content: string): Markup {
   const name = /\w+/.exec(openTag)?.[0] ?? '';
   return new Markup(`<${openTag}>${content}</${name}>`);
@@ -33,7 +33,7 @@ export function rawElement(openTag: string, content: string): Markup {
 
 const literalsByTemplate = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** A ledger has thousands of cells: how the source is indented is not for the page. */
+/** Removes the indentation of templates, which would add up over thousands of cells. */
 function compacted(texts: TemplateStringsArray): readonly string[] {
   let literals = literalsByTemplate.get(texts);
   if (literals === undefined) {
@@ -47,10 +47,53 @@ const BREAK = /\s*\n\s*/g;
 const BREAK_BEFORE_BLOCK =
   /\s*\n\s*(?=<\/?(?:caption|div|section|header|main|footer|figure|figcaption|ul|li|dl|d[dt]|p|h[1-6]|details|summary|meta|link|head|body)\b|<\/?t[a-z]+\b)/g;
 
-/** Nothing, where markup may be left out. */
+/** Returns head cells. */
+export function headCells(
+  names: readonly (Markup | string)[],
+  className: 'number' | '' = '',
+): readonly Markup[] {
+  const attribute = className === '' ? '' : ` class="${className}"`;
+  return names.map((name) => new Markup(`<th scope="col"${attribute}>${markupOf(name)}</th>`));
+}
+
+/** Returns a row of a table: its name, other cells, then figures; an empty figure is an empty cell. */
+export function figureRow(
+  name: Markup | string,
+  figures: readonly string[],
+  cells: Markup = NOTHING,
+): Markup {
+  const numbers = figures.map((figure) =>
+    figure === '' ? '<td></td>' : `<td class="number">${escapeHtml(figure)}</td>`,
+  );
+  return new Markup(
+    `<tr><th scope="row">${markupOf(name)}</th>${cells.text}${numbers.join('')}</tr>`,
+  );
+}
+
+/** The parts of a table. */
+interface Table {
+  /** Attribute of the element. */
+  readonly attribute: string;
+  /** For screen readers only. */
+  readonly caption: string;
+  /** Head cells. @default no head */
+  readonly head?: readonly Markup[];
+  readonly rows: readonly Markup[];
+}
+
+/** Returns a table that scrolls sideways if it is too wide. */
+export function tableMarkup({ attribute, caption, head, rows }: Table): Markup {
+  const thead = head === undefined ? '' : `<thead><tr>${markupOf(head)}</tr></thead>`;
+  return new Markup(
+    `<div class="scroll"><table ${attribute}><caption class="hidden"> ${escapeHtml(caption)}</caption>` +
+      `${thead}<tbody> ${markupOf(rows)}</tbody></table></div>`,
+  );
+}
+
+/** Empty markup. */
 export const NOTHING: Markup = new Markup('');
 
-/** A name of the session on one line: shortened, and kept from turning the text around it. */
+/** Returns a name from the session on one line, shortened and with its text direction isolated. */
 export function named(name: string, maxLength: number = MAX_NAME_LENGTH): Markup {
   return html`<bdi>${shortenEnd(printable(name), maxLength)}</bdi>`;
 }
@@ -71,14 +114,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Returns a text that means itself in HTML, also between quotes. */
+/** Escapes a text for content and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** Returns JSON that may stand in a `script` element: nothing in it ends that or opens a comment. */
+/** Returns JSON for a `script` element; it can neither close the element nor open a comment. */
 export function scriptJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
+}
+
+/** Returns a share as a percentage for SVG and CSS, such as `12.34%`. */
+export function percent(part: number, whole: number): string {
+  return `${Number(((part / whole) * 100).toFixed(2))}%`;
 }

@@ -1,13 +1,13 @@
-// The life of each result: a bar over the model calls, from the first that was sent it, over the last that had to do with it,
-// to the edit that took it away. Drawn without a script.
+// The life of each result: a bar over the model calls, from the first that included it, over the last related one, to the edit that
+// removed it. Needs no script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { html, named, NOTHING, percent } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 import type { ResultLife } from '../replay/result-lives.js';
 
-/** Bars that are in sight, and that the page has at all: those of the largest results. */
+/** Number of bars visible at first, and in all; the largest results are shown. */
 const SHOWN_BARS = 20;
 const MAX_BARS = 28;
 
@@ -66,8 +66,8 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
       ? NOTHING
       : html`<rect
           class="${kind}"
-          x="${share(from, turns)}"
-          width="${share(to - from, turns)}"
+          x="${percent(from, turns)}"
+          width="${percent(to - from, turns)}"
           y="${7 - height / 2}"
           height="${height}"
         />`;
@@ -97,13 +97,8 @@ function axis({ chart }: ReportPage): Markup {
     <span>result</span><i>tokens</i>
     <svg>
       ${ticks.map(
-        (at) => html`<text x="${share(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
+        (at) => html`<text x="${percent(at, turns)}" y="11">${at === 0 ? 'call 1' : at + 1}</text>`,
       )}
     </svg>
   </div>`;
-}
-
-/** A part of the width, as SVG has it. */
-export function share(part: number, whole: number): string {
-  return `${Number(((part / whole) * 100).toFixed(2))}%`;
 }

@@ -1,36 +1,36 @@
-// The page as a whole: one document that asks for nothing from anywhere. Its policy allows the script and
-// the style in it by their hashes, and nothing else.
+// The page: one self-contained document that requests nothing. Its content security policy allows only the
+// inline script and style, by their hashes.
 
-import { createHash } from 'node:crypto';
 import { cacheSection } from './cache-section.js';
 import { chartSection } from './chart-section.js';
+import { policyHash } from './client-asset.js';
 import type { ClientAsset } from './client-asset.js';
 import { editsSection } from './edits-section.js';
 import { folderSections } from './folder-page.js';
 import type { FolderPage } from './folder-page.js';
-import { headlineSection } from './headline-section.js';
+import { headlineSection, sessionHead } from './headline-section.js';
 import { html, Markup, rawElement, scriptJson } from './html.js';
 import { lifeSection } from './life-section.js';
 import type { ReportPage } from './report-page.js';
+import type { ReplayReport } from '../replay/replay-report.js';
 import { runSection } from './run-section.js';
-import { sessionHead } from './session-head.js';
-import { settingsSection } from './settings-section.js';
+import { settingsSnippet } from '../replay/settings-snippet.js';
 import { windowSection, windowStyle } from './window-section.js';
 
-/** What the page needs besides its data. */
+/** The script and styles of a page. */
 export interface PageAssets {
   /** Style sheet of the page. */
   readonly style: string;
   readonly client: ClientAsset;
 }
 
-/** What a document consists of. */
+/** The parts of a document. */
 interface Document {
   readonly title: string;
   readonly body: Markup;
-  /** Rules that put things in their place. */
+  /** Style rules for positions. */
   readonly styles: string;
-  /** What the script draws. */
+  /** Data of the chart. */
   readonly data: unknown;
 }
 
@@ -41,6 +41,18 @@ export function renderPage(page: ReportPage, assets: PageAssets): string {
   ${settingsSection(page.recording.report)} ${runSection(page)}`;
   const { title, chart: data } = page;
   return renderDocument({ title, body, styles: windowStyle(page), data }, assets);
+}
+
+/** Returns the settings that the session was played with, as code to paste. */
+function settingsSection({ settings, money }: ReplayReport): Markup {
+  return html`<section aria-labelledby="h-settings">
+    <h2 id="h-settings">These settings</h2>
+    <p>What the figures of this page were made with, ready to paste.</p>
+    <div class="snippet">
+      <button type="button" data-copy="snippet">Copy</button>
+      <pre id="snippet" tabindex="0">${settingsSnippet(settings, money.price)}</pre>
+    </div>
+  </section>`;
 }
 
 /** Returns the page of a folder as an HTML document. */
@@ -56,8 +68,8 @@ function renderDocument(
   const styles = client.style + style + places;
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(client.script)}'`,
-    `style-src '${hashOf(styles)}'`,
+    `script-src '${policyHash(client.script)}'`,
+    `style-src '${policyHash(styles)}'`,
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -87,8 +99,4 @@ function renderDocument(
         ${rawElement('script', client.script)}
       </body>
     </html> `.text;
-}
-
-function hashOf(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -1,4 +1,4 @@
-// The command `report`: its arguments, options and help. What it does is loaded when it runs.
+// The command `report`: options and help. The implementation is loaded when it runs.
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
@@ -11,7 +11,7 @@ import {
 } from '../replay/replay-command.js';
 import type { PlayArguments, PriceText } from '../replay/replay-command.js';
 
-/** The options of `report` as the command line gives them. */
+/** Parsed options of `report`. */
 export interface ReportArguments extends PlayArguments {
   readonly output: string;
   readonly redact: boolean;
@@ -27,7 +27,7 @@ Examples:
 
 ${EXIT_CODES_HELP}`;
 
-/** Makes the command; `onExit` is told the exit code of a run that came to its end. */
+/** Creates the command. A run that completes passes its exit code to `onExit`. */
 export function createReportCommand(onExit: (code: number) => void): Command {
   const command = new Command('report')
     .description(

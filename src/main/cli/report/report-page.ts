@@ -1,28 +1,28 @@
-// What the page shows, as one value: the replay, what was recorded of it, and how things are named.
+// The data of the page: the replay, its recording, and the labels of names.
 
 import { getCompressionStrategy, parseCompressionStrategyName } from '../../../strategies.js';
+import { addTo, sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
 import type { Category } from '../measure/composition.js';
 import type { ReplayReport } from '../replay/replay-report.js';
-import { formatNumberOf } from '../terminal/text-layout.js';
+import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
 import type { ContentLabel } from '../terminal/content-label.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
 import type { PolicyFigures } from './cache-section.js';
-import { formatChange } from './edits-section.js';
 
-/** What a page is made from. */
+/** The data of a page. */
 export interface ReportPage {
   readonly title: string;
   readonly recording: Recording;
   readonly label: ContentLabel;
   readonly rows: readonly EditRow[];
   readonly chart: ChartData;
-  /** The policies of editing that were tried; fewer than two are not worth a table. */
+  /** The compared edit policies; fewer than two get no table. */
   readonly policies: readonly PolicyFigures[];
 }
 
@@ -32,7 +32,7 @@ interface Layer {
   readonly categories: readonly Category[];
 }
 
-/** The layers of chart and treemap: an id that names a colour, a label, and what it adds up. */
+/** The layers of chart and treemap. The id selects the colour. */
 export const LAYERS: readonly [Layer, ...Layer[]] = [
   { id: 'user', label: 'user', categories: ['user-text'] },
   { id: 'assistant', label: 'assistant', categories: ['assistant-text'] },
@@ -43,15 +43,15 @@ export const LAYERS: readonly [Layer, ...Layer[]] = [
   { id: 'other', label: 'other', categories: ['media', 'other'] },
 ];
 
-/** What a page is made with besides its recording. */
+/** How to create a page. */
 export interface PageOptions {
   readonly label: ContentLabel;
-  /** @default the file, as the label names it */
+  /** @default the label of the file */
   readonly title?: string | undefined;
   readonly policies?: readonly PolicyFigures[] | undefined;
 }
 
-/** Puts a page together. */
+/** Creates the data of a page. */
 export function createReportPage(
   recording: Recording,
   { label, title, policies = [] }: PageOptions,
@@ -67,7 +67,7 @@ export function createReportPage(
   };
 }
 
-/** A sentence that says why names calls: it is told where no name of the session has to be hidden. */
+/** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */
 function shownRows({ rows, names }: Recording, label: ContentLabel): readonly EditRow[] {
   const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
   return rows.map((row) => ({
@@ -78,7 +78,7 @@ function shownRows({ rows, names }: Recording, label: ContentLabel): readonly Ed
   }));
 }
 
-/** The threshold at which the history is compressed, in tokens. */
+/** Returns the compression threshold in tokens. */
 function thresholdTokens({ settings }: ReplayReport): number {
   const { trigger } = getCompressionStrategy(parseCompressionStrategyName(settings.strategy));
   return Math.round(settings.contextLimit * (settings.threshold ?? trigger.defaultThreshold));
@@ -90,7 +90,7 @@ function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[])
     id,
     label,
     tokens: turns.map((tokens) =>
-      categories.reduce((sum, category) => sum + (tokens[CATEGORIES.indexOf(category)] ?? 0), 0),
+      sumOf(categories, (category) => tokens[CATEGORIES.indexOf(category)] ?? 0),
     ),
   }));
   const threshold = thresholdTokens(replay);
@@ -107,10 +107,10 @@ function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[])
   };
 }
 
-/** How far above all turns a threshold may be to be on the chart, as a share of the highest. */
+/** A threshold up to this multiple of the highest turn is on the chart. */
 const MAX_STRETCH = 1.6;
 
-/** Room above the highest point. */
+/** The scale exceeds the highest point by this factor. */
 const HEADROOM = 1.06;
 
 function topOf(tokens: readonly number[], threshold: number): number {
@@ -127,7 +127,7 @@ function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
     const key = `${row.turn} ${row.cause.step}`;
     const mark = marks.get(key) ?? { row, tokens: 0, items: new Map<ReclaimRule, number>() };
     mark.tokens += row.tokensBefore - row.tokensAfter;
-    mark.items.set(row.rule, (mark.items.get(row.rule) ?? 0) + row.items);
+    addTo(mark.items, row.rule, row.items);
     marks.set(key, mark);
   }
   return Array.from(marks.values(), ({ row, tokens, items }) => {
@@ -142,7 +142,7 @@ function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
   });
 }
 
-/** Returns what an edit was and why it landed when it did. */
+/** Returns what an edit was and why it landed. */
 function reasonOfStep(cause: EditCause): string {
   switch (cause.step) {
     case 'pruned':

@@ -1,4 +1,4 @@
-// One run of `report`: plays a file, or those of a folder, and writes the page about it.
+// Runs `report`: plays a file or a folder, and writes the page.
 
 import { open } from 'node:fs/promises';
 import type { ModelChoice } from '../replay/model-options.js';
@@ -8,7 +8,7 @@ import { contentLabel } from '../terminal/content-label.js';
 import { renderPage, renderFolderPage } from './render-page.js';
 import { createReportPage } from './report-page.js';
 import { playFiles, playTranscript } from '../replay/play-file.js';
-import { tellEmpty, tellStop } from '../replay/run-replay.js';
+import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
 import { findSessionFiles, readSession } from '../replay/session-files.js';
 import { interruptible } from '../terminal/interruptible.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
@@ -27,16 +27,16 @@ import type { Recording } from '../replay/recording.js';
 /**
  * Plays a file or a folder and writes the page.
  *
- * @param model the model that writes summaries, when the strategy asks one
+ * @param model the model that writes summaries, if the strategy needs one
  * @returns the exit code
- * @throws InterruptedError on SIGINT; what reading a single file, playing or writing throws.
+ * @throws InterruptedError on SIGINT; errors of reading a single file, of playing and of writing.
  */
 export async function runReport(
   path: string,
   given: ReportArguments,
   model: ModelChoice | null,
 ): Promise<number> {
-  // Before anything is played: a page that cannot be made costs no model call.
+  // Read before playing, so that a missing asset costs no model calls.
   const assets = { client: await readClientAsset(), style: await readPageStyle() };
   const label = contentLabel(given.redact);
   return await interruptible(async (signal) => {
@@ -52,7 +52,7 @@ export async function runReport(
         const page = createReportPage(recording, { label, title: given.title, policies });
         progress.close();
         await writePage(given, renderPage(page, assets));
-        return tellStop(recording.report, true);
+        return exitCodeOfReplay(recording.report, true);
       }
       const sessions: FolderSession[] = [];
       let unreadFiles = 0;
@@ -61,7 +61,7 @@ export async function runReport(
         else unreadFiles += 1;
       }
       progress.close();
-      const code = tellEmpty(sessions);
+      const code = exitCodeOfFolder(sessions);
       if (sessions.length === 0) return code;
       const title = given.title ?? label.ofPath(path);
       const { isRedacted } = label;
@@ -74,13 +74,13 @@ export async function runReport(
   });
 }
 
-/** The one that a replay goes by comes first. */
+/** The default comes first: the main replay uses it. */
 const POLICIES: readonly EditPolicy[] = ['auto', 'every-turn', 'at-birth'];
 
-/** Longer sessions are not played again. */
+/** Longer sessions are not compared. */
 const MAX_COMPARED_ENTRIES = 3_000;
 
-/** A session that was played, and with what. */
+/** A played session, and how it was played. */
 interface ComparedSession {
   readonly recording: Recording;
   readonly transcript: Transcript;
@@ -89,7 +89,7 @@ interface ComparedSession {
   readonly progress: Progress;
 }
 
-/** Plays the session once more for each other policy, where that asks no model and takes no long time. */
+/** Plays the session again for each other policy, unless that needs a model or takes long. */
 async function comparePolicies(
   file: string,
   { recording: { report, requests }, transcript, given, signal, progress }: ComparedSession,
@@ -111,7 +111,7 @@ async function comparePolicies(
   return figures;
 }
 
-/** Content of a session is for whoever had the page made, also where a file of that name was open to all. */
+/** Writes the page. With content, only the owner may read it, even if the file existed with other permissions. */
 async function writePage({ output, redact }: ReportArguments, document: string): Promise<void> {
   if (output === STANDARD_STREAM) {
     process.stdout.write(document);

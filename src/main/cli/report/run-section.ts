@@ -1,8 +1,9 @@
-// Where the work ran, and what the thread of the turn loop had of it.
+// Where the work ran, and how it affected the thread of the turn loop.
 
+import { sumOf } from '../measure/aggregate.js';
 import type { ReplayReport } from '../replay/replay-report.js';
 import { formatCount, formatMs, formatNumberOf, formatShare } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { html, named, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 
@@ -10,29 +11,20 @@ const MAX_NOTES = 8;
 
 /** Returns the section. */
 export function runSection({ recording: { report: replay }, label }: ReportPage): Markup {
+  const rows = factsOf(replay).map(
+    ([what, figure, note]) =>
+      html`<tr>
+        <th scope="row">${what}</th>
+        <td class="number">${figure}</td>
+        <td class="faint">${note}</td>
+      </tr>`,
+  );
+  const summary = html`<summary>Where the work ran</summary>`;
+  const table = tableMarkup({ attribute: 'id="run"', caption: 'Where the work ran', rows });
   return html`<section aria-labelledby="h-run">
     <h2 id="h-run">Off the main thread</h2>
     <p>${verdictOf(replay)}</p>
-    <details>
-      <summary>Where the work ran</summary>
-      <div class="scroll">
-        <table id="run">
-          <caption class="hidden">
-            Where the work ran
-          </caption>
-          <tbody>
-            ${factsOf(replay).map(
-              ([what, figure, note]) =>
-                html`<tr>
-                  <th scope="row">${what}</th>
-                  <td class="number">${figure}</td>
-                  <td class="faint">${note}</td>
-                </tr>`,
-            )}
-          </tbody>
-        </table>
-      </div>
-    </details>
+    <details>${summary}${table}</details>
     ${label.isRedacted ? countsOf(replay) : notesOf(replay)}
   </section>`;
 }
@@ -86,9 +78,9 @@ function factsOf({
   ];
 }
 
-/** What failures and warnings say may quote the session. */
+/** Counts failures and warnings only: their texts may quote the session. */
 function countsOf({ failures, warnings }: ReplayReport): Markup {
-  const count = warnings.reduce((sum, warning) => sum + warning.count, 0);
+  const count = sumOf(warnings, (warning) => warning.count);
   if (failures.length + count === 0) return NOTHING;
   return html`<p>
     ${formatNumberOf(failures.length, 'failure')}, ${formatNumberOf(count, 'warning')} of the

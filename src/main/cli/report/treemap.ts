@@ -1,7 +1,6 @@
-// Lays out a treemap: rectangles in proportion to their weights, as near to squares as they get (Bruls, Huizing and van
-// Wijk, 2000). Pure: numbers in, numbers out.
+// Lays out a squarified treemap (Bruls, Huizing and van Wijk, 2000): rectangles proportional to their weights and as close to
+// squares as possible.
 
-/** A rectangle, in the units of the area that it is in. */
 export interface Rectangle {
   readonly x: number;
   readonly y: number;
@@ -12,8 +11,8 @@ export interface Rectangle {
 /**
  * Divides an area among weights.
  *
- * @param weights all above 0, largest first
- * @returns a rectangle for each, in their order; together they fill the area.
+ * @param weights positive, in descending order
+ * @returns a rectangle for each weight, in order; together they fill the area
  */
 export function treemap(weights: readonly number[], area: Rectangle): readonly Rectangle[] {
   const rectangles: Rectangle[] = [];
@@ -33,14 +32,14 @@ export function treemap(weights: readonly number[], area: Rectangle): readonly R
     const row = weights.slice(at, at + count);
     const sum = row.reduce((total, weight) => total + weight, 0);
     rectangles.push(...layRow(row, sum, left, sum / rest));
-    left = without(left, sum / rest);
+    left = remainingArea(left, sum / rest);
     rest -= sum;
     at += count;
   }
   return rectangles;
 }
 
-/** How far the rectangle of a row is from a square that is farthest from it; 1 for a square. */
+/** Returns the worst aspect ratio of a row's rectangles; 1 for squares. */
 function worst(row: readonly number[], side: number, scale: number): number {
   const thickness = (row.reduce((sum, weight) => sum + weight, 0) * scale) / side;
   return Math.max(
@@ -51,7 +50,7 @@ function worst(row: readonly number[], side: number, scale: number): number {
   );
 }
 
-/** A row stands along the shorter side. */
+/** Lays a row along the shorter side. */
 function layRow(
   row: readonly number[],
   sum: number,
@@ -68,7 +67,7 @@ function layRow(
   });
 }
 
-function without({ x, y, width, height }: Rectangle, share: number): Rectangle {
+function remainingArea({ x, y, width, height }: Rectangle, share: number): Rectangle {
   return width >= height
     ? { x: x + width * share, y, width: width * (1 - share), height }
     : { x, y: y + height * share, width, height: height * (1 - share) };

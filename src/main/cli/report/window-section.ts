@@ -1,11 +1,11 @@
-// What fills the window: a treemap by tool and file, of what is left at the end and of everything that was ever said, and the
-// tools as a table. Drawn without a script; where each cell stands is in `windowStyle`, as the page allows no inline styles.
+// What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
+// table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
 import type { Category } from '../measure/composition.js';
-import { groupBy } from '../measure/group-by.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
-import { html, named, NOTHING } from './html.js';
+import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
@@ -13,7 +13,7 @@ import type { WindowShare } from '../replay/recording.js';
 import { treemap } from './treemap.js';
 import type { Rectangle } from './treemap.js';
 
-/** Nominal widths, in pixels: cells are placed in shares of the width, and in pixels from the top. */
+/** Nominal sizes in pixels. Horizontal positions become percentages of the width, vertical ones stay in pixels. */
 const SCREENS = [
   { width: 1120, height: 380, query: '' },
   { width: 360, height: 480, query: '@media(max-width:720px)' },
@@ -31,7 +31,7 @@ const SIDES = [
 
 interface Cell {
   readonly label: string;
-  /** Names a colour. */
+  /** Id of the layer, which selects the colour. */
   readonly layer: string;
   readonly tokens: number;
 }
@@ -39,7 +39,7 @@ interface Cell {
 interface Group {
   readonly label: string;
   readonly tokens: number;
-  /** Largest first; one alone where nothing is told apart. */
+  /** Largest first. */
   readonly cells: readonly Cell[];
 }
 
@@ -73,10 +73,10 @@ export function windowSection(page: ReportPage): Markup {
 }
 
 function sum(parts: readonly { readonly tokens: number }[]): number {
-  return parts.reduce((total, { tokens }) => total + tokens, 0);
+  return sumOf(parts, ({ tokens }) => tokens);
 }
 
-/** What is said by no tool is one cell; each tool is a group of what its calls are about. */
+/** Returns one group per tool, with a cell per subject of its calls, and one cell per category of the rest. */
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
   const shares = recording.shares[side].filter(({ tokens }) => tokens > 0);
   const groups = Array.from(
@@ -122,14 +122,14 @@ function layerOf(category: Category): (typeof LAYERS)[number] {
 
 function mapMarkup(side: string, groups: readonly Group[]): Markup {
   const total = sum(groups);
-  const tell = (name: string, tokens: number): string =>
+  const describe = (name: string, tokens: number): string =>
     `${printable(name)}: ${formatCount(tokens)} tokens, ${formatShare(tokens, total)}`;
   return html`<ul class="map" id="map-${side}" aria-label="Tokens by tool and file">
     ${groups.map(({ label, tokens, cells }, at) => {
       const head =
         label === ''
           ? NOTHING
-          : html`<li class="head" id="${side}-${at}" title="${tell(label, tokens)}">
+          : html`<li class="head" id="${side}-${at}" title="${describe(label, tokens)}">
               ${named(label, 40)}
             </li>`;
       return html`${head}${cells.map(
@@ -137,7 +137,7 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
           html`<li
             class="cell c-${cell.layer}"
             id="${side}-${at}-${number}"
-            title="${tell(`${label} ${cell.label}`, cell.tokens)}"
+            title="${describe(`${label} ${cell.label}`, cell.tokens)}"
           >
             <span>${named(shortPath(cell.label), 60)}</span>
             <small>${formatCompact(cell.tokens)}</small>
@@ -147,14 +147,14 @@ function mapMarkup(side: string, groups: readonly Group[]): Markup {
   </ul>`;
 }
 
-/** Of a path what tells files apart: the last two parts. */
+/** Returns the last two parts of a path; other text unchanged. */
 function shortPath(text: string): string {
   return /^[/~.]?[^\s]*\/[^\s]*(?: \+\d+)?$/.test(text)
     ? text.split('/').slice(-2).join('/')
     : text;
 }
 
-/** Returns the rules that put each cell in its place, for both kinds of screen. */
+/** Returns the style rules that position each cell, for both screen sizes. */
 export function windowStyle(page: ReportPage): string {
   return SCREENS.map((screen) => {
     const rules = SIDES.flatMap(([side]) => placesOf(groupsOf(page, side), side, screen));
@@ -162,9 +162,9 @@ export function windowStyle(page: ReportPage): string {
   }).join('');
 }
 
-/** Cells that are smaller say nothing. */
+/** Smaller cells have no text. */
 const MIN_TEXT = { width: 44, height: 17 };
-/** Lower ones have their name alone. */
+/** Lower cells have a name but no count. */
 const MIN_COUNT_HEIGHT = 38;
 
 function placesOf(
@@ -173,12 +173,11 @@ function placesOf(
   { width, height }: (typeof SCREENS)[number],
 ): readonly string[] {
   const place = (id: string, box: Rectangle, isHead: boolean): string => {
-    const percent = (part: number): string => `${Number(((part / width) * 100).toFixed(2))}%`;
     const isSmall = box.width < MIN_TEXT.width || box.height < MIN_TEXT.height;
     const hidden = isSmall && !isHead ? ';font-size:0' : '';
     const short =
       isSmall || isHead || box.height >= MIN_COUNT_HEIGHT ? '' : `#${id} small{display:none}`;
-    return `#${id}{left:${percent(box.x)};top:${Math.round(box.y)}px;width:${percent(box.width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
+    return `#${id}{left:${percent(box.x, width)};top:${Math.round(box.y)}px;width:${percent(box.width, width)};height:${Math.round(box.y + box.height) - Math.round(box.y)}px${hidden}}${short}`;
   };
   const boxes = treemap(
     groups.map(({ tokens }) => tokens),
@@ -213,40 +212,26 @@ function toolTable({ recording, label }: ReportPage): Markup {
   const tools = Array.from(toolsWithout, ([name, { calls, callTokens, resultTokens }]) => {
     const before = callTokens + resultTokens;
     const left = toolsAtEnd.get(name);
-    // An entry's tokens are split over its blocks by estimate: anew when it has lost some of them.
+    // An entry's tokens are split over its blocks by estimate. After an edit the split differs, so a share can seem to grow.
     const after = Math.min(before, (left?.callTokens ?? 0) + (left?.resultTokens ?? 0));
     return { name: label.ofName(name), calls, before, after };
   }).sort((a, b) => b.before - a.before);
   if (tools.length === 0) return NOTHING;
-  return html`<details>
-    <summary>The tools as a table</summary>
-    <div class="scroll">
-      <table id="tools">
-        <caption class="hidden">
-          Tokens by tool
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">tool</th>
-            <th scope="col" class="number">calls</th>
-            <th scope="col" class="number">said</th>
-            <th scope="col" class="number">left at the end</th>
-            <th scope="col" class="number">saved</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${tools.slice(0, MAX_TABLE_ROWS).map(
-            ({ name, calls, before, after }) =>
-              html`<tr>
-                <th scope="row">${named(name)}</th>
-                <td class="number">${formatCount(calls)}</td>
-                <td class="number">${formatCount(before)}</td>
-                <td class="number">${formatCount(after)}</td>
-                <td class="number">${formatShare(before - after, before)}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-  </details>`;
+  const head = [
+    ...headCells(['tool']),
+    ...headCells(['calls', 'said', 'left at the end', 'saved'], 'number'),
+  ];
+  const rows = tools
+    .slice(0, MAX_TABLE_ROWS)
+    .map(({ name, calls, before, after }) =>
+      figureRow(named(name), [
+        formatCount(calls),
+        formatCount(before),
+        formatCount(after),
+        formatShare(before - after, before),
+      ]),
+    );
+  const summary = html`<summary>The tools as a table</summary>`;
+  const table = tableMarkup({ attribute: 'id="tools"', caption: 'Tokens by tool', head, rows });
+  return html`<details>${summary}${table}</details>`;
 }

@@ -1,5 +1,6 @@
 // Choices and parsers of option values.
 
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { OffloadMode } from '../../../index.js';
 import type { OwnStrategyName } from '../../../strategies.js';
@@ -47,6 +48,11 @@ export function share(allowsZero: boolean) {
       `Expected a share ${allowsZero ? 'from 0' : 'above 0'} to 1, such as 0.5.`,
     );
   };
+}
+
+/** Parser of a path: resolves it against the working directory. */
+export function absolutePath(path: string): string {
+  return resolve(path);
 }
 
 /** Parser of an option that may be given several times: collects the values. */

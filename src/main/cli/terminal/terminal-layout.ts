@@ -1,4 +1,8 @@
-// Width and colour of what is printed.
+// Width and colour of what is printed, and the layout that all reports share.
+
+import { printable } from './terminal-text.js';
+import { joined, shortenStart } from './text-layout.js';
+import type { Paint } from './text-layout.js';
 
 /** How to render a report. */
 export interface RenderOptions {
@@ -32,4 +36,25 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
 /** The width of a report: at most 100 columns, as longer lines are hard to read. */
 export function reportWidth({ width }: RenderOptions): number {
   return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width));
+}
+
+/** Returns the head of a report: the command with its path, then facts in dim lines. */
+export function reportHead(
+  command: string,
+  path: string,
+  facts: readonly string[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  const title = `ctxfold ${command} `;
+  return [
+    paint('bold', title + shortenStart(printable(path), width - title.length)),
+    ...joined(facts, width).map((line) => paint('dim', line)),
+  ];
+}
+
+/** Joins sections with blank lines between them, leaving out empty ones. */
+export function sectionsText(sections: readonly (readonly string[])[]): string {
+  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'));
+  return `${texts.join('\n\n')}\n`;
 }

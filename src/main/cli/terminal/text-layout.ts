@@ -19,6 +19,12 @@ export function formatCount(count: number): string {
   return WHOLE.format(count);
 }
 
+/** `−12`, `+3`, `0` */
+export function formatChange(tokens: number): string {
+  const sign = tokens < 0 ? '\u2212' : '+';
+  return tokens === 0 ? '0' : sign + formatCount(Math.abs(tokens));
+}
+
 /** `12.3K` */
 export function formatCompact(count: number): string {
   return COMPACT.format(count);

@@ -150,7 +150,7 @@ describe('attributeCompression', () => {
   const shared = humanText('go');
   const call = aiContent([toolCall('1', 'shell', { command: 'ls' })]);
   const response = toolContent([answer('1', 'shell', 'a long listing')]);
-  const NO_MODEL = { isByModel: false, putIn: new Set<IContent>() };
+  const NO_MODEL = { isByModel: false, inserted: new Set<IContent>() };
 
   test('a shorter result is summarized, a missing entry is dropped', () => {
     const old = aiContent('said long ago');
@@ -168,7 +168,7 @@ describe('attributeCompression', () => {
     const after = [humanText('summary of it all'), shared];
     const attributions = attributeCompression(before, after, {
       isByModel: true,
-      putIn: new Set([earlier]),
+      inserted: new Set([earlier]),
     });
     expect(outline(attributions)).toEqual([
       'folded-entry - - 0',

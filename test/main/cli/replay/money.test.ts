@@ -11,7 +11,7 @@ import {
 } from '../../../../src/main/cli/replay/money.js';
 import { MODEL_PRICES_DATE, modelPrice } from '../../../../src/index.js';
 import type { UsedPrice } from '../../../../src/main/cli/replay/money.js';
-import type { RecordedRequest } from '../../../../src/main/cli/replay/recorded-requests.js';
+import type { RecordedRequest } from '../../../../src/main/cli/replay/money.js';
 
 const size = (sentTokens: number, cacheReadTokens: number, dollars: number) => ({
   ...{ sentTokens, cacheReadTokens, dollars },

@@ -1,4 +1,4 @@
-// The script of the live page: shows what the gateway tells, and switches its modes. Puts nothing into the page but text.
+// The script of the live page: shows the events of the gateway and switches its modes. Inserts text only, never markup.
 
 import type { Conversation, Status } from './records.js';
 import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';

@@ -1,4 +1,4 @@
-// What the gateway tells its page, as far as the page shows it.
+// The fields of the gateway's events that the page shows.
 
 export interface Usage {
   readonly inputTokens: number;

@@ -1,4 +1,4 @@
-// How the live page shows figures and rows. All of it is text.
+// Formats figures and builds rows for the live page. Inserts text only.
 
 const WHOLE = new Intl.NumberFormat('en-US');
 const MONEY = new Intl.NumberFormat('en-US', {
@@ -19,7 +19,7 @@ export function share(part: number, all: number): string {
   return all === 0 ? '0 %' : `${Math.round((part / all) * 100)} %`;
 }
 
-/** `$0.12 instead of $0.30`, or nothing where the price is not known. */
+/** `$0.12 instead of $0.30`, or nothing if the price is unknown. */
 export function dollars(
   cost: { readonly with: number; readonly without: number } | undefined,
 ): string {
@@ -28,14 +28,14 @@ export function dollars(
     : `${MONEY.format(cost.with)} instead of ${MONEY.format(cost.without)}`;
 }
 
-/** A row of a table. */
+/** Returns a table row. */
 export function cells(values: readonly (string | HTMLElement)[]): HTMLTableRowElement {
   const row = document.createElement('tr');
   for (const value of values) row.insertCell().append(value);
   return row;
 }
 
-/** Puts terms with what they stand for into a list. */
+/** Replaces the content of a description list. */
 export function fill(list: HTMLElement, terms: readonly (readonly [string, string])[]): void {
   list.replaceChildren(
     ...terms.flatMap(([name, value]) => {

@@ -1,4 +1,4 @@
-// Draws the chart from the data in the page, again whenever the colour scheme or the width changes.
+// Draws the chart from the data in the page, and redraws it if the colour scheme or the size changes.
 
 import uPlot from 'uplot';
 import type { ChartData, ChartMark } from '../chart-data.js';
@@ -48,7 +48,7 @@ function draw(place: HTMLElement, data: ChartData): uPlot {
         },
         { ...axis, size: 56, values: (_, splits) => splits.map((value) => COMPACT.format(value)) },
       ],
-      // The tallest first: each is painted over by those that it contains.
+      // Tallest first: lower layers are painted over it.
       series: [
         {},
         ...areas.reverse(),
@@ -91,7 +91,7 @@ function drawThreshold(
   ctx.stroke();
   ctx.font = font.replace('12px', `${12 * uPlot.pxRatio}px`);
   ctx.textAlign = 'right';
-  // A rim in the colour of the page, for whatever the text stands on.
+  // An outline in the page's colour keeps the text readable on any background.
   ctx.setLineDash([]);
   ctx.lineWidth = 4 * uPlot.pxRatio;
   ctx.lineJoin = 'round';
@@ -104,7 +104,7 @@ function drawThreshold(
   ctx.restore();
 }
 
-/** Marks stand above the plot, where no layer is behind them. */
+/** Draws the marks above the plot, where no layer is behind them. */
 function drawMarks(chart: uPlot, marks: readonly ChartMark[], colour: string): void {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -142,7 +142,7 @@ const SHAPES: Readonly<Record<ChartMark['kind'], Corners>> = {
   ],
 };
 
-/** Draws the chart, and tells the numbers of the turn under the pointer or the arrow keys. */
+/** Draws the chart. Shows the numbers of the turn selected by pointer or arrow keys. */
 export function startChart(place: HTMLElement, data: ChartData): void {
   place.replaceChildren();
   let chart = draw(place, data);
@@ -154,7 +154,7 @@ export function startChart(place: HTMLElement, data: ChartData): void {
   new ResizeObserver(() => {
     if (chart.width !== place.clientWidth || chart.height !== place.clientHeight) redraw();
   }).observe(place);
-  // Paper is light, whatever the screen is.
+  // Printing always uses the light colours.
   addEventListener('beforeprint', () => {
     document.documentElement.dataset['print'] = '';
     redraw();

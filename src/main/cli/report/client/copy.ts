@@ -1,4 +1,4 @@
-// Copies the text of an element; where the browser does not let it, selects the text for who copies by hand.
+// Copies the text of an element. If the browser refuses, the text stays selected for copying by hand.
 
 const SAID_FOR_MS = 2_000;
 

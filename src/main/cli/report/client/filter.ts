@@ -1,9 +1,9 @@
-// Filters and sorts a list of the page by what its items say. Items that are not meant are hidden; groups of items open while
-// something is searched for, and go when nothing is left in them.
+// Filters and sorts a list by the text of its items. Items that do not match are hidden. Groups open during a search and are hidden
+// if no item in them matches.
 
 const WHOLE = new Intl.NumberFormat('en-US');
 
-/** Works the bar of one list. */
+/** Makes the bar of a list work. */
 export function startFilter(list: HTMLElement): void {
   const search = list.querySelector<HTMLInputElement>('[data-search]');
   const order = list.querySelector<HTMLSelectElement>('[data-sort]');
@@ -49,7 +49,7 @@ export function startFilter(list: HTMLElement): void {
   });
 }
 
-/** What the heading of an item's group says: whoever searches for it means all that is in it. */
+/** Returns the heading of an item's group; a search that matches it matches all items of the group. */
 function groupText(item: HTMLElement): string {
   const summary = item.closest('[data-group]')?.querySelector('summary');
   return summary?.textContent.toLowerCase() ?? '';

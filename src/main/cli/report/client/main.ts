@@ -1,4 +1,4 @@
-// The script of the page: draws the chart, works the bars that filter, and copies. Everything is there to be read without it.
+// The script of the page: chart, filter bars and copy buttons. All content is readable without it.
 
 import type { ChartData } from '../chart-data.js';
 import { startChart } from './chart.js';

@@ -1,4 +1,4 @@
-// Puts layers of a chart on top of each other. Pure, so that it is tested without a browser.
+// Stacks the layers of a chart. Separate from the drawing, so that it can be tested without a browser.
 
 /** Returns the upper edge of each layer: the running sums from the first layer up. */
 export function stack(layers: readonly (readonly number[])[]): number[][] {

@@ -1,4 +1,4 @@
-// The box that tells the numbers of the turn under the pointer.
+// The tooltip with the numbers of the selected turn.
 
 import type uPlot from 'uplot';
 import type { ChartData } from '../chart-data.js';
@@ -6,7 +6,7 @@ import type { ChartData } from '../chart-data.js';
 const WHOLE = new Intl.NumberFormat('en-US');
 const DISTANCE = 14;
 
-/** Makes the box for one chart. */
+/** Creates the tooltip of a chart. */
 export function createTip(data: ChartData): {
   readonly attach: (chart: uPlot) => void;
   readonly follow: (chart: uPlot) => void;

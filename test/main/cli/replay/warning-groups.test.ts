@@ -1,7 +1,7 @@
 // Warnings of a transcript's reader, put together.
 
 import { describe, expect, test } from 'vitest';
-import { groupWarnings } from '../../../../src/main/cli/measure/warning-groups.js';
+import { groupWarnings } from '../../../../src/main/cli/replay/replay-totals.js';
 
 describe('groupWarnings', () => {
   test('counts equal messages and names the first places', () => {

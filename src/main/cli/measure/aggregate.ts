@@ -1,0 +1,28 @@
+// Sums and groups of values.
+
+/** Returns the sum of one figure over all values. */
+export function sumOf<Value>(values: Iterable<Value>, figureOf: (value: Value) => number): number {
+  let sum = 0;
+  for (const value of values) sum += figureOf(value);
+  return sum;
+}
+
+/** Adds to the sum under a key, which starts at 0. */
+export function addTo<Key>(sums: Map<Key, number>, key: Key, by: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + by);
+}
+
+/** Groups values by a key, in order of first occurrence, like `Map.groupBy` of Node 21. */
+export function groupBy<Value, Key>(
+  values: readonly Value[],
+  keyOf: (value: Value) => Key,
+): ReadonlyMap<Key, readonly [Value, ...Value[]]> {
+  const groups = new Map<Key, [Value, ...Value[]]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
