@@ -1,5 +1,5 @@
-// One conversation: a session, and the messages that it stands for. Takes what is new among the messages of a call, lets its
-// session run a preflight, and tells how they stand then.
+// One conversation: a session and its messages. Adds a call's new messages to the session, runs its preflight and returns the
+// messages to send.
 
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/waiting/abortable.js';
@@ -9,120 +9,115 @@ import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageReportOf } from './call-arguments.js';
-import type { MessageFormat } from './message-format.js';
+import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
-import type { KnownMessages, ReadAhead } from './message-place.js';
-import { allSteady, mayHavePassed, withoutEnd } from './passing-end.js';
-import type { SteadyMessages } from './passing-end.js';
+import type { KnownMessages } from './message-place.js';
+import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
+import type { SplitMessages } from './transient-end.js';
 import { isPlainCopy } from './same-value.js';
 
-/** What one conversation has come to. Tokens are counted ones. */
+/** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
   readonly sessionId: string;
-  /** Messages that were given. */
+  /** Messages that the caller passed. */
   readonly givenMessages: number;
-  /** Messages that they came to at the end of the last call. */
+  /** Messages that the last call returned for them. */
   readonly sentMessages: number;
-  /** Tokens sent, and what the provider's cache made of them, by estimate. */
+  /** Tokens sent, and an estimate of how many the provider's cache served. */
   readonly costs: ReturnType<Session['costs']>;
 }
 
-/** What a conversation is made with. */
 export interface ConversationParts<Message> {
   readonly compactor: Compactor;
   readonly format: MessageFormat<Message>;
   readonly options: CompleteAdapterOptions;
 }
 
-/** A session that was told of messages which the view has read ahead. */
-interface ToldSession<Message> extends Pick<ReadAhead<Message>, 'commitInTurns'> {
-  readonly session: Session;
-}
-
-/** Messages that begin with others: with so many of them, for lists grow. */
-interface Beginning<Message> {
+/** A known list that is a prefix of the messages of a call. */
+interface PrefixMatch<Message> {
   readonly messages: readonly Message[];
   readonly known: readonly Message[];
+  /** Length of `known` when it was compared: the list may have grown since. */
   readonly length: number;
-  /** Indices of those that say the same and are no copies: a mark of a cache has moved. Descending. */
+  /** Indices of messages that are the same except for a cache mark, descending. */
   readonly varied: readonly number[];
-  /** The first of those that are other objects, or `length`. */
+  /** Index of the first message that is another object, or `length`. */
   readonly firstOther: number;
 }
 
-/** What messages go on from. */
-interface Continuation<Message> extends Pick<Beginning<Message>, 'varied' | 'firstOther'> {
+/** The known messages that the messages of a call continue. */
+interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
   readonly known: KnownMessages<Message>;
 }
 
-const NOTHING = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
+const FROM_START = { known: { messages: [], places: [] }, varied: [], firstOther: 0 };
 
-/** A conversation whose messages were told to one session. Calls run one after the other. */
+/** A conversation in one session. Calls run one after the other. */
 export class Conversation<Message> {
   readonly #parts: ConversationParts<Message>;
   readonly #sessionId: string | undefined;
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
-  /** That of the newest call. */
-  #askProvider: CompactCall['compactByProvider'];
+  /** From the newest call. */
+  #compactByProvider: CompactCall['compactByProvider'];
   #session: Session | undefined;
-  /** The messages of the last call that has come in, which may still wait for its turn. */
-  #awaited: readonly Message[] = [];
-  /** The messages of the call that the view holds all of: as the caller had them, edited or not. */
+  /** Messages of the newest call, which may still be queued. */
+  #newest: readonly Message[] = [];
+  /** Messages of the last call that the view has read completely, as the caller had them (edited or not). */
   #taken: KnownMessages<Message> = { messages: [], places: [] };
   #lastCall: Promise<unknown>;
-  /** What the last comparison has found, which nobody needs to find out twice. */
-  #found: Beginning<Message> | undefined;
+  /** Cached result of the last comparison. */
+  #match: PrefixMatch<Message> | undefined;
   /**
-   * One of the messages of the last call that were copies of those before. Copies are let go, as whoever builds all of
-   * them for each call has others the next time; whoever keeps them has this one still.
+   * One message of the last call that was a copy of a known one. Copies are not held, because a caller that rebuilds its
+   * messages for each call passes new ones next time. A caller that keeps its copies passes this object again.
    */
   #copy: { readonly at: number; readonly message: Message } | undefined;
-  /** Whether a message at the end has turned out to be there for one call only. */
-  #hasPassingEnd = false;
-  /** What the session was not told of in the last call, and stands behind what it was. */
-  #passing: readonly Message[] = [];
-  /** Whether the session has made all messages ready that the view holds. */
+  /** Whether this conversation's host appends a transient message to its calls. */
+  #hasTransientEnd = false;
+  /** The transient message of the last call; the session does not have it. */
+  #transient: readonly Message[] = [];
+  /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
-  /** Whether edits may have landed that the view does not know of. */
+  /** Whether edits may have landed that the view has not followed. */
   #hasUnknownEdits = false;
   #isBroken = false;
 
   /**
-   * @param sessionId of a conversation that has a name @default one that the session makes up
-   * @param isFree ends when no other session has that id
+   * @param sessionId the id of a named conversation @default generated by the session
+   * @param idIsFree settles once no other session has that id
    */
   constructor(
     parts: ConversationParts<Message>,
     sessionId?: string,
-    isFree: Promise<unknown> = Promise.resolve(),
+    idIsFree: Promise<unknown> = Promise.resolve(),
   ) {
     this.#parts = parts;
     this.#options = parts.options;
-    this.#lastCall = isFree;
+    this.#lastCall = idIsFree;
     this.#sessionId = sessionId;
     this.#view = new MessageView(parts.format);
   }
 
-  /** Whether messages could not be taken in: the conversation can go no further then. */
+  /** Whether messages could not be added to the session, so that the conversation cannot continue. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
 
-  /** How many of the messages the conversation knows when they go on where it stands, or else -1. */
+  /** Returns how many of the messages are known if they continue this conversation, else -1. */
   knownLength(messages: readonly Message[]): number {
-    const lists = [this.#awaited, ...this.#knownLists().map((known) => known.messages)];
-    const known = lists.find((list) => this.#beginningOf(messages, list) !== undefined);
+    const lists = [this.#newest, ...this.#knownLists().map((known) => known.messages)];
+    const known = lists.find((list) => this.#matchPrefix(messages, list) !== undefined);
     if (known !== undefined) return known.length;
-    const passed = lists.find((list) => this.#hasLostEnd(messages, list));
-    return passed === undefined ? -1 : passed.length - 1;
+    const shortened = lists.find((list) => this.#hasDroppedEnd(messages, list));
+    return shortened === undefined ? -1 : shortened.length - 1;
   }
 
   /**
-   * Returns the messages as they are to be sent: a new list. The one given must not change any more.
+   * Returns the messages to send, as a new list. The list passed must not change afterwards.
    *
-   * @returns `null` when the conversation has gone on in another way meanwhile
+   * @returns `null` if the conversation has meanwhile continued differently
    * @throws what the session or the format threw, or the signal's reason.
    */
   compact(
@@ -131,12 +126,12 @@ export class Conversation<Message> {
     options: CompleteAdapterOptions,
   ): Promise<Message[] | null> {
     this.#options = options;
-    this.#awaited = messages;
+    this.#newest = messages;
     const turn = this.#lastCall.then(async () => {
       try {
         return await this.#run(messages, call);
       } catch (thrown) {
-        this.#tellFailure(thrown, call);
+        this.#reportFailure(thrown, call);
         throw thrown;
       }
     });
@@ -148,13 +143,13 @@ export class Conversation<Message> {
     if (this.#session === undefined) return undefined;
     return {
       sessionId: this.#session.sessionId,
-      givenMessages: this.#view.given.length + this.#passing.length,
-      sentMessages: this.#view.standing.length + this.#passing.length,
+      givenMessages: this.#view.given.length + this.#transient.length,
+      sentMessages: this.#view.current.length + this.#transient.length,
       costs: this.#session.costs(),
     };
   }
 
-  /** Closes the session once the call that runs has ended. */
+  /** Closes the session once the running call has ended. */
   async close(): Promise<void> {
     await this.#lastCall;
     await this.#session?.close();
@@ -162,49 +157,50 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
     call.signal?.throwIfAborted();
-    this.#askProvider = call.compactByProvider;
-    const { steady: messages, passing, passingTokens } = this.#steadyOf(given);
-    const continuation = this.#goneOnFrom(messages) ?? (this.#hasPassingEnd ? NOTHING : null);
-    this.#found = undefined;
+    this.#compactByProvider = call.compactByProvider;
+    const { stable: messages, transient, transientTokens } = this.#split(given);
+    const continuation =
+      this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
+    this.#match = undefined;
     if (continuation === null) {
-      if (this.#awaited === given) this.#awaited = this.#taken.messages;
+      if (this.#newest === given) this.#newest = this.#taken.messages;
       return null;
     }
-    this.#passing = passing;
+    this.#transient = transient;
     const { known } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
     const areCopies = this.#adopt(view, continuation, messages);
-    const places = [...known.places]; // The view's own list grows with what is taken in.
+    const places = [...known.places]; // A copy: the view's own list grows as messages are read.
     const fresh = messages.slice(places.length);
     const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
-    // The same list where it can be: what is found out about one is not looked at again.
-    const awaited = passing.length === 0 ? taken.messages : [...taken.messages, ...passing];
-    if (areCopies && this.#awaited === given) this.#awaited = awaited;
+    // The same list object if possible, so that #match applies to both.
+    const newest = transient.length === 0 ? taken.messages : [...taken.messages, ...transient];
+    if (areCopies && this.#newest === given) this.#newest = newest;
     if (fresh.length > 0 || !this.#isReady) {
-      // What is refused here has changed nothing, but a conversation that never began is none.
+      // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
       const reading = await view.readInTurns(fresh);
       this.#isReady = false;
       if (startsOver) this.#view = view;
-      const told = this.#tell(reading, call, startsOver);
-      // What was read and is not taken in is only half known.
-      told.catch(() => (this.#isBroken = true));
-      const { session, commitInTurns } = await told;
-      for (const place of await commitInTurns()) places.push(place);
+      const added = this.#addToSession(reading.entries, call, startsOver);
+      // The reader has messages that the session lacks.
+      added.catch(() => (this.#isBroken = true));
+      const session = await added;
+      for (const place of await reading.commitInTurns()) places.push(place);
       this.#isBroken = false;
       this.#taken = taken;
-      await this.#makeReady(session, call, passingTokens);
+      await this.#runPreflight(session, call, transientTokens);
       this.#isReady = true;
     } else this.#taken = taken;
-    const standing = areCopies ? this.#view.standingAs(taken, messages) : this.#view.standing;
-    return [...standing, ...passing];
+    const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
+    return [...current, ...transient];
   }
 
   /**
-   * Has the view know messages by their newest objects, but copies of all of them: these are not held.
+   * Replaces the view's known messages by their newest objects, unless all of these are copies, which are not held.
    *
-   * @returns whether there are such copies
+   * @returns whether they are copies
    */
   #adopt(
     view: MessageView<Message>,
@@ -221,52 +217,52 @@ export class Conversation<Message> {
     return !isKept;
   }
 
-  /** Sets the message at the end apart, from when one has passed until one stays. */
-  #steadyOf(given: readonly Message[]): SteadyMessages<Message> {
+  /** Splits off the last message, from when one was dropped by the next call until one is kept. */
+  #split(given: readonly Message[]): SplitMessages<Message> {
     const { format } = this.#parts;
     const { length } = this.#taken.messages;
-    const [passing] = this.#passing;
+    const [transient] = this.#transient;
     const next = given[length];
-    const hasStayed = passing !== undefined && next !== undefined && given.length > length + 1;
-    const isPassing = !(hasStayed && (next === passing || format.isSame(next, passing)));
-    if (!isPassing || this.#hasLostEnd(given, this.#taken.messages))
-      this.#hasPassingEnd = isPassing;
-    return this.#hasPassingEnd ? withoutEnd(format, given) : allSteady(given);
+    const hasNext = transient !== undefined && next !== undefined && given.length > length + 1;
+    const wasKept = hasNext && (next === transient || format.isSame(next, transient));
+    if (wasKept) this.#hasTransientEnd = false;
+    else if (this.#hasDroppedEnd(given, this.#taken.messages)) this.#hasTransientEnd = true;
+    return this.#hasTransientEnd ? splitTransientEnd(format, given) : allStable(given);
   }
 
-  #tellFailure(thrown: unknown, { signal }: CompactCall): void {
+  #reportFailure(thrown: unknown, { signal }: CompactCall): void {
     if (this.#options.onError === 'throw' || signal?.aborted === true) return;
     this.#session?.reportFallback({ task: 'send', error: asError(thrown), attempts: 0 });
   }
 
-  /** What a caller may go on from: what it had, what it has kept from the beginning, what it was given back. */
+  /** The lists that a caller may continue: its own of the last call, all that it passed so far, and what was returned to it. */
   #knownLists(): readonly KnownMessages<Message>[] {
     return [this.#taken, ...this.#view.knownLists];
   }
 
-  /** The known list that the messages begin with: an empty one for a conversation that begins, or starts over. */
-  #goneOnFrom(messages: readonly Message[]): Continuation<Message> | null {
-    if (this.#view.given.length === 0) return NOTHING;
+  /** Finds the known list that the messages start with: an empty one if the conversation starts, or starts over. */
+  #findContinuation(messages: readonly Message[]): Continuation<Message> | null {
+    if (this.#view.given.length === 0) return FROM_START;
     for (const known of this.#knownLists()) {
-      const beginning = this.#beginningOf(messages, known.messages);
-      if (beginning !== undefined) return { ...beginning, known };
+      const match = this.#matchPrefix(messages, known.messages);
+      if (match !== undefined) return { ...match, known };
     }
-    return this.#sessionId === undefined ? null : NOTHING;
+    return this.#sessionId === undefined ? null : FROM_START;
   }
 
-  /** Tells the session of new messages, and what the provider said about the ones before. */
-  async #tell(
-    { entries, commitInTurns }: ReadAhead<Message>,
+  /** Adds new entries to the session, and reports what the provider said about the previous request. */
+  async #addToSession(
+    entries: readonly PlacedEntry[],
     call: CompactCall,
     startsOver: boolean,
-  ): Promise<ToldSession<Message>> {
+  ): Promise<Session> {
     const { modelName } = call;
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);
       if (modelName !== undefined) session.history.nameModel(modelName);
       this.#reportUsage(session, call);
-      // Those of a session before it, of which another process may have been the host.
+      // A resumed session has edits from before, possibly made by another process.
       this.#hasUnknownEdits = session.history.journal.count > 0;
       this.#session = session;
     } else {
@@ -276,27 +272,27 @@ export class Conversation<Message> {
       else session.history.addAll(entries);
       this.#hasUnknownEdits ||= startsOver;
     }
-    return { session, commitInTurns };
+    return session;
   }
 
-  async #makeReady(
+  async #runPreflight(
     session: Session,
     { signal, cacheTtlMs }: CompactCall,
-    passingTokens: number,
+    transientTokens: number,
   ): Promise<void> {
     const view = this.#view;
     const promptId = `${session.sessionId}#${view.given.length}`;
     const { journal } = session.history;
-    const mayBeUnknown = this.#hasUnknownEdits;
+    const hadUnknownEdits = this.#hasUnknownEdits;
     this.#hasUnknownEdits = true;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
       promptId,
-      view.pinnedTokens + passingTokens,
+      view.pinnedTokens + transientTokens,
       'adapter',
       { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs) },
     );
-    const isAnother = session.history.journal !== journal;
-    if (mayBeUnknown || isAnother || compressed?.outcome === 'applied') {
+    const isReplaced = session.history.journal !== journal;
+    if (hadUnknownEdits || isReplaced || compressed?.outcome === 'applied') {
       await view.followInTurns(session.history.getAll());
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
@@ -319,19 +315,19 @@ export class Conversation<Message> {
       canRecall: options.canRecall,
       compactByProvider:
         this.#parts.format.provider &&
-        ((request) => compactHead(this.#view, session.history, this.#askProvider, request)),
+        ((request) => compactHead(this.#view, session.history, this.#compactByProvider, request)),
       sessionId: this.#sessionId,
       history,
     });
-    await this.#tellOf(session);
+    await this.#callOnSession(session);
     return session;
   }
 
-  /** A session that its host did not hear of is not used. */
-  async #tellOf(session: Session): Promise<void> {
+  /** Closes the session if `onSession` throws. */
+  async #callOnSession(session: Session): Promise<void> {
     const { onSession, logger } = this.#options;
     try {
-      // A function of JavaScript may be async all the same; a turn does not wait for it.
+      // A JavaScript caller may pass an async function; the turn does not wait for it.
       Promise.resolve<unknown>(onSession?.(session)).catch((thrown: unknown) => {
         logger.error('onSession rejected', { error: asError(thrown) });
       });
@@ -347,31 +343,31 @@ export class Conversation<Message> {
 
   #reportUsage(session: Session, call: CompactCall): void {
     const report = usageReportOf(call);
-    const takes = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
-    if (report !== undefined) session[takes](report);
+    const method = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
+    if (report !== undefined) session[method](report);
     if (call.oddUsage) session.reportOddUsage(call.oddUsage);
   }
 
-  /** Whether messages go on with the model's answer where a known list ended in a message that is gone. */
-  #hasLostEnd(messages: readonly Message[], known: readonly Message[]): boolean {
+  /** Whether the messages continue with the model's answer in the place of the last message of a known list. */
+  #hasDroppedEnd(messages: readonly Message[], known: readonly Message[]): boolean {
     const at = known.length - 1;
     const [last, now] = [known[at], messages[at]];
     if (at < 1 || last === undefined || now === undefined || last === now) return false;
-    // What one message says is found out sooner than whether all before it are the same.
-    if (!mayHavePassed(this.#parts.format, last, now)) return false;
-    return this.#beginningOf(messages, known.slice(0, at)) !== undefined;
+    // Cheaper than the comparison of all messages before it.
+    if (!mayBeTransient(this.#parts.format, last, now)) return false;
+    return this.#matchPrefix(messages, known.slice(0, at)) !== undefined;
   }
 
-  /** Compares from the end: what goes on differs there first. */
-  #beginningOf(
+  /** Compares from the end, where other conversations differ first. */
+  #matchPrefix(
     messages: readonly Message[],
     known: readonly Message[],
-  ): Beginning<Message> | undefined {
+  ): PrefixMatch<Message> | undefined {
     const { length } = known;
     if (length === 0 || messages.length < length) return undefined;
-    const found = this.#found;
-    if (found?.messages === messages && found.known === known && found.length === length)
-      return found;
+    const match = this.#match;
+    if (match?.messages === messages && match.known === known && match.length === length)
+      return match;
     const varied: number[] = [];
     let firstOther = length;
     for (let at = length - 1; at >= 0; at -= 1) {
@@ -383,12 +379,12 @@ export class Conversation<Message> {
       if (!this.#parts.format.isSame(message, former)) return undefined;
       varied.push(at);
     }
-    this.#found = { messages, known, length, varied, firstOther };
-    return this.#found;
+    this.#match = { messages, known, length, varied, firstOther };
+    return this.#match;
   }
 }
 
-/** The messages, with those that are known already in the place of their copies. */
+/** Returns the messages with copies replaced by the known objects. */
 function withKnown<Message>(
   { known, varied }: Continuation<Message>,
   messages: readonly Message[],

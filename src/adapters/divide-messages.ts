@@ -1,5 +1,5 @@
-// Finds where the messages of a conversation can be divided, so that the first of them are exactly what the first entries of its
-// history stand for. Pure.
+// Finds where the current messages of a conversation can be divided so that the first ones correspond exactly to the first
+// entries of its history. Pure.
 
 import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
@@ -7,27 +7,27 @@ import { outlineHistory } from '../shared/summarize/history-outline.js';
 import { moveBeforePairs } from '../shared/summarize/plan-compression.js';
 import type { PlacedBlock, ProviderMessages } from './message-format.js';
 
-/** A message as it stands, and what it stands for: an entry that was written, or blocks of entries. */
-type StandingPlace<Message> =
-  | { readonly standing: Message | null; readonly entry: IContent }
+/** A current message and its source: an entry that ctxfold wrote, or blocks of entries. */
+type CurrentPlace<Message> =
+  | { readonly current: Message | null; readonly entry: IContent }
   | {
-      readonly standing: Message | null;
-      readonly left: readonly PlacedBlock[];
+      readonly current: Message | null;
+      readonly remaining: readonly PlacedBlock[];
       readonly parts: readonly unknown[];
     };
 
-/** The first messages, and how many entries they stand for. */
+/** The first messages, and the number of entries that they correspond to. */
 export interface Division<Message> {
   readonly length: number;
   readonly messages: readonly Message[];
 }
 
 /**
- * Returns the most messages that stand for entries before `tailStart` alone, `null` when there are none, or one stands for an
- * entry that the history does not have. An answer that says nothing is in none, and goes along with the messages before it.
+ * Returns the longest head of messages whose entries all precede `tailStart`, `null` if it is empty or a message has an entry
+ * that is not in the history. An answer without content has no entry, and goes with the messages before it.
  */
 export function divideMessages<Message>(
-  places: readonly StandingPlace<Message>[],
+  places: readonly CurrentPlace<Message>[],
   history: readonly IContent[],
   tailStart: number,
   provider: ProviderMessages<Message> | undefined,
@@ -45,7 +45,7 @@ export function divideMessages<Message>(
   let end = 0;
   let before: Message | undefined;
   for (const place of places) {
-    if (place.standing === null) continue;
+    if (place.current === null) continue;
     const entries = entriesOf(place, indices);
     if (entries === null) return null;
     const isPinned = !('entry' in place) && place.parts.length === 0;
@@ -53,22 +53,22 @@ export function divideMessages<Message>(
     const isBoundary =
       entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
     if (isBoundary && start > tailStart) break;
-    if (isBoundary && provider.divides(before as Message, place.standing)) {
+    if (isBoundary && provider.divides(before as Message, place.current)) {
       if (moveBeforePairs(start, outline) === start)
         best = { length: start, messages: [...messages] };
     }
     if (isPinned && !provider.takesPinned) break;
-    before = place.standing;
-    // What stays where it is need not be told again.
-    if (!isPinned) messages.push(place.standing);
+    before = place.current;
+    // Pinned messages stay in place, so they are not compacted.
+    if (!isPinned) messages.push(place.current);
     end = Math.max(end, ...entries.map((index) => index + 1));
   }
   return best;
 }
 
-/** The entries that a message stands for; `null` when one that says something is not in the history. */
+/** Indices of a message's entries; `null` if one with content is not in the history. */
 function entriesOf<Message>(
-  place: StandingPlace<Message>,
+  place: CurrentPlace<Message>,
   indices: ReadonlyMap<object, number>,
 ): readonly number[] | null {
   if ('entry' in place) {
@@ -76,7 +76,7 @@ function entriesOf<Message>(
     return index === undefined ? null : [index];
   }
   const found: number[] = [];
-  for (const block of place.left) {
+  for (const block of place.remaining) {
     const index = indices.get(block.origin);
     if (index !== undefined) found.push(index);
     else if (carriesContent(block)) return null;

@@ -10,7 +10,7 @@ import type { ConversationReport } from './conversation.js';
 import { createMessageCompactor } from './message-compactor.js';
 import type { MessageCompactor } from './message-compactor.js';
 import type { MessageFormat } from './message-format.js';
-import { isSameList } from './same-list.js';
+import { isSameList } from './same-value.js';
 
 /** What is known of one call to a model. */
 export interface HostCall extends Omit<CompactCall, 'conversationId' | 'compactByProvider'> {

@@ -1,41 +1,47 @@
-// The function form of an adapter: messages in, messages out.
+// The function form of an adapter: messages in, messages out. If something in ctxfold fails, it returns the messages as they
+// were passed, and reports the failure.
 
 import type { Compactor } from '../main/compactor.js';
+import { asError } from '../shared/errors.js';
 import { completeAdapterOptions } from './adapter-options.js';
-import type { AdapterOptions, CompactCall } from './adapter-options.js';
+import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { checkedCall, checkedFields } from './call-arguments.js';
-import { failOpen } from './fail-open.js';
-import type { Compact } from './fail-open.js';
 import type { ConversationReport } from './conversation.js';
+import { closeUnderOtherOptions, sharedConversations } from './conversations.js';
 import type { MessageFormat } from './message-format.js';
-import { sharedConversations, takeOver } from './shared-conversations.js';
 
 /**
- * Makes the messages of a conversation ready to be sent. Takes the whole array each time, changes nothing
- * in it, and returns another one in which messages without an edit are the same objects.
+ * Compacts the messages of a conversation. Takes the whole array each time, changes nothing in it, and returns a new one
+ * in which unedited messages are the same objects.
  */
 export interface MessageCompactor<Message> {
   /**
    * @returns a new list
-   * @throws by default, TypeError for what is no list, and the signal's reason: what else fails, `onError` has sent as it is. With
-   * `onError: 'throw'`: TypeError for what is no list of messages of the format, naming the message, and TypeError or RangeError
-   * for what is wrong about the call, both with nothing changed: the next call goes on; `ContextWindowExceededError`
-   * when the messages cannot be made to fit; the signal's reason
+   * @throws by default TypeError if it is not a list, and the signal's reason; for other failures `onError` returns the messages as
+   * they are. With `onError: 'throw'`: TypeError if it is not a list of messages of the format, naming the message, and TypeError or
+   * RangeError for invalid call arguments, both without any change, so the next call continues; `ContextWindowExceededError`
+   * if the messages cannot be made to fit; the signal's reason
    */
   (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
-  /** What its conversations have come to; the one that was used last comes last. */
+  /** Reports of its conversations, least recently used first. */
   report(): readonly ConversationReport[];
 }
 
+/** A `MessageCompactor` without its report. */
+export type Compact<Message> = (
+  messages: readonly Message[],
+  call?: CompactCall,
+) => Promise<Message[]>;
+
 /**
- * Makes the function for a format. May be made anew for each run: with the same compactor and the same
- * options, a conversation goes on in the session that it began in. Functions and loggers among the options need
- * not be the same; those of the newest call are used. When other options change, a conversation with a
- * `conversationId` goes on under the new ones, in another session; one that is recognized by its messages is not
+ * Creates the function for a format. It may be created anew for each run: with the same compactor and equal
+ * options, a conversation continues in its session. Functions and loggers among the options need
+ * not be equal; those of the newest call are used. If other options change, a conversation with a
+ * `conversationId` continues under the new ones, in another session; one that is recognized by its messages is not
  * recognized.
  *
- * @param around what a format does before and behind
- * @throws TypeError for what is no compactor or no options; RangeError naming each option that is wrong.
+ * @param around what a format does before and after each call
+ * @throws TypeError for an invalid compactor or options that are not an object; RangeError naming each invalid option.
  */
 export function createMessageCompactor<Message>(
   compactor: Compactor,
@@ -49,18 +55,73 @@ export function createMessageCompactor<Message>(
     );
   }
   const complete = completeAdapterOptions(checkedFields(options, 'adapter options'));
+  const { removalLogDirectory } = complete;
   const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> => {
     const call = checkedCall(given);
     const conversations = sharedConversations(compactor, format, complete);
     const { conversationId } = call;
-    const { removalLogDirectory } = complete;
-    const isFree =
+    const idIsFree =
       conversationId === undefined
         ? undefined
-        : takeOver(compactor, format, conversations, { conversationId, removalLogDirectory });
-    return conversations.compact(messages, call, complete, isFree);
+        : closeUnderOtherOptions(compactor, format, conversations, {
+            conversationId,
+            removalLogDirectory,
+          });
+    return conversations.compact(messages, call, complete, idIsFree);
   };
   const report = (): readonly ConversationReport[] =>
     sharedConversations(compactor, format, complete).report();
   return Object.assign(failOpen(complete, around(compact)), { report });
+}
+
+/**
+ * Applies `onError`: unless it is `throw`, a failed compaction returns the messages as they were passed. A value that is not
+ * a list and an aborted signal reject in any case.
+ */
+function failOpen<Message>(
+  { onError, logger, isLogged }: CompleteAdapterOptions,
+  compact: Compact<Message>,
+): Compact<Message> {
+  if (onError === 'throw') return compact;
+  return async (messages, call) => {
+    // A copy: the caller's own list may grow while this waits.
+    const given = copyOf(messages);
+    try {
+      return await compact(messages, call);
+    } catch (thrown) {
+      if (given === undefined || isAborted(call)) throw thrown;
+      const error = asError(thrown);
+      logger.warn('compaction failed; the messages are sent as they are', { error });
+      if (!isLogged) warnOnce(error);
+      return given;
+    }
+  };
+}
+
+/** Returns `undefined` for a value that is not a readable list. */
+function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
+  try {
+    if (!Array.isArray(messages)) return undefined;
+    return Array.from({ length: messages.length }, (_, at) => messages[at] as Message);
+  } catch {
+    // The compaction fails on it, too, and reports why.
+    return undefined;
+  }
+}
+
+function isAborted(call: CompactCall | undefined): boolean {
+  const signal: unknown = call?.signal;
+  return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+}
+
+let hasWarned = false;
+
+/** Without a logger, emits a process warning, which has no message content. */
+function warnOnce({ name }: Error): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    `Compaction failed (${name}), and the messages were sent as they are. Give the adapter a logger to see why, or onError: 'throw'.`,
+    { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },
+  );
 }

@@ -1,19 +1,18 @@
-// The port between the messages of an SDK and a conversation: how messages are read as entries, and
-// how what an edit left of an entry is written back into them. Formats implement it; they hold no
-// conversation, run no compaction and know no session.
+// The interface between the messages of an SDK and a conversation: reads messages as entries, and applies edits of entries to
+// the messages. Formats implement it; they hold no conversation, run no compaction and know no session.
 
 import type { ContentBlock, IContent, Speaker } from '../shared/content.js';
 
 /**
- * Where a block comes from: the index of its message among all messages of the conversation, and the
- * index of its part in that message. A message that is one text has part 0.
+ * Where a block comes from: the index of its message in the conversation, and the index of its part in that message.
+ * A message that is one text has part 0.
  */
 export type Origin = readonly [message: number, part: number];
 
-/** A block that knows its part. Edits copy a block with all that it carries, so the origin stays. */
+/** A block with its origin. Edits copy all fields of a block, so the origin survives. */
 export type PlacedBlock = ContentBlock & { readonly origin: Origin };
 
-/** An entry whose blocks know their parts. The blocks of one message may be spread over several entries. */
+/** An entry whose blocks have origins. The blocks of one message may be spread over several entries. */
 export interface PlacedEntry extends IContent {
   readonly speaker: Speaker;
   readonly blocks: readonly PlacedBlock[];
@@ -23,75 +22,73 @@ export interface PlacedEntry extends IContent {
 export interface Reading {
   readonly entries: readonly PlacedEntry[];
   /**
-   * About how many tokens the messages take that stand in no entry. These are pinned: carried where
-   * they are as they are, whatever happens to the others. System messages are, and what may be neither
-   * edited nor dropped.
+   * Estimated tokens of pinned messages. These have no entry, and stay unchanged in their place: system messages, and
+   * what may be neither edited nor dropped.
    */
   readonly pinnedTokens: number;
 }
 
-/** Reads the messages of one conversation in their order, and remembers what later ones refer to. */
+/** Reads the messages of one conversation in order, and remembers what later ones refer to. */
 export interface MessageReader<Message> {
   /**
-   * Reads further messages. Every part of a message that is not pinned becomes a block: what a part
-   * of an unknown kind says is not looked into, it becomes an `opaque` block.
+   * Reads further messages. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque`
+   * blocks.
    *
-   * @param firstIndex the index of the first of them in the conversation, for origins
-   * @throws TypeError naming message and part for what is no message of this format
+   * @param firstIndex index of the first message in the conversation, for origins
+   * @throws TypeError naming message and part if it is not a message of this format
    */
   read(messages: readonly Message[], firstIndex: number): Reading;
 
   /**
-   * The same, yielding where others may have a turn. For a reader to which a message depends on those behind it.
+   * The same, yielding between slices. For formats in which reading a message depends on later ones.
    *
-   * @default reads the parts of a list as it reads the whole
+   * @default `read` is called with slices of the list
    */
   readInSlices?(messages: readonly Message[], firstIndex: number): ReadingInSlices;
 }
 
-/** A reading that is under way. */
 export type ReadingInSlices = Generator<void, Reading, undefined>;
 
 /**
- * By part, what became of it: `null` when it is gone, or the block that stands in its place. That is
- * a `text` with another text, or a `tool_response` whose `result` is a string now.
+ * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, or a
+ * `tool_response` whose `result` has become a string.
  */
 export type PartEdits = ReadonlyMap<number, ContentBlock | null>;
 
 /** A message format. Stateless: one instance serves all conversations. */
 export interface MessageFormat<Message> {
-  /** Makes the reader of a new conversation. */
+  /** Creates the reader of a new conversation. */
   createReader(): MessageReader<Message>;
 
   /**
-   * Whether two messages say the same to the byte. Asked when they are not the same object, also of what is no message
-   * at all; never throws.
+   * Whether two messages have the same content to the byte. Called for different objects, including invalid messages;
+   * never throws.
    */
   isSame(a: Message, b: Message): boolean;
 
   /**
-   * Returns the message with some of its parts edited, at least one of which is left. Parts without an
-   * edit are the same objects, and what the message and an edited part carry besides stays as it is.
+   * Returns the message with edited parts; at least one part remains. Unedited parts are the same objects, and other
+   * fields of the message and of edited parts are unchanged.
    */
   rewrite(message: Message, edits: PartEdits): Message;
 
   /**
-   * Makes a message of an entry that ctxfold wrote: a `human` or an `ai` one that holds texts.
+   * Converts an entry that ctxfold wrote, a `human` or `ai` one with texts, to a message.
    *
-   * @param among messages of the conversation, for formats in which a message has a class
+   * @param among messages of the conversation, for formats whose messages are instances of a class
    */
   write(entry: IContent, among: readonly Message[]): Message;
 
-  /** How what a provider itself made of messages stands among them. @default its compaction cannot be carried */
+  /** How compactions made by the provider are represented. @default not supported */
   readonly provider?: ProviderMessages<Message> | undefined;
 }
 
-/** What a format knows of compactions by its provider. */
+/** Compactions by the provider in a format. */
 export interface ProviderMessages<Message> {
-  /** Whether messages that may not be edited can stand before what the provider made; else none are compacted with one among them. */
+  /** Whether pinned messages may precede the compaction; if not, the compacted head ends before the first pinned message. */
   readonly takesPinned: boolean;
-  /** Whether the messages before this boundary can be compacted, and those behind it stay as they are. */
+  /** Whether the messages before this boundary can be compacted while those after it stay unchanged. */
   divides(before: Message, behind: Message): boolean;
-  /** Makes a message of what the provider answered, as it came; `among` as of the format. */
+  /** Converts the provider's answer, unchanged, to a message; `among` as in `MessageFormat.write`. */
   write(data: unknown, among: readonly Message[]): Message;
 }

@@ -1,56 +1,55 @@
-// What the messages of one conversation are to their view: given ones with what is left of them, and those that an edit wrote.
-// Changes nothing.
+// The records of a message view: given messages with their edits, and messages that ctxfold wrote. Data only.
 
 import type { IContent } from '../shared/content.js';
 import type { PartEdits, PlacedBlock, PlacedEntry } from './message-format.js';
 
 /** A message that was given. */
 export interface GivenMessage<Message> {
-  /** Its index among all that were given. */
+  /** Index among all given messages. */
   readonly index: number;
-  /** As it was given last: an SDK may build it anew, or move a mark of a cache. */
+  /** The newest object: an SDK may rebuild the message, or move a cache mark. */
   given: Message;
-  /** Its parts as they were read; none when it is pinned. */
+  /** Its parts as they were read; none if it is pinned. */
   parts: PlacedBlock[];
-  /** What is left of its parts: the same list until an edit comes. */
-  left: readonly PlacedBlock[];
-  /** What became of its parts that are not as they were given; `null` when nothing of it is left. */
+  /** The blocks that edits have left of its parts: the same list until the first edit. */
+  remaining: readonly PlacedBlock[];
+  /** Its edited and removed parts; `null` if nothing remains. */
   edits: PartEdits | null;
-  /** The message as it stands; `null` when nothing of it does. */
-  standing: Message | null;
+  /** The message after edits; `null` if nothing remains. */
+  current: Message | null;
 }
 
-/** A message that an edit put in the place of others. */
+/** A message that ctxfold wrote to replace others. */
 export interface WrittenMessage<Message> {
   readonly entry: IContent;
-  standing: Message | null;
+  current: Message | null;
 }
 
-/** What one of the messages as they stand is. */
+/** What one of the current messages comes from. */
 export type Place<Message> = GivenMessage<Message> | WrittenMessage<Message>;
 
-/** A list of messages by which a conversation can be recognized, and what each of them stands for. */
+/** A list of messages by which a conversation is recognized, and the place of each. */
 export interface KnownMessages<Message> {
   readonly messages: readonly Message[];
   readonly places: readonly Place<Message>[];
 }
 
-/** Messages that were read, and are the conversation's only from `commit` on. */
+/** Messages that were read. Committing adds them to the view. */
 export interface ReadAhead<Message> {
   readonly entries: readonly PlacedEntry[];
-  /** Returns what the messages stand for from then on. */
+  /** Returns the places of the messages. */
   readonly commit: () => readonly Place<Message>[];
-  /** The same with turns of the event loop between; nothing else may be read meanwhile. */
+  /** The same, yielding to the event loop between slices; nothing else may be read meanwhile. */
   readonly commitInTurns: () => Promise<readonly Place<Message>[]>;
 }
 
-/** What became of the parts of a message that is as it was given. */
+/** Shared by all unedited messages. */
 export const NO_EDITS: PartEdits = new Map();
 
-/** The parts of a message of which nothing was read. Nobody adds to it. */
+/** Shared by all messages without parts; never modified. */
 export const NO_PARTS: PlacedBlock[] = [];
 
-/** Whether a place is that of a message which was given no sooner than another. */
+/** Whether a place is a given message that is the other one or a later one. */
 export function isAtOrBehind<Message>(
   place: Place<Message> | undefined,
   { index }: GivenMessage<Message>,
@@ -58,12 +57,7 @@ export function isAtOrBehind<Message>(
   return place !== undefined && !('entry' in place) && place.index >= index;
 }
 
-/** Whether anything of a message stands. */
-export function isStanding({ standing }: { readonly standing: unknown }): boolean {
-  return standing !== null;
-}
-
-/** Whether nothing of a message may be edited. */
+/** Whether a message may not be edited. */
 export function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
   return record?.parts.length === 0;
 }

@@ -1,5 +1,5 @@
-// The messages of one conversation as they stand: reads new ones as entries, and writes what edits left
-// of the entries back into the messages that they came from. Runs no compaction.
+// The messages of one conversation in their current state: reads new ones as entries, and applies edits of entries to the
+// messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/history-change.js';
 import { inTurns } from '../main/waiting/event-loop-turn.js';
@@ -16,7 +16,7 @@ import type {
 } from './message-format.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, isPinned, isStanding, NO_EDITS, NO_PARTS } from './message-place.js';
+import { isAtOrBehind, isPinned, NO_EDITS, NO_PARTS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -24,53 +24,52 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from './message-place.js';
-import { findFirstEdits, findOthers, isPlaced, PER_SLICE } from './placed.js';
+import { findChangedMessages, findFirstEdits, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
-import { isSameList } from './same-list.js';
+import { isSameList } from './same-value.js';
 
-/** The view of one conversation. */
 export class MessageView<Message> {
   readonly #format: MessageFormat<Message>;
   #reader: MessageReader<Message>;
-  /** How many messages were read together each time: what a reader makes of one may depend on those beside it. */
+  /** How many messages were read together each time: reading one may depend on its neighbours. */
   readonly #readings: number[] = [];
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
-  /** By the id of a tool call, the messages with parts that share its fate. */
+  /** By id of a tool call, the messages with parts that must be removed along with it. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
-  /** How many calls of an id stand. */
-  readonly #standingCalls = new Map<string, number>();
+  /** By id, the number of calls that were not removed. */
+  readonly #remainingCalls = new Map<string, number>();
   #places: Place<Message>[] = [];
-  #standing: Message[] = [];
+  #current: Message[] = [];
   #pinnedTokens = 0;
-  /** The entries that were read, until the first edit. */
-  #read: PlacedEntry[] | undefined = [];
+  /** All entries read, until the first edit. */
+  #unedited: PlacedEntry[] | undefined = [];
 
   constructor(format: MessageFormat<Message>) {
     this.#format = format;
     this.#reader = format.createReader();
   }
 
-  /** All messages, as they were given. A view that grows. */
+  /** All messages as they were given. The list grows. */
   get given(): readonly Message[] {
     return this.#given;
   }
 
-  /** The messages as they stand after all edits. A view that changes with every read and edit. */
-  get standing(): readonly Message[] {
-    return this.#standing;
+  /** The messages after all edits. The list changes with every read and edit. */
+  get current(): readonly Message[] {
+    return this.#current;
   }
 
-  /** Both lists with what their messages stand for. */
+  /** Both lists with the places of their messages. */
   get knownLists(): readonly KnownMessages<Message>[] {
     return [
       { messages: this.#given, places: this.#records },
-      { messages: this.#standing, places: this.#places },
+      { messages: this.#current, places: this.#places },
     ];
   }
 
-  /** About how many tokens the messages take that stand in no entry. */
+  /** Estimated tokens of pinned messages. */
   get pinnedTokens(): number {
     return this.#pinnedTokens;
   }
@@ -78,14 +77,13 @@ export class MessageView<Message> {
   /**
    * Reads further messages.
    *
-   * @throws TypeError naming the message, for what is none and for what no history can hold. The view is as it
-   *   was then.
+   * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
    */
   read(messages: readonly Message[]): ReadAhead<Message> {
     return runSlices(this.#readAhead(messages));
   }
 
-  /** The same with turns of the event loop between; nothing else may be read meanwhile. */
+  /** The same, yielding to the event loop between slices; nothing else may be read meanwhile. */
   readInTurns(messages: readonly Message[]): Promise<ReadAhead<Message>> {
     return inTurns(this.#readAhead(messages));
   }
@@ -109,21 +107,21 @@ export class MessageView<Message> {
     for (const given of messages) {
       if (places.push(this.#append(given)) % PER_SLICE === 0) yield;
     }
-    let entered = 0;
+    let added = 0;
     for (const entry of entries) {
-      this.#read?.push(entry);
-      for (const block of entry.blocks) this.#enter(block);
-      entered += 1;
-      if (entered % PER_SLICE === 0) yield;
+      this.#unedited?.push(entry);
+      for (const block of entry.blocks) this.#addBlock(block);
+      added += 1;
+      if (added % PER_SLICE === 0) yield;
     }
     return places;
   }
 
   /**
-   * Takes other objects that say the same in the place of those that were known: whoever builds messages
-   * anew gets back what it has built, with what an edit left out of it.
+   * Replaces known messages by other objects with the same content, so that a caller that rebuilds its messages gets its own
+   * objects back, with edits applied.
    *
-   * @param which indices of the messages to take; the others are left as they are known
+   * @param which indices of the messages to replace
    */
   adopt(
     { messages, places }: KnownMessages<Message>,
@@ -136,107 +134,109 @@ export class MessageView<Message> {
       if (place === undefined || message === undefined || former === undefined) continue;
       if (message === former) continue;
       isChanged = true;
-      if (!('entry' in place) && place.given === former) this.#giveAnew(place, message);
-      else if (place.standing === former) place.standing = message;
+      if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
+      else if (place.current === former) place.current = message;
     }
-    if (isChanged) this.#place(this.#places);
+    if (isChanged) this.#setPlaces(this.#places);
   }
 
-  /** The messages as they stand, drawn from copies of those that are known: a new list, of which nothing is held. */
-  standingAs({ messages, places }: KnownMessages<Message>, now: readonly Message[]): Message[] {
-    const standing = [...this.#standing];
+  /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
+  currentAs({ messages, places }: KnownMessages<Message>, copies: readonly Message[]): Message[] {
+    const current = [...this.#current];
     let at = 0;
-    for (let position = 0; position < standing.length; position += 1) {
+    for (let position = 0; position < current.length; position += 1) {
       const place = this.#places[position];
       if (place === undefined || 'entry' in place) continue;
-      // Messages keep their order, whatever is written between them.
+      // Both lists are in the order of the given messages.
       while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
-      const message = now[at];
-      if (places[at] !== place || message === undefined || message === messages[at]) continue;
-      if (place.standing === messages[at]) standing[position] = message;
-      // A message with an edit in each part would come to the same: nothing of the copy's would be left in it.
+      const copy = copies[at];
+      if (places[at] !== place || copy === undefined || copy === messages[at]) continue;
+      if (place.current === messages[at]) current[position] = copy;
+      // If every part is edited, the copy contributes nothing.
       else if (place.given === messages[at] && place.edits?.size !== place.parts.length) {
-        standing[position] = this.#rewrite(place, message) ?? message;
+        current[position] = this.#rewrite(place, copy) ?? copy;
       }
     }
-    return standing;
+    return current;
   }
 
-  /** Follows an edit that replaced entries where they stood or removed them. */
+  /** Applies an edit that replaced entries in place or removed them. */
   applyChanges(changes: readonly EntryChange[]): void {
-    this.#read = undefined;
-    const left = new Map<Origin, PlacedBlock | null>();
+    this.#unedited = undefined;
+    const edited = new Map<Origin, PlacedBlock | null>();
     const removed = new Set<IContent>();
     for (const { before, after } of changes) {
       if (after === null) removed.add(before);
       for (const block of before.blocks) {
-        if (isPlaced(block)) left.set(block.origin, null);
+        if (isPlaced(block)) edited.set(block.origin, null);
       }
       for (const block of after?.blocks ?? []) {
-        if (isPlaced(block)) left.set(block.origin, block);
+        if (isPlaced(block)) edited.set(block.origin, block);
       }
     }
     const touched = new Set<GivenMessage<Message>>();
-    for (const [index] of left.keys()) {
+    for (const [index] of edited.keys()) {
       const record = this.#records[index];
       if (record === undefined || touched.has(record)) continue;
       touched.add(record);
-      this.#leave(
+      this.#setRemaining(
         record,
-        record.left.flatMap((block) => {
-          const now = left.get(block.origin);
+        record.remaining.flatMap((block) => {
+          const now = edited.get(block.origin);
           return now === undefined ? block : (now ?? []);
         }),
       );
     }
-    runSlices(this.#redraw(touched));
+    runSlices(this.#rewriteTouched(touched));
     const places = this.#places.filter((place) =>
-      'entry' in place ? !removed.has(place.entry) : place.standing !== null,
+      'entry' in place ? !removed.has(place.entry) : place.current !== null,
     );
-    this.#place(places);
+    this.#setPlaces(places);
   }
 
-  /** Follows an edit that put another list in the place of the history. Linear in blocks and messages. */
+  /** Applies an edit that replaced the whole history. Linear in blocks and messages. */
   follow(history: readonly IContent[]): void {
     runSlices(this.#follow(history));
   }
 
-  /** The same with turns of the event loop between; nothing else may change the view or the list meanwhile. */
+  /** The same, yielding to the event loop between slices; nothing else may change the view or the list meanwhile. */
   followInTurns(history: readonly IContent[]): Promise<void> {
     return inTurns(this.#follow(history));
   }
 
   *#follow(history: readonly IContent[]): Generator<void, void, undefined> {
-    const read = this.#read;
-    this.#read = undefined;
+    const unedited = this.#unedited;
+    this.#unedited = undefined;
     const touched = new Set<GivenMessage<Message>>();
-    const leave = (record: GivenMessage<Message>, now: readonly PlacedBlock[]): boolean => {
-      this.#leave(record, now);
+    // Returns whether to yield.
+    const touch = (record: GivenMessage<Message>, now: readonly PlacedBlock[]): boolean => {
+      this.#setRemaining(record, now);
       return touched.add(record).size % PER_SLICE === 0;
     };
-    let isOrdered = false;
-    if (read === undefined) {
-      const { isAsLeft, others } = yield* findOthers(this.#records, history);
+    let isInGivenOrder = false;
+    if (unedited === undefined) {
+      const { isUnchanged, blocks } = yield* findChangedMessages(this.#records, history);
       for (const record of this.#records) {
-        if (isAsLeft[record.index] === 1) continue;
-        const now = record.parts.flatMap(({ origin }) => others.get(origin) ?? []);
-        if (!isSameList(now, record.left) && leave(record, now)) yield;
+        if (isUnchanged[record.index] === 1) continue;
+        const now = record.parts.flatMap(({ origin }) => blocks.get(origin) ?? []);
+        if (!isSameList(now, record.remaining) && touch(record, now)) yield;
       }
     } else {
-      const { messages, gone, others, hasWritten } = yield* findFirstEdits(read, history);
+      const { messages, missing, blocks, hasWritten } = yield* findFirstEdits(unedited, history);
       for (const index of messages) {
         const record = this.#records[index];
         const now: PlacedBlock[] = [];
-        for (const block of record?.parts ?? []) {
-          const left = gone.has(block) ? others.get(block.origin) : block;
-          if (left !== undefined) now.push(left);
+        for (const part of record?.parts ?? []) {
+          const block = missing.has(part) ? blocks.get(part.origin) : part;
+          if (block !== undefined) now.push(block);
         }
-        if (record && leave(record, now)) yield;
+        if (record && touch(record, now)) yield;
       }
-      isOrdered = !hasWritten;
+      isInGivenOrder = !hasWritten;
     }
-    yield* this.#redraw(touched);
-    this.#place(isOrdered ? this.#records.filter(isStanding) : yield* this.#arrange(history));
+    yield* this.#rewriteTouched(touched);
+    const places = isInGivenOrder ? this.#records : yield* this.#arrange(history);
+    this.#setPlaces(places.filter(({ current }) => current !== null));
   }
 
   /** See `divideMessages`. */
@@ -248,8 +248,8 @@ export class MessageView<Message> {
     try {
       return yield* readInSlices(this.#reader, messages, this.#records.length);
     } catch (cause) {
-      // It has read a part of them, and may remember calls that were never made.
-      this.#reader = this.#readAgain();
+      // The reader has read some of them, and would remember their tool calls.
+      this.#reader = this.#recreateReader();
       if (cause instanceof TypeError) throw cause;
       const first = this.#records.length;
       const which = `messages ${first} to ${first + messages.length - 1}`;
@@ -257,8 +257,8 @@ export class MessageView<Message> {
     }
   }
 
-  /** A reader that knows what was given so far, and nothing else. */
-  #readAgain(): MessageReader<Message> {
+  /** Creates a reader that has read the given messages only. */
+  #recreateReader(): MessageReader<Message> {
     const reader = this.#format.createReader();
     let from = 0;
     for (const length of this.#readings) {
@@ -268,28 +268,28 @@ export class MessageView<Message> {
     return reader;
   }
 
-  #giveAnew(record: GivenMessage<Message>, given: Message): void {
+  #replaceGiven(record: GivenMessage<Message>, given: Message): void {
     record.given = given;
     this.#given[record.index] = given;
-    record.standing = this.#rewrite(record, given);
+    record.current = this.#rewrite(record, given);
   }
 
   #append(given: Message): GivenMessage<Message> {
     const index = this.#records.length;
-    const [parts, edits, standing] = [NO_PARTS, NO_EDITS, given];
-    const record: GivenMessage<Message> = { index, given, parts, left: parts, edits, standing };
+    const [parts, edits, current] = [NO_PARTS, NO_EDITS, given];
+    const record: GivenMessage<Message> = { index, given, parts, remaining: parts, edits, current };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
-    this.#standing.push(given);
+    this.#current.push(given);
     return record;
   }
 
-  #enter(block: PlacedBlock): void {
+  #addBlock(block: PlacedBlock): void {
     const record = this.#records[block.origin[0]];
     if (record === undefined) return;
-    // Most messages have one part: a list that begins empty takes room for many.
-    if (record.parts.length === 0) record.parts = record.left = [block];
+    // Most messages have one part. Pushing to an empty list would allocate room for many.
+    if (record.parts.length === 0) record.parts = record.remaining = [block];
     else record.parts.push(block);
     if (block.type === 'tool_call') this.#countCall(block.id, 1);
     if (block.type !== 'opaque' || block.callId === undefined) return;
@@ -299,53 +299,54 @@ export class MessageView<Message> {
   }
 
   #countCall(id: string, change: number): void {
-    this.#standingCalls.set(id, (this.#standingCalls.get(id) ?? 0) + change);
+    this.#remainingCalls.set(id, (this.#remainingCalls.get(id) ?? 0) + change);
   }
 
-  #leave(record: GivenMessage<Message>, left: readonly PlacedBlock[]): void {
-    for (const block of record.left) if (block.type === 'tool_call') this.#countCall(block.id, -1);
-    for (const block of left) if (block.type === 'tool_call') this.#countCall(block.id, 1);
-    record.left = left;
+  #setRemaining(record: GivenMessage<Message>, remaining: readonly PlacedBlock[]): void {
+    for (const block of record.remaining) {
+      if (block.type === 'tool_call') this.#countCall(block.id, -1);
+    }
+    for (const block of remaining) if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    record.remaining = remaining;
   }
 
-  /** Writes anew the messages that an edit has touched, and those that depend on a call in them. */
-  *#redraw(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
+  /** Rewrites the edited messages, and those that depend on a call in them. */
+  *#rewriteTouched(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
     const all = new Set<GivenMessage<Message>>();
     for (const record of touched) {
-      const { parts } = record;
       all.add(record);
       if (all.size % PER_SLICE === 0) yield;
-      for (const block of parts) {
+      for (const block of record.parts) {
         if (block.type !== 'tool_call') continue;
         for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
       }
     }
-    let drawn = 0;
+    let rewritten = 0;
     for (const record of all) {
       record.edits = this.#editsOf(record);
-      record.standing = this.#rewrite(record, record.given);
-      drawn += 1;
-      if (drawn % PER_SLICE === 0) yield;
+      record.current = this.#rewrite(record, record.given);
+      rewritten += 1;
+      if (rewritten % PER_SLICE === 0) yield;
     }
   }
 
-  /** What is left of a message are parts of it in their order. */
-  #editsOf({ parts, left }: GivenMessage<Message>): PartEdits | null {
+  /** Compares both lists in one pass: the remaining blocks are in the order of the parts. */
+  #editsOf({ parts, remaining }: GivenMessage<Message>): PartEdits | null {
     const edits = new Map<number, ContentBlock | null>();
     let next = 0;
-    let stands = false;
+    let isEmpty = true;
     for (const block of parts) {
-      const found = left[next];
-      const isLeft = found?.origin === block.origin;
-      if (isLeft) next += 1;
-      const now = isLeft && !this.#isOrphan(found) ? found : null;
-      stands ||= now !== null;
+      const found = remaining[next];
+      const remains = found?.origin === block.origin;
+      if (remains) next += 1;
+      const now = remains && !this.#isOrphan(found) ? found : null;
+      if (now !== null) isEmpty = false;
       if (now !== block) edits.set(block.origin[1], now);
     }
-    return stands ? edits : null;
+    return isEmpty ? null : edits;
   }
 
-  /** What a message stands as that says what the recorded one says; `null` when nothing of it is left. */
+  /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
   #rewrite({ index, edits }: GivenMessage<Message>, given: Message): Message | null {
     if (edits === null || edits.size === 0) return edits && given;
     try {
@@ -355,18 +356,18 @@ export class MessageView<Message> {
     }
   }
 
-  /** Whether a block belongs to a call that an edit took away: without it, providers refuse the block. */
+  /** Whether a block depends on a removed call: providers reject such a block. */
   #isOrphan(block: PlacedBlock): boolean {
     return (
       block.type === 'opaque' &&
       block.callId !== undefined &&
-      this.#standingCalls.get(block.callId) === 0
+      this.#remainingCalls.get(block.callId) === 0
     );
   }
 
   /**
-   * The places of a history: messages in the order of its entries, pinned ones where they were among
-   * them. What was written stands behind pinned messages that follow the one before it.
+   * The places for a history: messages in the order of its entries, pinned ones where they were among
+   * them. Written messages come after the pinned messages that follow the previous one.
    */
   *#arrange(history: readonly IContent[]): Generator<void, Place<Message>[], undefined> {
     const written = new Map<IContent, WrittenMessage<Message>>();
@@ -376,7 +377,7 @@ export class MessageView<Message> {
     const placeUpTo = (index: number): void => {
       for (; next <= index; next += 1) {
         const record = this.#records[next];
-        if (record !== undefined && record.standing !== null) places.push(record);
+        if (record !== undefined && record.current !== null) places.push(record);
       }
     };
     for (const [at, entry] of history.entries()) {
@@ -385,15 +386,15 @@ export class MessageView<Message> {
       if (entry.blocks.length === 0 || entry.blocks.some(isPlaced)) continue;
       while (isPinned(this.#records[next])) placeUpTo(next);
       const known = written.get(entry);
-      places.push(known ?? { entry, standing: writeEntry(this.#format, entry, this.#given) });
+      places.push(known ?? { entry, current: writeEntry(this.#format, entry, this.#given) });
     }
     placeUpTo(this.#records.length - 1);
     return places;
   }
 
-  #place(places: Place<Message>[]): void {
+  #setPlaces(places: Place<Message>[]): void {
     this.#places = places;
-    this.#standing = [];
-    for (const { standing } of places) if (standing !== null) this.#standing.push(standing);
+    this.#current = [];
+    for (const { current } of places) if (current !== null) this.#current.push(current);
   }
 }

@@ -1,14 +1,14 @@
-// Gives a block the place that it stands for, as all formats do, and tells by it what a history has left of a message.
+// Origins of blocks: assigns them, and finds by them what edits of a history have left of each message.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
 import type { Origin, PlacedBlock, PlacedEntry } from './message-format.js';
 
-/** The block, with the index of its message in the conversation and of its part in that. */
+/** Returns the block with the index of its message in the conversation and of its part in the message. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
   return { ...block, origin: [message, part] };
 }
 
-/** The blocks, one for each part of a message in their order. */
+/** The same for blocks that are the parts of a message in order. */
 export function placedInOrder(
   blocks: readonly ContentBlock[],
   message: number,
@@ -20,44 +20,53 @@ export function isPlaced(block: ContentBlock): block is PlacedBlock {
   return 'origin' in block;
 }
 
-/** Messages or entries that are looked at before others may have a turn: some tenths of a millisecond. */
+/** With the `u` flag, no surrogate pair is cut. */
+const FIRST_LINE = /\S[^\r\n]{0,199}/u;
+
+/** The summary of a failed tool result: its first line that is not blank, up to 200 characters; `undefined` if there is none. */
+export function failureLine(text: string): string | undefined {
+  return FIRST_LINE.exec(text)?.[0];
+}
+
+/** Messages or entries processed between yields: some tenths of a millisecond. */
 export const PER_SLICE = 64;
 
-/** What a history has of messages of which nothing was edited before. */
+/** The first edits of a history, compared with the entries as they were read. */
 export interface FirstEdits {
-  /** The numbers of the messages of which blocks are there no more, and these. */
+  /** Indices of the messages with missing blocks. */
   readonly messages: ReadonlySet<number>;
-  readonly gone: ReadonlySet<PlacedBlock>;
-  /** Those in their place. */
-  readonly others: ReadonlyMap<Origin, PlacedBlock>;
-  /** Whether something stands there that was read of no message. */
+  /** Blocks that were read and may not be in the history any more. */
+  readonly missing: ReadonlySet<PlacedBlock>;
+  /** Blocks of edited entries, including those in the place of missing ones. */
+  readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
+  /** Whether the history has entries that come from no message. */
   readonly hasWritten: boolean;
 }
 
 /**
- * Finds what a history has of the entries that were read, in slices: most of them are there as they were, and are not looked
- * into. What it takes for gone and finds later is among the others.
+ * Compares a history with the entries that were read, in slices. Entries that are the same object, as most are, are skipped.
+ * A block that first counts as missing and is found later is in `blocks`.
  */
 export function* findFirstEdits(
   read: readonly PlacedEntry[],
   history: readonly IContent[],
 ): Generator<void, FirstEdits, undefined> {
   const messages = new Set<number>();
-  const gone = new Set<PlacedBlock>();
-  const others = new Map<Origin, PlacedBlock>();
+  const missing = new Set<PlacedBlock>();
+  const found = new Map<Origin, PlacedBlock>();
   let hasWritten = false;
   let next = 0;
-  const pass = (): void => {
+  const skip = (): void => {
     for (const block of read[next]?.blocks ?? []) {
       messages.add(block.origin[0]);
-      gone.add(block);
+      missing.add(block);
     }
     next += 1;
   };
-  let passed = 0;
+  let compared = 0;
   for (const entry of history) {
-    passed += 1;
-    if (passed % (4 * PER_SLICE) === 0) yield;
+    compared += 1;
+    if (compared % (4 * PER_SLICE) === 0) yield;
     if (read[next] !== entry) {
       const blocks = entry.blocks.filter(isPlaced);
       const [first] = blocks;
@@ -65,16 +74,16 @@ export function* findFirstEdits(
         hasWritten ||= entry.blocks.length > 0;
         continue;
       }
-      while (next < read.length && read[next] !== entry && !isBehind(read[next], first)) pass();
+      while (next < read.length && read[next] !== entry && !isBehind(read[next], first)) skip();
       if (read[next] !== entry) {
-        for (const block of blocks) others.set(block.origin, block);
+        for (const block of blocks) found.set(block.origin, block);
         continue;
       }
     }
     next += 1;
   }
-  while (next < read.length) pass();
-  return { messages, gone, others, hasWritten };
+  while (next < read.length) skip();
+  return { messages, missing, blocks: found, hasWritten };
 }
 
 function isBehind(
@@ -87,36 +96,39 @@ function isBehind(
   return origin[0] > message || (origin[0] === message && origin[1] > part);
 }
 
-/** What a history has of messages. */
-export interface OtherwiseLeft {
-  /** By message, 1 when all is there that was left of it and no more, in the same order: as of most. */
-  readonly isAsLeft: Uint8Array;
-  /** The blocks of all others. */
-  readonly others: ReadonlyMap<Origin, PlacedBlock>;
+/** The messages that a history has changed. */
+export interface ChangedMessages {
+  /** By message, 1 if exactly its remaining blocks are in the history, in the same order. */
+  readonly isUnchanged: Uint8Array;
+  /** The blocks of all other messages. */
+  readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
 }
 
-/** Finds of which messages a history has something else than what was left of them, in slices. */
-export function* findOthers(
-  messages: readonly { readonly left: readonly PlacedBlock[] }[],
+/** Compares a history with the remaining blocks of messages, in slices. */
+export function* findChangedMessages(
+  messages: readonly { readonly remaining: readonly PlacedBlock[] }[],
   history: readonly IContent[],
-): Generator<void, OtherwiseLeft, undefined> {
-  const seen = new Int32Array(messages.length);
+): Generator<void, ChangedMessages, undefined> {
+  /** By message, how many of its blocks have matched; -1 after a mismatch. */
+  const matched = new Int32Array(messages.length);
   for (const [number, { blocks }] of history.entries()) {
     if (number % PER_SLICE === 0) yield;
     for (const block of blocks) {
       if (!isPlaced(block)) continue;
       const [message] = block.origin;
-      const at = seen[message] ?? -1;
-      if (at >= 0) seen[message] = messages[message]?.left[at] === block ? at + 1 : -1;
+      const at = matched[message] ?? -1;
+      if (at >= 0) matched[message] = messages[message]?.remaining[at] === block ? at + 1 : -1;
     }
   }
-  const isAsLeft = Uint8Array.from(messages, ({ left }, at) => (seen[at] === left.length ? 1 : 0));
-  const others = new Map<Origin, PlacedBlock>();
+  const isUnchanged = Uint8Array.from(messages, ({ remaining }, at) =>
+    matched[at] === remaining.length ? 1 : 0,
+  );
+  const changed = new Map<Origin, PlacedBlock>();
   for (const [number, { blocks }] of history.entries()) {
     if (number % PER_SLICE === 0) yield;
     for (const block of blocks) {
-      if (isPlaced(block) && isAsLeft[block.origin[0]] === 0) others.set(block.origin, block);
+      if (isPlaced(block) && isUnchanged[block.origin[0]] === 0) changed.set(block.origin, block);
     }
   }
-  return { isAsLeft, others };
+  return { isUnchanged, blocks: changed };
 }

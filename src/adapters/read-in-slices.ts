@@ -1,5 +1,4 @@
-// Reads messages with turns of the event loop between: whoever hands over a long conversation holds up nobody else. Knows
-// no format.
+// Reads messages in slices, so that a long conversation does not block the event loop. Knows no format.
 
 import { assertMadeEntry } from '../shared/ingestion.js';
 import type { MessageReader, PlacedEntry, Reading } from './message-format.js';
@@ -7,10 +6,9 @@ import { PER_SLICE } from './placed.js';
 import { withCompactionsApart } from './provider-compaction.js';
 
 /**
- * Reads messages as a reader does, yielding where others may have a turn: between messages where the reader takes them one by
- * one, else where it says.
+ * Reads messages with a reader. Yields between slices of messages, or where the reader's own `readInSlices` does.
  *
- * @throws what the reader throws, TypeError for what no history can hold: the reader has read a part of them then
+ * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has read some messages then.
  */
 export function* readInSlices<Message>(
   reader: MessageReader<Message>,
@@ -38,7 +36,7 @@ export function* readInSlices<Message>(
   return { entries, pinnedTokens };
 }
 
-/** A reader makes entries of the right shape; what is in them may still be more than a history takes. */
+/** Entries of a reader have a valid shape, but may exceed the limits of a history. */
 function assertHoldable(entry: PlacedEntry): void {
   const at = entry.blocks[0]?.origin[0] ?? 0;
   try {

@@ -127,3 +127,8 @@ class Comparison {
     return this.#values <= maxValues;
   }
 }
+
+/** Whether both lists hold the same objects in the same order. */
+export function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, at) => value === b[at]);
+}

@@ -1,32 +1,33 @@
-// Which reasoning of a message has lost what it led to. Providers refuse reasoning that nothing follows, so it goes along.
+// Which reasoning of a message must be removed because everything that it led to was removed: providers reject reasoning
+// that nothing follows.
 
-/** What is looked at of a part of a message, whatever the host. */
-export interface LedPart {
+/** A part of a message, in any format. */
+export interface ReasonedPart {
   readonly isReasoning: boolean;
-  /** Whether an edit takes it away. */
-  readonly isGone: boolean;
+  /** Whether an edit removes it. */
+  readonly isRemoved: boolean;
 }
 
 /**
- * Returns by place whether a part is reasoning of which all is gone that stands between it and the next reasoning. Reasoning that
- * led to nothing before any edit is left as it was.
+ * Returns for each part whether it is reasoning, and all parts between it and the next reasoning are removed. Reasoning without
+ * such parts is kept.
  */
-export function spentReasoning(parts: readonly LedPart[]): readonly boolean[] {
+export function spentReasoning(parts: readonly ReasonedPart[]): readonly boolean[] {
   const spent = parts.map(() => false);
-  let leads = false;
+  let hasFollowing = false;
   let isKept = false;
   for (let at = parts.length - 1; at >= 0; at -= 1) {
     const part = parts[at];
     if (part === undefined) continue;
     if (part.isReasoning) {
-      spent[at] = leads && !isKept;
-      // What leads to reasoning leads to what that led to.
+      spent[at] = hasFollowing && !isKept;
+      // Adjacent reasoning parts share what follows them.
       if (parts[at - 1]?.isReasoning === true) continue;
-      leads = false;
+      hasFollowing = false;
       isKept = false;
     } else {
-      leads = true;
-      isKept ||= !part.isGone;
+      hasFollowing = true;
+      isKept ||= !part.isRemoved;
     }
   }
   return spent;

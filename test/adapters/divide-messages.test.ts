@@ -21,7 +21,7 @@ function conversationOf(notation: string, messages: readonly number[]) {
     const left = history
       .flatMap(({ blocks }) => blocks as readonly PlacedBlock[])
       .filter(({ origin }) => origin[0] === message);
-    return { standing: message, left, parts: left };
+    return { current: message, remaining: left, parts: left };
   });
   return { history, places };
 }

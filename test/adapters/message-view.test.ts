@@ -113,7 +113,7 @@ describe('MessageView', () => {
               history.push(...history.splice(turned, 2));
             if (which === 1) view.applyChanges([]);
             view.follow(history);
-            return [...view.standing];
+            return [...view.current];
           });
           expect(standing[0]).toEqual(standing[1]);
         },
@@ -124,8 +124,8 @@ describe('MessageView', () => {
 
   it('shows the messages themselves as long as nothing is edited', () => {
     const { view } = new Told(messages);
-    expect(view.standing).toHaveLength(messages.length);
-    view.standing.forEach((message, at) => expect(message).toBe(messages[at]));
+    expect(view.current).toHaveLength(messages.length);
+    view.current.forEach((message, at) => expect(message).toBe(messages[at]));
     expect(view.pinnedTokens).toBe(10);
   });
 
@@ -133,14 +133,14 @@ describe('MessageView', () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     view.read(messages);
     expect(view.given).toEqual([]);
-    expect(view.standing).toEqual([]);
+    expect(view.current).toEqual([]);
   });
 
   it('writes an edited part and shares its siblings and all other messages', () => {
     const told = new Told(messages);
     const [response] = blocksOf(told, 2);
     told.edit(new Map([[2, [{ ...response!, result: 'short' } as ContentBlock]]]));
-    const [first, second, third, fourth, fifth, sixth] = told.view.standing;
+    const [first, second, third, fourth, fifth, sixth] = told.view.current;
     expect(fourth).toEqual(answer('a', 'read_file', 'short'));
     expect([first, second, third, fifth, sixth]).toEqual(messages.filter((_, at) => at !== 3));
     expect(third).toBe(messages[2]);
@@ -155,14 +155,14 @@ describe('MessageView', () => {
         [2, null],
       ]),
     );
-    expect(told.view.standing).toEqual([
+    expect(told.view.current).toEqual([
       messages[0],
       messages[1],
       assistant('I read', call('b', 'read_file')),
       messages[4],
       messages[5],
     ]);
-    expect(told.view.standing[2]?.parts[1]).toBe(messages[2]?.parts[2]);
+    expect(told.view.current[2]?.parts[1]).toBe(messages[2]?.parts[2]);
   });
 
   it('drops with a call what belongs to it, wherever that stands', () => {
@@ -179,54 +179,54 @@ describe('MessageView', () => {
         [3, null],
       ]),
     );
-    expect(told.view.standing).toEqual([user('go'), assistant('please')]);
+    expect(told.view.current).toEqual([user('go'), assistant('please')]);
   });
 
   it('keeps what belongs to a call that was never seen', () => {
     const told = new Told([user('go'), assistant('well', { unknown: 'x', of: 'elsewhere' })]);
     told.edit(new Map([[0, [{ ...blocksOf(told, 0)[0]!, text: 'gone' } as ContentBlock]]]));
-    expect(told.view.standing[1]?.parts).toHaveLength(2);
+    expect(told.view.current[1]?.parts).toHaveLength(2);
   });
 
   it('puts a written message where its entry stands, behind pinned ones in front of that', () => {
     const told = new Told([...messages, user('more'), assistant('more done')]);
     const note = humanText('what happened so far');
     told.follow([note, ...told.history.slice(-2)]);
-    expect(told.view.standing).toEqual([
+    expect(told.view.current).toEqual([
       messages[0],
       user('what happened so far'),
       user('more'),
       assistant('more done'),
     ]);
-    const written = told.view.standing[1];
+    const written = told.view.current[1];
     told.give([user('and on')]);
     told.follow(told.history);
-    expect(told.view.standing[1]).toBe(written);
-    expect(told.view.standing.at(-1)).toEqual(user('and on'));
+    expect(told.view.current[1]).toBe(written);
+    expect(told.view.current.at(-1)).toEqual(user('and on'));
   });
 
   it('drops a written message when its entry goes', () => {
     const told = new Told(messages);
     told.follow([humanText('note'), ...told.history.slice(-1)]);
     told.edit(new Map([[0, null]]));
-    expect(told.view.standing).toEqual([messages[0], messages[5]]);
+    expect(told.view.current).toEqual([messages[0], messages[5]]);
   });
 
   it('keeps pinned messages in their places whatever goes around them', () => {
     const told = new Told([user('a'), system('x'), user('b'), system('y'), user('c')]);
     told.follow(told.history.slice(2));
-    expect(told.view.standing).toEqual([system('x'), system('y'), user('c')]);
+    expect(told.view.current).toEqual([system('x'), system('y'), user('c')]);
   });
 
   it('writes a message anew only when an edit touches it', () => {
     const rewrite = vi.spyOn(PLAIN_MESSAGE_FORMAT, 'rewrite');
     const told = new Told(messages);
     told.edit(new Map([[1, blocksOf(told, 1).slice(0, 2)]]));
-    const [, , edited] = told.view.standing;
+    const [, , edited] = told.view.current;
     told.edit(new Map([[4, null]]));
     told.follow(told.history);
     expect(rewrite).toHaveBeenCalledTimes(1);
-    expect(told.view.standing[2]).toBe(edited);
+    expect(told.view.current[2]).toBe(edited);
     rewrite.mockRestore();
   });
 
@@ -243,10 +243,10 @@ describe('MessageView', () => {
             const edits = randomEdits(byHistory.history, choices);
             byHistory.follow(edited(byHistory.history, edits).filter((entry) => entry !== null));
             const expected = plainWalk(given, byChanges.history);
-            expect(byChanges.view.standing).toEqual(expected);
-            expect(byHistory.view.standing).toEqual(expected);
+            expect(byChanges.view.current).toEqual(expected);
+            expect(byHistory.view.current).toEqual(expected);
             for (const [at, message] of expected.entries()) {
-              if (given.includes(message)) expect(byChanges.view.standing[at]).toBe(message);
+              if (given.includes(message)) expect(byChanges.view.current[at]).toBe(message);
             }
           }
         },

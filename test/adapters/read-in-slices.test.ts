@@ -163,9 +163,9 @@ describe('MessageView', () => {
       });
     const followTurns = await turnsDuring(() => view.followInTurns(editedOf(taken)));
     atOnce.follow(editedOf(entries));
-    expect(view.standing).toEqual(atOnce.standing);
-    expect(view.standing[1]).toEqual(answer('c0', 'look', 'gone'));
-    expect(view.standing.at(-1)).toEqual(answer('c2999', 'look', 'gone'));
+    expect(view.current).toEqual(atOnce.current);
+    expect(view.current[1]).toEqual(answer('c0', 'look', 'gone'));
+    expect(view.current.at(-1)).toEqual(answer('c2999', 'look', 'gone'));
     expect(Math.min(readTurns, followTurns)).toBeGreaterThan(1);
   });
 });

@@ -8,7 +8,7 @@ import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { isSameList } from '../same-list.js';
+import { isSameList } from '../same-value.js';
 import { compactionByModel } from './provider-compaction.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';

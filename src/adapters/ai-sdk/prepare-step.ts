@@ -7,7 +7,7 @@ import { checkedCall, checkedFields, checkedMessages, reportedUsage } from '../c
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { isSameList } from '../same-list.js';
+import { isSameList } from '../same-value.js';
 import type { SdkMessage } from './sdk-message.js';
 
 /** How a step is prepared: how conversations are, and what is known of this run. */

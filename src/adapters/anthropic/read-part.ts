@@ -3,7 +3,7 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
-import { failureLine } from '../failure-line.js';
+import { failureLine } from '../placed.js';
 import { answeredIdOf, estimateFileTokens, estimatePartTokens, isFile } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 

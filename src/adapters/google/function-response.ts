@@ -4,7 +4,7 @@ import type { FunctionResponse } from '@google/genai';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
-import { failureLine } from '../failure-line.js';
+import { failureLine } from '../placed.js';
 
 /** A response as plain data: the SDK declares a class, and sends and gives objects. */
 export type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;

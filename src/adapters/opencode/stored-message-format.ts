@@ -36,7 +36,7 @@ function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): Ope
   const spent = spentReasoning(
     places.map((at) => ({
       isReasoning: parts[at]?.type === 'reasoning',
-      isGone: edits.get(callPart(at)) === null,
+      isRemoved: edits.get(callPart(at)) === null,
     })),
   );
   const isSpent = new Set(places.filter((_, place) => spent[place]));

@@ -59,7 +59,7 @@ function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart
   const spent = spentReasoning(
     parts.map(({ part, edit }) => ({
       isReasoning: part.type === 'thinking',
-      isGone: edit === null,
+      isRemoved: edit === null,
     })),
   );
   return parts.filter((_, at) => spent[at] !== true);

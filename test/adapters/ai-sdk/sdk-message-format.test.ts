@@ -396,14 +396,14 @@ describe('SdkMessageFormat', () => {
           return [{ index, before, after: blocks.length === 0 ? null : { ...before, blocks } }];
         });
         view.applyChanges(changes);
-        const left = view.standing.flatMap((message) => partsOf(message));
+        const left = view.current.flatMap((message) => partsOf(message));
         const ids = new Set(left.flatMap((part) => ('toolCallId' in part ? part.toolCallId : [])));
         for (const id of dropped) expect(ids).not.toContain(id);
         expect(unpaired(left)).toEqual(unpaired(messages.flatMap((message) => partsOf(message))));
         const given = new Set<unknown>(
           messages.flatMap((message) => message.content as readonly unknown[]),
         );
-        for (const { content } of view.standing) {
+        for (const { content } of view.current) {
           if (typeof content === 'string') continue;
           expect(content.every((part) => given.has(part))).toBe(true);
         }
@@ -416,8 +416,8 @@ describe('SdkMessageFormat', () => {
       fc.property(arbitraryMessages(), (messages) => {
         const view = viewOf(messages);
         view.follow(view.entries);
-        expect(view.standing.every((message, at) => message === messages[at])).toBe(true);
-        expect(view.standing).toHaveLength(messages.length);
+        expect(view.current.every((message, at) => message === messages[at])).toBe(true);
+        expect(view.current).toHaveLength(messages.length);
       }),
     );
   });

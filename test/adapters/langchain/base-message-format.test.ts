@@ -483,13 +483,13 @@ describe('baseMessageFormat', () => {
           }),
         );
         const ids = new Set(entries.flatMap((entry) => entry.blocks.map(idOf)));
-        for (const message of view.standing) {
+        for (const message of view.current) {
           const index = messages.indexOf(message);
           if (index !== -1) continue;
           expect(message.type).toBe('ai');
           expect(messages.find(({ id }) => id === message.id)).toBeDefined();
         }
-        const json = JSON.stringify(view.standing);
+        const json = JSON.stringify(view.current);
         for (const id of ids) if (id !== '') expect(json.includes(`"${id}"`)).toBe(!goes(id));
         expect(JSON.stringify(messages)).toBe(told);
       }),

@@ -52,7 +52,7 @@ export function editTalk<Message extends object>(
     return read;
   });
   view.follow(editEntries(entries, edits));
-  return { entries, standing: view.standing };
+  return { entries, standing: view.current };
 }
 
 function editEntries(entries: readonly IContent[], { calls, entries: gone }: Edits): IContent[] {

@@ -157,7 +157,7 @@ describe('storedMessageFormat', () => {
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
         view.follow(history);
-        const again = storedMessageFormat.createReader().read(view.standing, 0).entries;
+        const again = storedMessageFormat.createReader().read(view.current, 0).entries;
         // Reasoning of a step that had nothing else goes with the next step of its message.
         const rules = findViolations(again).map(({ rule }) => rule);
         expect(findViolations(history).map(({ rule }) => rule)).toEqual(

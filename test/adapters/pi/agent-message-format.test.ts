@@ -145,12 +145,12 @@ describe('agentMessageFormat', () => {
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
         view.follow(history);
-        const again = agentMessageFormat.createReader().read(view.standing, 0).entries;
+        const again = agentMessageFormat.createReader().read(view.current, 0).entries;
         const introduced = findViolations(again).filter(
           ({ rule }) => !findViolations(entries).some((known) => known.rule === rule),
         );
         expect(introduced).toEqual([]);
-        const thoughts = view.standing.filter(
+        const thoughts = view.current.filter(
           (standing) => standing.role === 'assistant' && endsWithThinking(standing),
         );
         expect(thoughts.filter((standing) => !messages.includes(standing))).toEqual([]);
