@@ -1,4 +1,4 @@
-// What adapters can be told: once, when one is made, and with each call.
+// The options of adapters, and the arguments of each call.
 
 import { z } from 'zod';
 import type { SessionOptions } from '../main/session-options.js';
@@ -10,7 +10,7 @@ import type { Session } from '../main/session.js';
 import { assertDensityOptions } from '../shared/density-options.js';
 import { assertKnownOptions } from '../shared/misuse.js';
 
-/** What the sessions of an adapter are made with. */
+/** Options passed to the sessions of an adapter. */
 type SessionSettings = Pick<
   SessionOptions,
   | 'edits'
@@ -24,57 +24,57 @@ type SessionSettings = Pick<
   | 'canRecall'
 >;
 
-/** What an adapter may do when something in ctxfold fails. */
+/** What an adapter does if something in ctxfold fails. */
 export type OnError = 'send-uncompacted' | 'throw';
 
-/** How an adapter works. Every option has a default; those of sessions have the sessions' own. */
+/** Options of an adapter, all optional. Those of sessions have the same defaults as there. */
 export interface AdapterOptions extends SessionSettings {
-  /** Conversations that are remembered; the least recently used one makes way. @default 32 */
+  /** Conversations that are kept; the least recently used one is evicted. @default 32 */
   readonly maxConversations?: number | undefined;
   /**
-   * Told of the session of each new conversation, before anything is edited in it. When it throws, the session
+   * Called with the session of each new conversation, before anything in it is edited. If it throws, the session
    * is closed, and the call fails with the code `CALLBACK_FAILED`.
    */
   readonly onSession?: ((session: Session) => void) | undefined;
   /**
-   * What becomes of a call when something in ctxfold fails. `send-uncompacted`: the messages are sent as they were given; the logger
+   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent as they were given; the logger
    * and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
    */
   readonly onError?: OnError | undefined;
-  /** What it throws is ignored. @default one that says nothing */
+  /** Errors that it throws are ignored. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** What is known about one call. */
+/** Arguments of one call. */
 export interface CompactCall {
-  /** Ends the call; it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Names the conversation. One that does not go on where it stood starts over then, in a session of
+   * Names the conversation. If its messages do not continue the known ones, it starts over in a session with
    * the same id. @default the conversation is recognized by its messages
    */
   readonly conversationId?: string | undefined;
   /** The model that the messages go to. */
   readonly modelName?: string | undefined;
   /**
-   * Tokens that the provider reported for the request before this one, cached ones included. Used only
-   * with `overheadTokens`, without which it says nothing about the messages, and beside `reportedCacheReadTokens`.
+   * Tokens that the provider reported for the previous request, including cached ones. Used only
+   * with `overheadTokens`, without which it says nothing about the messages, and with `reportedCacheReadTokens`.
    */
   readonly reportedInputTokens?: number | undefined;
   /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */
   readonly reportedCacheReadTokens?: number | undefined;
-  /** The provider's own word for why that request missed its cache. */
+  /** The reason that the provider gave for a cache miss of that request. */
   readonly reportedCacheMissReason?: string | undefined;
-  /** What was reported in place of these and cannot be, for the session's event `oddUsage`. */
+  /** Reported numbers that are implausible, instead of the fields above, for the session's event `oddUsage`. */
   readonly oddUsage?: OddUsage | undefined;
   /**
-   * How long the request asks the provider's cache to keep it, in milliseconds, where that stands beside the messages. @default as the
-   * marks on the messages say, else as the model has it
+   * How long the request asks the provider to cache it, in milliseconds, if it does so outside the messages. @default from the
+   * marks on the messages, else from the model
    */
   readonly cacheTtlMs?: number | undefined;
-  /** Asks the provider to compact, for the strategy `provider`. Middleware that can brings it by itself. @default nothing can */
+  /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
   readonly compactByProvider?: CompactMessages | undefined;
-  /** What the model wants done with reasoning; for a new conversation whose adapter was told nothing. @default 'keep' */
+  /** The reasoning policy that suits the model; for a new conversation if the adapter has no such option. @default 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
 }
 
@@ -82,7 +82,7 @@ const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-/** What a session checks itself is left to it. */
+/** Options of sessions are checked by the session. */
 const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   onError: z.enum(['send-uncompacted', 'throw']).optional(),
   maxConversations: z.number().int().min(1).optional(),
@@ -110,16 +110,16 @@ const OPTIONS: readonly string[] = Object.keys({
   logger: true,
 } satisfies Record<keyof AdapterOptions, true>).concat('removalLogPath', 'isLogged');
 
-/** The options with what has a default of its own filled in. */
+/** Adapter options with defaults filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
   readonly maxConversations: number;
   readonly onError: OnError;
   readonly logger: Logger;
-  /** Whether the host has given a logger. */
+  /** Whether the caller passed a logger. */
   readonly isLogged: boolean;
 };
 
-/** Checks options and fills in the defaults. @throws RangeError that names each option that is wrong. */
+/** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
 export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
   assertKnownOptions('adapter options', { ...options }, OPTIONS);
   if (options.density !== undefined) assertDensityOptions('density', options.density);

@@ -1,11 +1,11 @@
-// Marks that say how far a provider is to cache a prompt. Agents move them to the end with each call, so a
-// message that has one today has none tomorrow, and is the same message all the same.
+// Cache marks: they say up to where a provider caches a prompt, and for how long. Agents move them to the end with each call, so
+// messages are compared without them.
 
 import { isRecord } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { isSameValue } from './same-value.js';
 
-/** As Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses and its Agents SDK call them. */
+/** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
 const MARKS: ReadonlySet<string> = new Set([
   'cache_control',
   'cacheControl',
@@ -14,38 +14,38 @@ const MARKS: ReadonlySet<string> = new Set([
   'promptCacheBreakpoint',
 ]);
 
-/** Objects that hold nothing but marks stand at most this deep, as options of a provider do. */
+/** How deep marks are nested at most, for instance in provider options. */
 const MAX_DEPTH = 2;
 
-/** Whether two messages say the same, whatever marks of a cache are on them or on their parts. */
+/** Whether two messages are equal except for cache marks on them or on their parts. */
 export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   return isSameValue(a, b, (key, value) => isCacheMark(key, value));
 }
 
-/** Whether a member is such a mark, or holds nothing else. */
+/** Whether a member is a cache mark, or an object that contains only cache marks. */
 export function isCacheMark(key: string, value: unknown, depth: number = 0): boolean {
   if (MARKS.has(key)) return true;
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return false;
-  let holdsNothingElse = false;
+  let hasMark = false;
   for (const name in value) {
     const member = (value as Readonly<Record<string, unknown>>)[name];
-    holdsNothingElse = isCacheMark(name, member, depth + 1);
-    if (!holdsNothingElse) return false;
+    if (!isCacheMark(name, member, depth + 1)) return false;
+    hasMark = true;
   }
-  return holdsNothingElse;
+  return hasMark;
 }
 
-/** Options of a whole request that say how long a provider is to keep it. */
+/** Options of a request that say how long the provider caches it. */
 const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000 };
-/** What a mark is for that says nothing of time, and how long a prompt in memory is left alone at least. */
+/** The lifetime of a mark without a time, and the minimum for retention in memory. */
 const SHORT_MS = 300_000;
 
 /**
- * Returns how long a request asks its provider to keep it, in milliseconds, by the marks and options that one of its objects holds, or
- * one within them that is named after a provider: the longest, or `undefined` where none says it.
+ * Returns the longest cache lifetime, in milliseconds, that an object of a request asks for in its marks and options, or in nested
+ * provider options; `undefined` if it asks for none.
  */
 export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefined {
   if (typeof holder !== 'object' || holder === null) return undefined;
@@ -54,47 +54,47 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
     const value = (holder as Readonly<Record<string, unknown>>)[key];
     const isMark = MARKS.has(key);
     const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
-    // Where OpenAI's breakpoints say nothing, the options of the request do.
-    const unsaid = isMark && value !== null && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
+    // OpenAI's breakpoints have no time; the request's options do.
+    const implied = isMark && value !== null && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
     const found = RETENTIONS.has(key)
       ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))
       : depth < MAX_DEPTH && HOLDERS.test(key)
         ? cacheTtlIn(value, depth + 1)
-        : (timeOf(ttl) ?? unsaid);
+        : (timeOf(ttl) ?? implied);
     longest = longerOf(longest, found);
   }
   return longest;
 }
 
-/** The longer of two times, of which either may not be known. */
 function longerOf(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** What is looked at of an object: all else is left alone. */
+/** Other members are not read. */
 const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
 
-/** Members that hold what is for a provider. */
+/** Members with provider options. */
 const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;
 
-function timeOf(said: unknown): number | undefined {
-  const [, count, unit = ''] = (typeof said === 'string' && /^(\d{1,4})([mh])$/.exec(said)) || [];
+/** Parses a time such as `5m` or `1h`. */
+function timeOf(ttl: unknown): number | undefined {
+  const [, count, unit = ''] = (typeof ttl === 'string' && /^(\d{1,4})([mh])$/.exec(ttl)) || [];
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/** Providers take four marks a request, and look for them near its end. */
+/** Providers accept four marks per request, and look for them near its end. */
 const MARKED_MESSAGES = 32;
 
 /**
- * The same of the messages of a request: of the last ones, where the marks are that edits are ahead of.
+ * Returns the longest cache lifetime, in milliseconds, that a request asks for. Looks at its last messages only.
  *
- * @param beside what the request says besides
+ * @param ofRequest what the request asks for outside its messages
  */
 export function cacheTtlOfMessages(
   messages: readonly unknown[],
-  beside: number | undefined,
+  ofRequest: number | undefined,
 ): number | undefined {
-  let longest = beside;
+  let longest = ofRequest;
   for (let at = Math.max(0, messages.length - MARKED_MESSAGES); at < messages.length; at += 1) {
     const message = messages[at];
     if (isRecord(message)) longest = longerOf(longest, ttlOfMessage(message));
@@ -102,14 +102,14 @@ export function cacheTtlOfMessages(
   return longest;
 }
 
-/** By message: one that is sent again is not looked into. */
-const TTLS = new WeakMap<object, number | 'unsaid'>();
+/** Cache by message. */
+const TTLS = new WeakMap<object, number | 'none'>();
 
 function ttlOfMessage(message: JsonRecord): number | undefined {
   const known = TTLS.get(message);
-  if (known !== undefined) return known === 'unsaid' ? undefined : known;
+  if (known !== undefined) return known === 'none' ? undefined : known;
   const longest = readTtl(message);
-  TTLS.set(message, longest ?? 'unsaid');
+  TTLS.set(message, longest ?? 'none');
   return longest;
 }
 
@@ -118,13 +118,13 @@ function readTtl(message: JsonRecord): number | undefined {
     const { content } = message;
     const parts: readonly unknown[] = Array.isArray(content) ? content : [];
     let longest = cacheTtlIn(message);
-    // By index: an array that came from elsewhere need not have the methods of one.
+    // By index: the caller's array may have overridden methods.
     for (let at = Math.max(0, parts.length - MARKED_MESSAGES); at < parts.length; at += 1) {
       longest = longerOf(longest, cacheTtlIn(parts[at]));
     }
     return longest;
   } catch {
-    // What cannot be read asks for nothing, and is carried or refused by who needs it.
+    // The reader of the format decides about messages that throw.
     return undefined;
   }
 }

@@ -1,5 +1,4 @@
-// What a caller of an adapter hands over with each call, checked before anything is done with it. Messages are
-// checked by the reader of their format.
+// Checks the arguments of each call of an adapter. Messages are checked by the reader of their format.
 
 import { assertCacheReport } from '../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
@@ -9,10 +8,10 @@ import type { CompactCall } from './adapter-options.js';
 import type { CompactMessages } from './provider-compaction.js';
 
 /**
- * Returns a copy of the list up to the first element that can be no message, for the reader of the format to refuse:
- * what follows is of no use, and a sparse list may claim billions of elements.
+ * Returns a copy of the list up to and including the first element that is not an object, which the reader of the format
+ * will reject. A sparse list may claim billions of further elements.
  *
- * @throws TypeError for what is no list, or throws when it is read
+ * @throws TypeError if it is not a list, or throws when it is read
  */
 export function checkedMessages<Message>(given: readonly Message[] | null): readonly Message[] {
   let messages: readonly Message[] | undefined;
@@ -39,10 +38,10 @@ function copyOf<Message>(given: readonly Message[]): readonly Message[] {
 }
 
 /**
- * Returns a copy of an object of arguments, for its fields to be checked.
+ * Returns a shallow copy of an object of arguments.
  *
- * @param what names it in errors, as `adapter options`
- * @throws TypeError for what is no object, or throws when it is read
+ * @param what names it in errors, such as `adapter options`
+ * @throws TypeError if it is not an object, or throws when it is read
  */
 export function checkedFields<Fields extends object>(given: Fields | null, what: string): Fields {
   let fields: Fields | undefined;
@@ -57,9 +56,9 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
 }
 
 /**
- * Returns a copy of what is known about a call, each of it read once; `null` is as good as absent.
+ * Returns a checked copy of call arguments, each read once; `null` counts as absent.
  *
- * @throws TypeError or RangeError naming what is wrong
+ * @throws TypeError or RangeError naming the invalid argument
  */
 export function checkedCall(given: unknown): CompactCall {
   if (given === undefined || given === null) return {};
@@ -84,9 +83,9 @@ export function checkedCall(given: unknown): CompactCall {
 }
 
 /**
- * Returns what is to become of reasoning, as far as that is said.
+ * Returns the reasoning policy, if one was given.
  *
- * @throws TypeError or RangeError for what is no such policy
+ * @throws TypeError or RangeError if it is invalid
  */
 export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
   const policy = reasoning as CompactCall['reasoning'];
@@ -94,10 +93,13 @@ export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
   return policy;
 }
 
-/** The tokens that a provider reported, or `undefined` where it reported none that can be. */
+/** Returns a provider's token count, or `undefined` if it is not a valid one. */
 export function reportedTokens(reported: unknown): number | undefined {
-  const isKnown = typeof reported === 'number' && Number.isFinite(reported) && reported >= 0;
-  return isKnown ? reported : undefined;
+  return isTokens(reported) ? reported : undefined;
+}
+
+function isTokens(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 function checked<Value>(
@@ -117,21 +119,18 @@ type Usage = Pick<
 >;
 
 /**
- * What a provider reported of the input of a request, for a call; what cannot be is left out. Who neither read from a cache
- * nor wrote to one asked for none.
+ * Converts the input usage that a provider reported to arguments of a call. Implausible numbers go to `oddUsage`. A request that
+ * neither read from the cache nor wrote to it did not use one.
  *
- * @param input all of it
+ * @param input all input tokens
  */
 export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
   const reportedInputTokens = reportedTokens(input);
   const cacheRead = reportedTokens(read);
-  const isSaid = (value: unknown): boolean => typeof value === 'number';
   const isOdd =
-    (reportedInputTokens === undefined && isSaid(input)) ||
-    (cacheRead === undefined && isSaid(read)) ||
-    (isSaid(written) && reportedTokens(written) === undefined) ||
+    [input, read, written].some((value) => typeof value === 'number' && !isTokens(value)) ||
     (cacheRead ?? 0) > (reportedInputTokens ?? Infinity);
-  // What is wrong in one number may be in the others.
+  // If one number is wrong, the others may be, too.
   if (isOdd) return { oddUsage: { inputTokens: input, cacheReadTokens: read } };
   const isKnown =
     reportedInputTokens !== undefined &&
@@ -140,7 +139,7 @@ export function reportedUsage(input: unknown, read: unknown, written: unknown): 
   return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
 }
 
-/** The same where what the cache was not asked for stands apart, as hosts have it: nothing of what was not counted yet. */
+/** The same for a report of uncached, read and written tokens; `{}` if there is no count yet. */
 export function reportedSum(fresh: unknown, read: unknown, written: unknown): Usage {
   const parts = [fresh, read ?? 0, written ?? 0];
   const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);
@@ -149,7 +148,7 @@ export function reportedSum(fresh: unknown, read: unknown, written: unknown): Us
   return isOdd ? reportedUsage(NaN, read, written) : reportedUsage(sum, read, written);
 }
 
-/** Returns what a call tells its session of usage; `undefined` where it tells nothing. */
+/** Returns the usage report in a call's arguments, if there is one. */
 export function usageReportOf(call: CompactCall): UsageReport | undefined {
   const { modelName, reportedInputTokens: inputTokens } = call;
   if (inputTokens === undefined) return undefined;
@@ -196,7 +195,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Any implementation of a signal will do. */
+/** Accepts any implementation of `AbortSignal`. */
 function isSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null) return false;
   const { aborted, addEventListener, removeEventListener, throwIfAborted } =

@@ -1,42 +1,41 @@
-// Which call a response answers, in formats that may leave out ids on calls or on responses or on both:
-// they are paired by id where there is one, and else by name in their order.
+// Pairs tool responses with calls, in formats in which either may lack an id: by id if there is one, else by name in order.
 
 import type { Origin } from './message-format.js';
-import { NamedCallQueues, queueOf } from './open-call-queue.js';
-import type { OpenCallQueue, WaitingCall } from './open-call-queue.js';
 
-/** A call or a response, as far as pairing goes. */
+/** The identifiers of a call or a response. */
 export interface ToolUseName {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** A call that waits for its response. */
-interface OpenCall extends ToolUseName, WaitingCall {
-  /** What its blocks name it: its own id, unless that was taken. */
+interface OpenCall extends ToolUseName {
+  /** Its id in blocks: its own one, unless another call has that. */
   readonly blockId: string;
+  /** The step of the model that made it; later calls have the same or a higher one. */
+  readonly step: number;
+  isAnswered: boolean;
 }
 
-/** The call that a response was found to answer. */
+/** The call that a response answers. */
 export interface AnsweredCall {
   readonly blockId: string;
   readonly name: string;
 }
 
-/** The pairs of one conversation. Ids that it makes up depend on origins alone. */
+/** The pairs of one conversation. Generated ids depend on origins alone. */
 export class CallPairing {
   readonly #taken = new Set<string>();
-  readonly #byId = new Map<string, OpenCallQueue<OpenCall>>();
-  readonly #calls = new NamedCallQueues<OpenCall>();
-  readonly #callsWithoutId = new NamedCallQueues<OpenCall>();
+  readonly #byId = new Map<string, OpenCallQueue>();
+  readonly #calls = new NamedCallQueues();
+  readonly #callsWithoutId = new NamedCallQueues();
   #step = 0;
 
-  /** The model speaks again after it was answered. */
+  /** To be called for each new answer of the model. */
   beginStep(): void {
     this.#step += 1;
   }
 
-  /** Notes a call, and returns the id by which blocks name it: one that no other call has. */
+  /** Adds a call, and returns its unique id in blocks. */
   call({ id, name }: ToolUseName, origin: Origin): string {
     const blockId = this.#idFor(id, origin);
     const call = { id, name, blockId, step: this.#step, isAnswered: false };
@@ -47,8 +46,8 @@ export class CallPairing {
   }
 
   /**
-   * Finds the call that a response answers, and closes it unless more responses are to come. A response
-   * that answers none gets an id of its own.
+   * Finds the call that a response answers. If the response is complete, no later one can answer that call. A response without a
+   * call gets a generated id.
    */
   answer(response: ToolUseName, origin: Origin, isComplete: boolean): AnsweredCall {
     const call = this.#callOf(response);
@@ -65,10 +64,10 @@ export class CallPairing {
     if (this.#byId.get(call.id)?.next(this.#step) === undefined) this.#byId.delete(call.id);
   }
 
-  /** A call of an earlier step that was never answered must not take the response to one of this step. */
+  /** Prefers calls of the present step to unanswered ones of earlier steps. */
   #callOf({ id, name }: ToolUseName): OpenCall | undefined {
     if (id === undefined) return this.#calls.next(name, this.#step);
-    // Two ids that differ are no pair.
+    // A call with a different id is no match.
     return this.#byId.get(id)?.next(this.#step) ?? this.#callsWithoutId.next(name, this.#step);
   }
 
@@ -78,4 +77,70 @@ export class CallPairing {
     this.#taken.add(free);
     return free;
   }
+}
+
+/** Answered calls are dropped from the front of a queue if they are at least this many, and half of it. */
+const MIN_TRIMMED = 64;
+
+/** Calls in order. All operations together are linear in the number of calls. */
+class OpenCallQueue {
+  #calls: OpenCall[] = [];
+  /** All calls before this index are answered. */
+  #oldest = 0;
+  /** All calls before this index are answered or of earlier steps. */
+  #present = 0;
+
+  add(call: OpenCall): void {
+    this.#calls.push(call);
+    this.#trim();
+  }
+
+  /**
+   * Returns the oldest open call of a step, else the oldest one of earlier steps; `undefined` if there is none.
+   *
+   * @param step no lower than in earlier calls of this method
+   */
+  next(step: number): OpenCall | undefined {
+    this.#trim();
+    for (; this.#present < this.#calls.length; this.#present += 1) {
+      const call = this.#calls[this.#present];
+      if (call?.isAnswered === false && call.step === step) return call;
+    }
+    return this.#calls[this.#oldest];
+  }
+
+  #trim(): void {
+    while (this.#calls[this.#oldest]?.isAnswered === true) this.#oldest += 1;
+    if (this.#oldest >= MIN_TRIMMED && this.#oldest * 2 >= this.#calls.length) {
+      this.#calls = this.#calls.slice(this.#oldest);
+      this.#present -= this.#oldest;
+      this.#oldest = 0;
+    }
+    this.#present = Math.max(this.#present, this.#oldest);
+  }
+}
+
+/** Queues by name, and one of all calls. */
+class NamedCallQueues {
+  readonly #all = new OpenCallQueue();
+  readonly #byName = new Map<string, OpenCallQueue>();
+
+  add(call: OpenCall): void {
+    this.#all.add(call);
+    if (call.name !== undefined) queueOf(this.#byName, call.name).add(call);
+  }
+
+  /** Returns the next call with this name, or with any name if it is `undefined`; see `OpenCallQueue.next`. */
+  next(name: string | undefined, step: number): OpenCall | undefined {
+    return (name === undefined ? this.#all : this.#byName.get(name))?.next(step);
+  }
+}
+
+/** Returns the queue of a key, creating it if it is missing. */
+function queueOf(queues: Map<string, OpenCallQueue>, key: string): OpenCallQueue {
+  const known = queues.get(key);
+  if (known !== undefined) return known;
+  const queue = new OpenCallQueue();
+  queues.set(key, queue);
+  return queue;
 }

@@ -1,5 +1,5 @@
-// What the plugins of hosts have in common: a compactor with the defaults of agents, whose conversations are the host's
-// sessions, and which never throws at the host. Knows no host, and no format of messages.
+// Shared by the plugins of hosts: a compactor with defaults for agents, with one conversation per session of the host, which
+// never throws. Knows no host, and no format of messages.
 
 import { createCompactor } from '../main/compactor.js';
 import type { Compactor } from '../main/compactor.js';
@@ -12,34 +12,34 @@ import type { MessageCompactor } from './message-compactor.js';
 import type { MessageFormat } from './message-format.js';
 import { isSameList } from './same-value.js';
 
-/** What is known of one call to a model. */
+/** Arguments of one call to a model. */
 export interface HostCall extends Omit<CompactCall, 'conversationId' | 'compactByProvider'> {
-  /** The host's own id of the session. */
+  /** The host's id of the session. */
   readonly sessionId: string;
-  /** Tokens that the model accepts. */
+  /** Context window of the model, in tokens. */
   readonly contextLimit?: number | undefined;
 }
 
-/** Informative placeholders, for a host gives originals back. */
+/** Informative placeholders, because hosts have the tool `recall`. */
 const SETTINGS = { 'compression.density.placeholder': 'informative' } as const;
 
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
   readonly #compactor: Compactor;
   readonly #compact: MessageCompactor<Message>;
-  /** By model, the tokens that the host takes it to accept. */
+  /** By model, its context window as the host knows it, in tokens. */
   readonly #limits = new Map<string, number>();
-  /** By session, why its last call was sent uncompacted; those that went well are not in it. */
+  /** By session, why its last call was sent uncompacted. */
   readonly #failures = new Map<string, string>();
 
-  /** @throws TypeError or RangeError for options that no compactor takes. */
+  /** @throws TypeError or RangeError for invalid options of the compactor. */
   constructor(format: MessageFormat<Message>, options: CompactorOptions = {}) {
     const settings = { ...SETTINGS, ...options.settings };
     const contextLimit = (modelName: string): number | undefined => this.#limits.get(modelName);
     this.#compactor = createCompactor({ contextLimit, ...options, settings });
     this.#compact = createMessageCompactor(this.#compactor, format, {
       canRecall: true,
-      // Without it, what a provider reports says nothing about the messages.
+      // Required to interpret the tokens that a provider reports.
       overheadTokens: options.overheadTokens ?? 0,
       onError: 'throw',
       logger: options.logger,
@@ -49,7 +49,7 @@ export class HostCompactor<Message> {
   /**
    * Returns the messages to send. Never throws.
    *
-   * @returns the list itself when nothing of it is edited, when its signal was aborted, and when anything in ctxfold fails
+   * @returns the same list if nothing is edited, the signal is aborted, or anything in ctxfold fails
    */
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const { sessionId, contextLimit, ...rest } = call;
@@ -71,33 +71,33 @@ export class HostCompactor<Message> {
     return this.#failures.has(sessionId);
   }
 
-  /** Takes what a provider has refused a request with, for the limit that it names. */
+  /** Passes on a provider's error, which may state the model's limit. */
   reportRefusal(thrown: unknown, modelName: string | undefined): void {
     this.#compactor.reportRefusal(thrown, modelName);
   }
 
-  /** How much less was sent in a session, as `−43 %`; `undefined` before its first call. */
+  /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */
   saving(sessionId: string): string | undefined {
     const costs = this.#reportOf(sessionId)?.costs;
     return costs && percentLess(costs);
   }
 
-  /** Tokens of messages that all calls of a session have sent so far, by estimate. */
+  /** Estimated tokens of messages that all calls of a session have sent so far. */
   sentTokens(sessionId: string): number {
     return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
   }
 
-  /** What became of a session, in lines for its user. */
+  /** Describes a session for its user, in lines of text. */
   status(sessionId: string): string {
     const report = this.#reportOf(sessionId);
     const failure = this.#failures.get(sessionId);
     const lines =
-      report === undefined ? ['No call of this session was compacted yet.'] : told(report);
+      report === undefined ? ['No call of this session was compacted yet.'] : describe(report);
     if (failure !== undefined) lines.push(`The last call was sent as it was: ${failure}`);
     return ['ctxfold', ...lines].join('\n');
   }
 
-  /** Ends the sessions and the worker threads. */
+  /** Closes the sessions and the worker threads. */
   close(): Promise<void> {
     return this.#compactor.close();
   }
@@ -114,7 +114,7 @@ function percentLess({ sentTokens, uncompacted }: Costs): string {
   return `−${Math.round((1 - share) * 100)} %`;
 }
 
-function told({ costs, givenMessages, sentMessages }: ConversationReport): string[] {
+function describe({ costs, givenMessages, sentMessages }: ConversationReport): string[] {
   const { requests, sentTokens, uncompacted, rewrites } = costs;
   const tokens = (count: number): string => count.toLocaleString('en-US');
   return [

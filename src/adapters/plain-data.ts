@@ -1,29 +1,29 @@
-// The one walk over what a caller hands over: whatever is inside, readers and rewriting see plain data that ends,
-// and never an accessor, a proxy, a cycle or a depth of the caller's. Knows no format.
+// Copies what a caller passes to finite plain data, so that readers and `rewrite` never see its accessors, proxies, cycles or
+// deep nesting. Knows no format.
 
 import { types } from 'node:util';
 import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
 
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Characters of a path that an error shows from its beginning and from its end. */
+/** Characters from the start and the end of a path that an error shows. */
 const SHOWN_START = 100;
 const SHOWN_END = 50;
 
 /**
- * Returns a copy as JSON would make it: each property read once, `toJSON` asked, functions and what is undefined left
- * out, a number that JSON does not know as `null`. Texts and bytes are the same ones. Of an instance of a
- * class, the accessors of the class count as properties, at the top only.
+ * Returns a copy like a round trip through JSON: reads each property once, calls `toJSON`, omits functions and `undefined`, replaces
+ * NaN and infinities by `null`. Strings and bytes are shared with the original. At the top level, accessors of an
+ * instance's class count as properties.
  *
- * @param where names the value in errors, as `message 3`
- * @throws TypeError naming the place of a cycle, of what is nested more than 256 levels deep or has more than
- *   1,000,000 values, of a bigint, and of what throws when it is read
+ * @param where names the value in errors, such as `message 3`
+ * @throws TypeError naming the path of a cycle, a bigint, a value nested more than 256 levels deep, a property that throws when it is
+ *   read, or if there are more than 1,000,000 values
  */
 export function plainData(value: unknown, where: string): unknown {
   return new PlainCopy(where).copyOf(value, accessorsOf);
 }
 
-/** `plainData`, or `undefined` where that throws. */
+/** Returns `plainData`, or `undefined` if that throws. */
 export function tryPlainData(value: unknown): unknown {
   try {
     return plainData(value, 'the value');
@@ -33,7 +33,7 @@ export function tryPlainData(value: unknown): unknown {
 }
 
 /**
- * Returns what may be spread to get all that a message says: the message itself where it is a plain object, and else
+ * Returns an object whose own properties are the whole content of a message: the message itself if it is a plain object, else
  * its plain data.
  */
 export function spreadable<Message extends object>(message: Message): Message {
@@ -47,7 +47,7 @@ const noKeys: KeysOf = () => [];
 
 class PlainCopy {
   readonly #where: string;
-  /** The objects on the way from the root to the value at hand, and the keys between them. */
+  /** The objects from the root to the current value, and the keys between them. */
   readonly #ancestors: object[] = [];
   readonly #path: (string | number)[] = [];
   #values = 0;
@@ -63,7 +63,7 @@ class PlainCopy {
       case 'boolean':
         return value;
       case 'number':
-        // JSON knows one zero.
+        // Turns -0 into 0, as JSON does.
         return Number.isFinite(value) ? value + 0 : null;
       case 'bigint':
         return this.#refuse('a bigint');
@@ -75,7 +75,6 @@ class PlainCopy {
   }
 
   #copyOfObject(value: object, moreKeys: KeysOf): unknown {
-    // What bytes say is for nobody here.
     if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return value;
     if (this.#ancestors.includes(value)) this.#refuse('a circular reference');
     if (this.#ancestors.length >= maxDepth) {
@@ -87,7 +86,6 @@ class PlainCopy {
     return copy;
   }
 
-  /** What an object wants to be sent as. */
   #asJson(value: object): unknown {
     return this.#guard(() => {
       const { toJSON } = value as { readonly toJSON?: unknown };
@@ -157,7 +155,7 @@ class PlainCopy {
   }
 }
 
-/** The names of what the class of an instance makes of it when it is asked. */
+/** Names of the accessors that an instance inherits from its class. */
 function accessorsOf(value: object): readonly string[] {
   const names = new Set<string>();
   let prototype: unknown = Object.getPrototypeOf(value);
@@ -175,7 +173,7 @@ function isPlainObject(value: object): boolean {
   return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
 }
 
-/** Whether it is the `Object.prototype` of this realm or of another one. */
+/** Whether it is the `Object.prototype` of any realm. */
 function isRootPrototype(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null;
 }

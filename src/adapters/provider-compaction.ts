@@ -1,5 +1,5 @@
-// From a session that wants its oldest entries compacted by the provider to messages that the provider is sent. Makes no request
-// itself: that is what a call of the adapter brings along.
+// Compaction by the provider: finds the messages of the oldest entries, and has the call's `compactByProvider` compact them. Makes no
+// request itself.
 
 import { CompressionExecutionError } from '../shared/errors.js';
 import { asArray, asFilledText, asRecord } from '../shared/json.js';
@@ -22,16 +22,15 @@ import type {
 } from './message-format.js';
 import type { MessageView } from './message-view.js';
 
-/** Asks a provider to compact messages, the first ones of a conversation. Rejects when it refused, or answered with nothing. */
+/** Asks a provider to compact the first messages of a conversation. Rejects if the provider refuses, or its answer is empty. */
 export type CompactMessages = (
   messages: readonly unknown[],
   signal: AbortSignal,
 ) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
 
-/** Time that a provider has for it, in milliseconds. */
 const TIMEOUT_MS = 300_000;
 
-/** The failure of a compaction by a provider, in words that hold nothing of a conversation. */
+/** Creates the error for a failed compaction. The message must not quote the conversation. */
 export function compactionFailed(
   message: string,
   options?: ErrorOptions,
@@ -42,7 +41,7 @@ export function compactionFailed(
   });
 }
 
-/** Whatever ended a request for one, as such a failure: messages of an SDK may quote what was sent. @throws the reason of a signal that has ended it. */
+/** Converts the error of a request, without its message, because that may quote what was sent. @throws the reason of an aborted signal. */
 function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
   signal.throwIfAborted();
   if (thrown instanceof CompressionExecutionError) return thrown;
@@ -53,51 +52,56 @@ function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionEr
   return compactionFailed(`the request for it failed (${name}).`);
 }
 
-/** The newest compaction among what the Responses API, or an SDK of the same words, lists as output. */
+/** Returns the newest compaction in an output of the Responses API, or of an SDK with the same format. */
 export function newestCompaction(output: unknown): JsonRecord | undefined {
   const items = asArray(output).map(asRecord);
   return items.findLast((item) => item !== undefined && isCompactionPart(item));
 }
 
-/** The compaction of the Responses API that a model has made, as the data of a message; none where it made none. */
+/** Returns a compaction of the Responses API as the answer of a `CompactMessages`. @throws CompressionExecutionError if there is none. */
 export function compactedTo(data: unknown): Awaited<ReturnType<CompactMessages>> {
   if (data === undefined) throw compactionFailed('the provider made no compaction.');
   const tokens = estimatePayloadTokens(data);
   return { items: [{ kind: COMPACTION_KIND, data, tokens }], keepsReasoning: true };
 }
 
-/** Asks for a compaction, as the last item of a request to the Responses API. */
+/** Requests a compaction, as the last item of a request to the Responses API. */
 export const COMPACTION_TRIGGER = { type: 'compaction_trigger' } as const;
 
-/** Compactions of the Responses API may stand anywhere; what the system and developers said stays where it is. */
+/** A compaction item of the Responses API may be anywhere; system and developer messages stay in place. */
 export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
   takesPinned: true,
   divides: () => true,
   write: (item) => item as never,
 };
 
-const HELD = ['previous_response_id', 'previousResponseId', 'conversation', 'conversationId'];
+const STATE_OPTIONS = [
+  'previous_response_id',
+  'previousResponseId',
+  'conversation',
+  'conversationId',
+];
 
-/** @throws CompressionExecutionError where the server has the items of requests like these, in the words of any SDK */
+/** @throws CompressionExecutionError if the server keeps the items of a request, with the options of any SDK */
 export function assertHoldsNoItems(...requests: readonly unknown[]): void {
-  if (requests.some((request) => HELD.some((key) => asRecord(request)?.[key])))
+  if (requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key])))
     throw compactionFailed('the server holds the items of these requests.');
 }
 
 /**
- * Has the messages of the first entries compacted.
+ * Has the provider compact the messages of the first entries.
  *
- * @param standing the history as it stands: messages do not show yet what the preflight that asks has edited
+ * @param current the history with the edits of the running preflight, which the view does not have yet
  * @throws CompressionExecutionError, or the signal's reason.
  */
 export async function compactHead<Message>(
   view: MessageView<Message>,
-  standing: Pick<HistoryService, 'getRawHistory'>,
+  current: Pick<HistoryService, 'getRawHistory'>,
   ask: CompactMessages | undefined,
   { history, tailStart, signal }: ProviderCompactionRequest,
 ): Promise<ProviderCompacted> {
   if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
-  view.follow(standing.getRawHistory());
+  view.follow(current.getRawHistory());
   const head = view.divide(history, tailStart);
   if (head === null)
     throw compactionFailed('there is no place at which its messages can be divided.');
@@ -114,30 +118,33 @@ export async function compactHead<Message>(
   return { ...answer, length: head.length };
 }
 
-/** Sets what a provider has compacted at a threshold of its own apart from what stands beside it in an entry; `undefined` where there is none. */
-export function withCompactionsApart(entry: PlacedEntry): readonly PlacedEntry[] | undefined {
+/**
+ * Splits an entry at the compactions that a provider made by itself, each of which gets its own entry; `undefined` if there is
+ * none.
+ */
+export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] | undefined {
   if (!entry.blocks.some(isCompaction)) return undefined;
-  const apart: PlacedEntry[] = [];
-  let beside: PlacedBlock[] = [];
-  const end = (): void => {
-    if (beside.length > 0) apart.push({ ...entry, blocks: beside });
-    beside = [];
+  const entries: PlacedEntry[] = [];
+  let others: PlacedBlock[] = [];
+  const flush = (): void => {
+    if (others.length > 0) entries.push({ ...entry, blocks: others });
+    others = [];
   };
   for (const block of entry.blocks) {
     if (isCompaction(block)) {
-      end();
-      apart.push(entryOfProvider([block]));
-    } else beside.push(block);
+      flush();
+      entries.push(entryOfProvider([block]));
+    } else others.push(block);
   }
-  end();
-  return apart;
+  flush();
+  return entries;
 }
 
 function isCompaction(block: PlacedBlock): boolean {
   return block.type === 'opaque' && block.kind === COMPACTION_KIND;
 }
 
-/** Whether a part of a message is a compaction; one that failed holds nothing. */
+/** Whether a part of a message is a compaction; a failed one is empty. */
 export function isCompactionPart(part: JsonRecord): boolean {
   const { type, content, encrypted_content: sealed } = part;
   return (
@@ -145,7 +152,7 @@ export function isCompactionPart(part: JsonRecord): boolean {
   );
 }
 
-/** Writes an entry that ctxfold made, or that holds what a provider answered, as a message. */
+/** Converts an entry that ctxfold wrote, or that has a provider's answer, to a message. */
 export function writeEntry<Message>(
   format: MessageFormat<Message>,
   entry: IContent,

@@ -1,4 +1,4 @@
-// What providers report of a request, in the words of each: Anthropic, OpenAI and whoever speaks like them, Google. Judges no number.
+// Reads the token usage that providers report: Anthropic, OpenAI and compatible APIs, Google. Validates no number.
 
 import { asRecord, asText } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
@@ -6,18 +6,17 @@ import { MAX_REASON_LENGTH } from '../main/preflight/prompt-cache.js';
 import type { CompactCall } from './adapter-options.js';
 import { reportedSum, reportedUsage } from './call-arguments.js';
 
-/** The numbers of one report; those that it does not have are absent. */
+/** The token counts of one report; missing ones are absent. */
 export interface UsageNumbers {
-  /** All of the input. */
+  /** All input tokens. */
   readonly total?: number | undefined;
-  /** What of it no cache was asked for. */
+  /** Input tokens neither read from the cache nor written to it. */
   readonly fresh?: number | undefined;
   readonly read?: number | undefined;
   readonly written?: number | undefined;
   readonly output?: number | undefined;
 }
 
-/** Reads a report. */
 export function usageNumbers(usage: JsonRecord): UsageNumbers {
   const details =
     asRecord(usage['prompt_tokens_details']) ?? asRecord(usage['input_tokens_details']);
@@ -44,8 +43,8 @@ export function usageNumbers(usage: JsonRecord): UsageNumbers {
 }
 
 /**
- * Returns what an answer of OpenAI's or Google's API reports of its request, for the call with the next one:
- * `compact(items, { modelName, ...reportedBy(response) })`. Nothing of what is no answer.
+ * Returns the usage in an answer of OpenAI's or Google's API as arguments of the next call:
+ * `compact(items, { modelName, ...reportedBy(response) })`; `{}` if it is not such an answer.
  */
 export function reportedBy(answer: unknown): CompactCall {
   const record = asRecord(answer);

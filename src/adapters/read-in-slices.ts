@@ -3,7 +3,7 @@
 import { assertMadeEntry } from '../shared/ingestion.js';
 import type { MessageReader, PlacedEntry, Reading } from './message-format.js';
 import { PER_SLICE } from './placed.js';
-import { withCompactionsApart } from './provider-compaction.js';
+import { splitAtCompactions } from './provider-compaction.js';
 
 /**
  * Reads messages with a reader. Yields between slices of messages, or where the reader's own `readInSlices` does.
@@ -26,9 +26,9 @@ export function* readInSlices<Message>(
     pinnedTokens += read.pinnedTokens;
     for (const entry of read.entries) {
       assertHoldable(entry);
-      const apart = withCompactionsApart(entry);
-      if (apart === undefined) entries.push(entry);
-      else entries.push(...apart);
+      const split = splitAtCompactions(entry);
+      if (split === undefined) entries.push(entry);
+      else entries.push(...split);
       if (entries.length % PER_SLICE === 0) yield;
     }
     if (part === messages) break;

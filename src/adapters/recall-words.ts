@@ -1,21 +1,19 @@
-// What a model is told of the tool `recall`, by which it gets back what was taken out of its conversation: one wording for
-// the AI SDK and for the plugins of hosts. Finds no originals.
+// The texts that a model sees of the tool `recall`, which returns results that were removed from its conversation: shared by the
+// AI SDK and the plugins of hosts. Looks nothing up.
 
-/** What the tool is for. */
 export const RECALL_DESCRIPTION: string =
   'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
   'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original]. Use it ' +
   'when you need details that the placeholder does not have, instead of running that tool again. It gives ' +
   'what the tool answered back then: to learn how things are now, run the tool again instead.';
 
-/** What its one argument is. */
 export const RECALL_ID_DESCRIPTION =
   'The id that the placeholder has in quotes, without the quotes.';
 
 /** The answer to a call without an id. */
 export const NO_RECALL_ID = 'Nothing was recalled: give the id of a tool call as `id`, a text.';
 
-/** The JSON Schema of its input. */
+/** JSON Schema of the tool's input. */
 export const RECALL_SCHEMA: Readonly<Record<string, unknown>> = {
   type: 'object',
   properties: { id: { type: 'string', description: RECALL_ID_DESCRIPTION } },
@@ -25,12 +23,12 @@ export const RECALL_SCHEMA: Readonly<Record<string, unknown>> = {
 
 const MAX_SHOWN_ID_LENGTH = 100;
 
-/** An id as an answer shows it. */
+/** Returns an id quoted and truncated for an answer. */
 export function shownId(id: string): string {
   return JSON.stringify(id.slice(0, MAX_SHOWN_ID_LENGTH));
 }
 
-/** The answer for an id that nothing is known of. */
+/** The answer for an unknown id. */
 export function adviceForAbsent(id: string): string {
   return (
     `No original is on record for ${shownId(id)}. If its result stands in the conversation, read it there; ` +

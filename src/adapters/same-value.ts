@@ -1,26 +1,25 @@
-// Whether two values of plain data say the same: how messages are recognized that an SDK builds anew.
+// Deep equality of plain data, which recognizes messages that an SDK has rebuilt.
 
 import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
 
-/** Nothing deeper or larger is taken in; it also ends what holds itself, once or many times. */
+/** Histories accept nothing deeper or larger. The limits also end the comparison of cyclic values. */
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Tells of members that make no difference. */
+/** Whether a member is left out of the comparison. */
 export type IsIgnored = (key: string, value: unknown) => boolean;
 
 /**
- * Deep equality on plain data: objects, arrays, primitives, besides these bytes, dates and URLs. A key
- * whose value is `undefined` is no different from one that is not there. Strings that are shared cost
- * nothing, whatever their length. Values nested more than 256 levels deep are not the same, nor are those with more
- * than 1,000,000 values; what throws when it is looked at is the same as nothing.
+ * Deep equality of plain data: objects, arrays and primitives, also bytes, dates and URLs. A key whose value is `undefined`
+ * equals a missing one. Comparing a string with itself costs nothing, whatever its length. Values nested more than
+ * 256 levels deep or with more than 1,000,000 values are never equal, nor are values that throw when they are read.
  *
- * @param isIgnored @default nothing is
+ * @param isIgnored @default no member is
  */
 export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignoreNothing): boolean {
   try {
     return new Comparison(isIgnored).isSame(a, b, 0);
   } catch {
-    // Whoever takes such a value in is told; whoever asks whether it is known needs an answer.
+    // The reader reports the error if the value is used.
     return false;
   }
 }
@@ -28,20 +27,19 @@ export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignor
 const ignoreNothing: IsIgnored = () => false;
 
 /**
- * Whether one value is a copy of the other, in plain objects and arrays: true only where `isSameValue` is, whatever that
- * ignores, and in a third of its time. Where it is false, nothing is said.
+ * Fast path of `isSameValue`, for plain objects and arrays, in a third of its time. If it returns true, so does `isSameValue`, whatever
+ * is ignored; if false, the values may still be equal.
  */
 export function isPlainCopy(a: unknown, b: unknown): boolean {
   try {
     valuesLeft = maxValues;
     return isCopy(a, b, maxDepth);
   } catch {
-    // Whoever asks further is told by `isSameValue`, and whoever takes the value in by its reader.
     return false;
   }
 }
 
-/** Values that the comparison under way may still look at: no object of its own for each message. */
+/** Values that the current comparison may still visit. A global avoids an allocation for each message. */
 let valuesLeft = 0;
 
 function isCopy(a: unknown, b: unknown, depth: number): boolean {
@@ -56,7 +54,7 @@ function isCopy(a: unknown, b: unknown, depth: number): boolean {
   for (const key in a) {
     const value = (a as Members)[key];
     valuesLeft -= 1;
-    // A member without a value may stand for none.
+    // May equal a missing member.
     if (value === undefined || valuesLeft < 0) return false;
     const other = (b as Members)[key];
     if (!(typeof value === 'string' && value === other) && !isCopy(value, other, depth - 1)) {
@@ -121,7 +119,7 @@ class Comparison {
     return unmatched === 0;
   }
 
-  /** Counts before it is compared: a sparse array can claim billions of elements. */
+  /** Counts before comparing: a sparse array can claim billions of elements. */
   #mayCompare(values: number): boolean {
     this.#values += values;
     return this.#values <= maxValues;
