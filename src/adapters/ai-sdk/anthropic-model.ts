@@ -1,19 +1,19 @@
-// Which models bind their reasoning to what stands before it. Knows names alone.
+// Recognizes models that bind their reasoning to the messages before it, by their names.
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 
-/** A model of the AI SDK, or what its gateway calls it. */
+/** A model of the AI SDK, or its name at the AI gateway. */
 export type ModelReference = string | { readonly provider: string; readonly modelId: string };
 
 /**
- * What is known of a call by its model. Anthropic refuses reasoning once anything before it has changed, so
- * there it goes with the first edit, whoever serves the model: the name says `anthropic` then, as in
- * `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock and `anthropic/claude-…` at a gateway.
+ * Returns call arguments that follow from the model. Anthropic's models reject reasoning once anything before it has changed, so
+ * it is removed from the first edit on. Whoever serves them, the name contains `anthropic`:
+ * `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway.
  */
 export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
-  // A model that the application made up may say nothing of itself.
+  // A custom model may lack these fields.
   const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
   const modelName = asText(model) ?? asText(modelId);
   const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;

@@ -1,29 +1,32 @@
-// The adapter for a single model of the AI SDK: a middleware that hands each prompt to the engine, also those of
-// calls that have no `prepareStep`. Touches nothing of a call but its prompt.
+// The adapter for a single model of the AI SDK: a middleware that compacts each prompt, also of calls without `prepareStep`, or has
+// the model's provider do it. Changes nothing of a call but its prompt.
 
 import type { Compactor } from '../../main/compactor.js';
+import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
+import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-compaction.js';
+import type { CompactMessages } from '../provider-compaction.js';
+import { isSameList } from '../same-value.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { isSameList } from '../same-value.js';
-import { compactionByModel } from './provider-compaction.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
 
-/** What is looked at of a call to a model. */
+/** The part of a model call that is used. */
 export interface ModelCall<Params> {
   readonly params: Params;
   readonly model: ModelReference;
 }
 
-/** What is looked at of the parameters of such a call. */
+/** The parameters of a model call that are used. */
 export interface PromptParams {
   readonly prompt: readonly SdkMessage[];
   readonly abortSignal?: AbortSignal | undefined;
-  /** Says how long a prompt is to be cached. */
+  /** May say how long the prompt is to be cached. */
   readonly providerOptions?: object | undefined;
 }
 
@@ -31,66 +34,136 @@ export interface PromptParams {
 export interface CompactionMiddleware {
   readonly specificationVersion: 'v3';
   /**
-   * Returns the parameters with the prompt to send, or as they are when nothing is to be edited. Rejects with
-   * `ContextWindowExceededError` when the prompt cannot be made to fit, and with the reason of its signal.
+   * Returns the parameters with the compacted prompt, or the same object if nothing is edited. Rejects with
+   * `ContextWindowExceededError` if the prompt cannot be made to fit, and with the reason of its signal.
    */
   readonly transformParams: <Params extends PromptParams>(
     call: ModelCall<Params>,
   ) => Promise<Params>;
-  /** Returns what the model answers; where it refused a prompt as too long and named its limit, that is remembered. */
+  /** Returns the model's answer. If the model rejects the prompt as too long and names its limit, the compactor remembers that. */
   readonly wrapGenerate: <Result>(call: {
     readonly doGenerate: () => PromiseLike<Result>;
     readonly model: ModelReference;
   }) => Promise<Result>;
-  /** The same for an answer that is streamed. */
+  /** The same for a streamed answer. */
   readonly wrapStream: <Result>(call: {
     readonly doStream: () => PromiseLike<Result>;
     readonly model: ModelReference;
   }) => Promise<Result>;
 }
 
-/** By compactor, the models that have left a request for a compaction aside. */
-const DEAF = new WeakMap<Compactor, Set<string>>();
+/** By compactor, the models that have ignored a compaction request. */
+const IGNORING_MODELS = new WeakMap<Compactor, Set<string>>();
 
 /**
- * Makes a middleware for `wrapLanguageModel`. It may serve many models and conversations: the AI SDK builds each
- * prompt anew, and the conversation is recognized by what its messages say. May be made anew as well: with
- * the same compactor and the same options, a conversation goes on in the session that it began in.
+ * Creates a middleware for `wrapLanguageModel`. It may serve many models and conversations: the AI SDK rebuilds each
+ * prompt, and the conversation is recognized by the content of its messages. It may also be created anew: with
+ * the same compactor and equal options, a conversation continues in its session.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function compactionMiddleware(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): CompactionMiddleware {
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
-  const deaf = DEAF.get(compactor) ?? new Set();
-  DEAF.set(compactor, deaf);
+  const ignoring = IGNORING_MODELS.get(compactor) ?? new Set();
+  IGNORING_MODELS.set(compactor, ignoring);
   return {
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {
       const { model, params } = checkedFields(modelCall, 'a call to a model');
       const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
       const cacheTtlMs = cacheTtlIn({ providerOptions: params.providerOptions });
-      const compactByProvider = compactionByModel(modelCall, deaf);
+      const compactByProvider = compactionByModel(modelCall, ignoring);
       const call = { ...describeModel(model), signal, cacheTtlMs, compactByProvider };
       const prompt = await compact(params.prompt, call);
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     },
-    wrapGenerate: ({ doGenerate, model }) => learning(doGenerate, model),
-    wrapStream: ({ doStream, model }) => learning(doStream, model),
+    wrapGenerate: ({ doGenerate, model }) => reportingRefusal(doGenerate, model),
+    wrapStream: ({ doStream, model }) => reportingRefusal(doStream, model),
   };
 
-  /** A refusal that names the model's limit is remembered. */
-  async function learning<Result>(
-    ask: () => PromiseLike<Result>,
+  async function reportingRefusal<Result>(
+    call: () => PromiseLike<Result>,
     model: ModelReference,
   ): Promise<Result> {
     try {
-      return await ask();
+      return await call();
     } catch (thrown) {
       compactor.reportRefusal(thrown, describeModel(model).modelName);
       throw thrown;
     }
   }
+}
+
+interface GeneratingModel {
+  readonly doGenerate: (call: object) => PromiseLike<unknown>;
+}
+
+const IGNORED =
+  'the model has answered as if it was asked for none: that takes @ai-sdk/openai 4, and a provider that knows it.';
+
+/**
+ * Returns a function that has the call's model compact messages: it repeats the call with the trigger, for the leading system
+ * messages and these, without streaming. It rejects with the reason if the model does not support that.
+ *
+ * @param ignoring models that have ignored the trigger and answered normally; they are not asked again, because an answer costs money
+ */
+function compactionByModel(
+  { model, params }: ModelCall<PromptParams>,
+  ignoring: Set<string>,
+): CompactMessages {
+  return async (messages, signal) => {
+    const target = asRecord(model) ?? {};
+    // The SDK names the options after the provider of the Responses API.
+    const name = optionsNameOf(target);
+    const fullName = `${String(target['provider'])}/${String(target['modelId'])}`;
+    if (ignoring.has(fullName)) throw compactionFailed(IGNORED);
+    const options = asRecord(params.providerOptions) ?? {};
+    const providerOptions = { ...asRecord(options['openai']), ...asRecord(options[name]) };
+    assertHoldsNoItems(providerOptions);
+    const systemEnd = params.prompt.findIndex(({ role }) => role !== 'system');
+    const call = {
+      ...params,
+      prompt: [...params.prompt.slice(0, systemEnd), ...messages],
+      providerOptions: { ...options, [name]: { ...providerOptions, compactionTrigger: true } },
+      abortSignal: signal,
+    };
+    const answer = asRecord(await (target as unknown as GeneratingModel).doGenerate(call));
+    const parts = asArray(answer?.['content']).map(asRecord);
+    const compaction = parts.findLast((part) => part?.['kind'] === 'openai.compaction');
+    if (compaction === undefined && parts.length > 0) {
+      ignoring.add(fullName);
+      throw compactionFailed(IGNORED);
+    }
+    const { kind, providerMetadata } = compaction ?? {};
+    const part = { type: 'custom', kind, providerOptions: providerMetadata };
+    return compactedTo(
+      isFilled(providerMetadata) ? { role: 'assistant', content: [part] } : undefined,
+    );
+  };
+}
+
+/** @throws CompressionExecutionError if the AI SDK cannot carry the model's compactions */
+function optionsNameOf({ provider, specificationVersion: version }: JsonRecord): string {
+  const known = asText(provider) ?? 'a model without a provider';
+  if (known.includes('anthropic'))
+    throw compactionFailed(
+      "the AI SDK's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
+    );
+  const name = ['azure', 'openai'].find((each) => known.includes(each));
+  if (name === undefined || !known.endsWith('.responses'))
+    throw compactionFailed(
+      `the AI SDK carries compactions of OpenAI's Responses API alone, and this is ${known}.`,
+    );
+  if (version === 'v2' || version === 'v3')
+    throw compactionFailed('the package for OpenAI knows no compaction before @ai-sdk/openai 4.');
+  return name;
+}
+
+/** Whether a compaction part has content. */
+function isFilled(providerMetadata: unknown): boolean {
+  const providers = Object.values(asRecord(providerMetadata) ?? {}).map(asRecord);
+  return providers.some((data) => asFilledText(data?.['encryptedContent']) !== undefined);
 }

@@ -1,4 +1,4 @@
-// The adapter for whoever calls a model of the AI SDK in a loop of their own.
+// The adapter for loops of your own over a model of the AI SDK.
 
 import type { ModelMessage } from 'ai';
 import type { Compactor } from '../../main/compactor.js';
@@ -9,10 +9,10 @@ import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
 import type { SdkMessage } from './sdk-message.js';
 
 /**
- * Makes a function that takes the messages of a conversation and returns those to send. Shares its
+ * Creates a function that takes the messages of a conversation and returns those to send. Shares its
  * conversations with `prepareStep`.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function messageCompactor<Message extends SdkMessage = ModelMessage>(
   compactor: Compactor,
@@ -21,7 +21,7 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
   const compact = createMessageCompactor(compactor, MODEL_MESSAGE_FORMAT, options);
   return Object.assign(
     async (messages: readonly Message[], call?: CompactCall): Promise<Message[]> =>
-      // What comes back was given, or is a copy with fewer parts and other texts in it.
+      // Returned messages are given ones, or copies with fewer parts and other texts.
       (await compact(messages, call)) as Message[],
     { report: () => compact.report() },
   );

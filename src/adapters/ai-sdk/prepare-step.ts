@@ -1,4 +1,4 @@
-// The adapter for the loops of the AI SDK: a `prepareStep` that hands the messages of each step to the engine.
+// The adapter for the loops of the AI SDK: a `prepareStep` that compacts the messages of each step.
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
@@ -10,15 +10,15 @@ import type { ModelReference } from './anthropic-model.js';
 import { isSameList } from '../same-value.js';
 import type { SdkMessage } from './sdk-message.js';
 
-/** How a step is prepared: how conversations are, and what is known of this run. */
+/** Options of the adapter and of this run. */
 export interface PrepareStepOptions extends AdapterOptions {
-  /** Ends the preparation. The AI SDK does not hand over its own: give it what `abortSignal` is given. */
+  /** Aborts the preparation. Pass the run's `abortSignal`: the AI SDK does not pass it to `prepareStep`. */
   readonly signal?: AbortSignal | undefined;
   /** Names the conversation. @default it is recognized by its messages */
   readonly conversationId?: string | undefined;
 }
 
-/** What is looked at of the options that the AI SDK calls a `prepareStep` with. */
+/** The arguments of a `prepareStep` that are used. */
 export interface StepInput<Message> {
   readonly model: ModelReference;
   readonly messages: readonly Message[];
@@ -26,19 +26,19 @@ export interface StepInput<Message> {
 }
 
 /**
- * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send when they differ
- * from those given. Rejects with `ContextWindowExceededError` when they cannot be made to fit, with the
- * signal's reason, and with a `TypeError` for what is no message.
+ * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send if they differ
+ * from those given. Rejects with `ContextWindowExceededError` if they cannot be made to fit, with the
+ * signal's reason, and with a `TypeError` for an invalid message.
  */
 export type PrepareStep = <Message extends SdkMessage>(
   step: StepInput<Message>,
 ) => Promise<{ messages: Message[] } | undefined>;
 
 /**
- * Makes a `prepareStep` for `generateText`, `streamText` and agents. May be made anew for each run: with the
- * same compactor and the same options, a conversation goes on in the session that it began in.
+ * Creates a `prepareStep` for `generateText`, `streamText` and agents. It may be created anew for each run: with the
+ * same compactor and equal options, a conversation continues in its session.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function prepareStep(compactor: Compactor, options: PrepareStepOptions = {}): PrepareStep {
   const {

@@ -1,5 +1,5 @@
-// One part of an AI SDK message as a block. What a part of an unknown kind says is not looked into. Blocks are
-// plain data: no bytes, no URLs, and no payloads of media. Pure.
+// Converts a part of an AI SDK message to a block: plain data without bytes, URLs or media payloads. Parts of unknown kinds
+// become opaque. Pure.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -12,23 +12,23 @@ import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
 import type { ToolOutcome } from './tool-output.js';
 
-/** Where a part stands. */
+/** The context of a part. */
 export interface PartPlace {
   readonly role: SdkMessage['role'];
-  /** For messages of errors. */
+  /** For errors. */
   readonly where: string;
-  /** The call that an approval is for, by its id; absent when its request was not seen. */
+  /** Returns the call of an approval request, by the approval's id; `undefined` if the request was not read. */
   readonly approvedCall: (approvalId: unknown) => string | undefined;
 }
 
-/** JsonRecord that hold what a provider wants back byte for byte with reasoning, whatever its name. */
+/** Option fields that a provider needs back with reasoning, byte-identical. */
 const SIGNATURES = ['signature', 'thoughtSignature', 'itemId'] as const;
 const ENCRYPTED = ['redactedData', 'reasoningEncryptedContent'] as const;
 
 /**
- * Returns the block that stands for a part.
+ * Returns the block for a part.
  *
- * @throws TypeError naming the part when a field that its kind must have is missing
+ * @throws TypeError naming the part if a required field is missing
  */
 export function readPart(part: unknown, place: PartPlace): ContentBlock {
   const { role, where } = place;
@@ -60,13 +60,13 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
   }
 }
 
-/** The SDK has the summary of a compaction at a threshold as a text. */
+/** The SDK represents the summary of an automatic compaction as a text. */
 function isAnthropicCompaction({ text, providerOptions }: JsonRecord): boolean {
   const anthropic = isRecord(providerOptions) ? providerOptions['anthropic'] : undefined;
   return isRecord(anthropic) && anthropic['type'] === 'compaction' && text !== '';
 }
 
-/** An empty text may carry what belongs to the part before it, as Gemini's signature does: it is no text then. */
+/** An empty text may carry provider options of the part before it, such as Gemini's signature. It becomes opaque then. */
 function readText(part: JsonRecord, where: string): ContentBlock {
   const text = textIn(part, 'text', where);
   return text === '' && part['providerOptions'] !== undefined
@@ -85,7 +85,7 @@ function readReasoning(part: JsonRecord, where: string): ThinkingBlock {
   };
 }
 
-/** The first of these fields that holds a text, in the options for any provider. */
+/** Returns the first of these fields that is a string, in the options of any provider. */
 function providerText(part: JsonRecord, keys: readonly string[]): string | undefined {
   const { providerOptions } = part;
   if (!isRecord(providerOptions)) return undefined;
@@ -99,14 +99,14 @@ function providerText(part: JsonRecord, keys: readonly string[]): string | undef
   return undefined;
 }
 
-/** `undefined` for a file that is a text: it weighs what the text weighs. */
+/** Returns `undefined` for a file that is a text, which is opaque and counts as its text. */
 function readMedia(part: JsonRecord): ContentBlock | undefined {
   const { type, mediaType, data, filename } = part;
   if (isRecord(data) && data['type'] === 'text') return undefined;
   const named = typeof mediaType === 'string' ? mediaType : String(type);
   return {
     type: 'media',
-    // AI SDK 7 names the class alone: `image`.
+    // AI SDK 7 may omit the subtype: `image`.
     mimeType: named.includes('/') ? named : `${named}/*`,
     data: '',
     encoding: 'base64',
@@ -114,7 +114,7 @@ function readMedia(part: JsonRecord): ContentBlock | undefined {
   };
 }
 
-/** A call that the provider answers itself never gets a response in a tool message, and would count as open. */
+/** A call that the provider executes is opaque: it never gets a response in a tool message, so it would count as unanswered. */
 function readCall(part: JsonRecord, where: string): ContentBlock {
   if (part['providerExecuted'] === true) return opaque(part);
   const id = textIn(part, 'toolCallId', where);
@@ -149,7 +149,7 @@ function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
   };
 }
 
-/** Media by their kind, for their length says nothing; anything else by the characters of its JSON. */
+/** Media count by their type, because their size says nothing about tokens; anything else by the characters of its JSON. */
 function opaqueTokens(part: JsonRecord): number {
   const { output, data } = part;
   const media = readMedia(part);

@@ -1,5 +1,5 @@
-// A tool for the AI SDK by which a model gets back what was taken out of its conversation. Known to the SDK by
-// its shape alone; what goes wrong is told to the model and never thrown at the run.
+// A tool for the AI SDK that returns results which were removed from the conversation. Imports nothing of the SDK. Errors go to the
+// model as text, and are never thrown.
 
 import type { Compactor } from '../../main/compactor.js';
 import type { RestoredResponse } from '../../main/removal-log/restore.js';
@@ -16,30 +16,29 @@ import {
 } from '../recall-words.js';
 
 /**
- * Whose results the tool gives back: those of one conversation. The options of the conversation's `prepareStep` will
- * do, so that one object says it to both.
+ * The conversation whose results the tool returns. The options of its `prepareStep` can be passed here.
  */
 export type RecallConversation =
   | {
       readonly conversationId: string;
-      /** Where the conversation keeps what goes: one of the same id in another directory is another one. */
+      /** The conversation's directory: the same id in another directory is another conversation. */
       readonly removalLogDirectory: string;
       readonly acrossSessions?: false | undefined;
     }
   | {
-      /** Every open session's, whoever recorded them: for a host that serves one user alone. */
+      /** Returns results of all open sessions, for hosts with a single user. */
       readonly acrossSessions: true;
       readonly conversationId?: undefined;
       readonly removalLogDirectory?: undefined;
     };
 
-/** What the model calls the tool with. */
+/** The tool's input. */
 export interface RecallInput {
   /** The id of a tool call. */
   readonly id: string;
 }
 
-/** A schema that the AI SDK asks for its JSON Schema and for a check, by the Standard Schema interfaces. */
+/** A schema with the Standard Schema interfaces that the AI SDK uses for validation and for the JSON Schema. */
 export interface RecallInputSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -61,20 +60,20 @@ export interface RecallInputSchema {
 export interface RecallTool {
   readonly description: string;
   readonly inputSchema: RecallInputSchema;
-  /** Resolves to the original, as the tool had given it, or to a text that says what to do without it. */
+  /** Resolves to the tool's original result, or to a text that tells the model what to do without it. */
   readonly execute: (input: RecallInput) => Promise<unknown>;
 }
 
 /**
- * Makes a tool that returns the original result of a tool call. Give it to the run as `recall`, the name by
- * which placeholders call it, and set `compression.density.placeholder` to `informative`, so that these tell
- * the ids. Sessions have to keep transcripts; what a transcript holds from before a restart is found as
- * well. What is recalled enters the conversation like any result, and may be taken out of it again.
+ * Creates a tool that returns the original result of a tool call. Pass it to the run as `recall`, the name that
+ * placeholders use, and set `compression.density.placeholder` to `informative`, so that placeholders contain
+ * the ids. Sessions must keep removal logs, of which earlier processes' records are found, too. A recalled result enters
+ * the conversation like any other, and may be removed again.
  *
- * Ids of calls are easily guessed, so the tool belongs to one conversation: make one for each run, of the session or
- * by what names the conversation and its transcript.
+ * Ids of calls are easy to guess, so a tool belongs to one conversation: create one for each run, from the session or
+ * from the conversation's id and directory.
  *
- * @throws TypeError when no conversation is named.
+ * @throws TypeError if no conversation is named.
  */
 export function recallTool(session: Pick<Session, 'sessionId' | 'restore'>): RecallTool;
 export function recallTool(
@@ -111,7 +110,7 @@ function ofConversation(
   conversation: RecallConversation | undefined,
 ): Restore {
   const { conversationId, removalLogDirectory, acrossSessions } = conversation ?? {};
-  // Checked here, for an error of `restore` is told to the model and not to whoever made the tool.
+  // Checked here, because errors of `restore` go to the model and not to the caller.
   const scope: unknown = { sessionId: conversationId, acrossSessions };
   assertSessionScope(scope);
   if (
@@ -132,7 +131,7 @@ const INPUT_SCHEMA: RecallInputSchema = {
       const { id } = Object(value) as { readonly id?: unknown };
       return typeof id === 'string' ? { value: { id } } : { issues: [{ message: NO_RECALL_ID }] };
     },
-    // The SDK may add to what it is given.
+    // The SDK may modify the schema.
     jsonSchema: {
       input: () => structuredClone(RECALL_SCHEMA),
       output: () => structuredClone(RECALL_SCHEMA),
@@ -140,10 +139,10 @@ const INPUT_SCHEMA: RecallInputSchema = {
   },
 };
 
-/** A tool that failed may have said so in its error alone. */
+/** Returns the error of a failed call without a result. */
 function originalOf({ response: { result, error } }: RestoredResponse): unknown {
-  const isSilent = result === undefined || result === null || result === '';
-  return isSilent && error !== undefined ? error : result;
+  const isEmpty = result === undefined || result === null || result === '';
+  return isEmpty && error !== undefined ? error : result;
 }
 
 function adviceFor(thrown: unknown, id: string): string {

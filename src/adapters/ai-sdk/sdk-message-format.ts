@@ -1,5 +1,5 @@
-// The message format of the AI SDK, 6 and 7: reads messages as entries, and writes back what an edit left of them.
-// Serves `ModelMessage` and the prompt of a language model alike, for they differ only in parts that are not looked into.
+// The message format of AI SDK 6 and 7: reads messages as entries, and applies edits to them. Serves `ModelMessage` and the prompt
+// of a language model, which differ only in parts that are not interpreted.
 
 import { kindOf } from '../../shared/misuse.js';
 import { isRecord } from '../../shared/json.js';
@@ -30,9 +30,9 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
   tool: 'tool',
 };
 
-/** Reads and writes messages of one kind. A message of the system is pinned. */
+/** Reads and writes messages. System messages are pinned. */
 export class SdkMessageFormat implements MessageFormat<SdkMessage> {
-  /** A compaction stands in a message of its own, as the SDK has it. */
+  /** A compaction is a message of its own, as in the SDK. */
   readonly provider = ITEM_PROVIDER_MESSAGES as ProviderMessages<SdkMessage>;
 
   createReader(): MessageReader<SdkMessage> {
@@ -51,7 +51,7 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
     }
     const content: SdkPart[] = [];
     let at = 0;
-    // A loop, as all that was ever edited is written anew when an SDK builds its messages anew.
+    // A loop without closures: if the SDK rebuilds its messages, all edited ones are rewritten on each call.
     for (const part of message.content) {
       const edit = edits.get(at);
       if (edit !== null) content.push(edit === undefined ? part : rewritePart(part, edit));
@@ -60,7 +60,7 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
     return { ...message, content };
   }
 
-  /** Writes parts also where a text would do: a model's prompt knows nothing else. */
+  /** Writes parts, because a model's prompt accepts no string. */
   write({ speaker, blocks }: IContent): SdkMessage {
     const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
     return { role: speaker === 'human' ? 'user' : 'assistant', content };
@@ -70,10 +70,10 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
 /** The format of `ModelMessage`. */
 export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 
-/** The format of a model's prompt. A text reads otherwise there, and is another conversation. */
+/** The format of a model's prompt. Another object, because prompts are separate conversations. */
 export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 
-/** Remembers which call an approval is for: the response to it names the request alone. */
+/** Remembers the calls of approval requests, because the responses contain the approval id only. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
   readonly #approvedCalls = new Map<unknown, string>();
 

@@ -1,5 +1,5 @@
-// What AI SDK 6 and 7 have in common in their messages, as far as compaction looks at them. It holds for a
-// `ModelMessage` and for a message of the prompt that a model is given, so that no type of either is needed.
+// The fields of messages that compaction uses. They are the same in AI SDK 6 and 7, in a `ModelMessage` and in a message of a model's
+// prompt, so no types of the SDK are needed.
 
 import type { JsonRecord } from '../../shared/json.js';
 
@@ -9,24 +9,23 @@ export interface SdkMessage {
   readonly content: string | readonly SdkPart[];
 }
 
-/** A part of a message, told apart by `type`. No interface, for those are no `JsonRecord`. */
+/** A part of a message. Not an interface, because interfaces are not assignable to `JsonRecord`. */
 export type SdkPart = Readonly<{ type: string }>;
 
-/** The parts of a message; a text that stands for its one part is made one. */
+/** Returns the parts of a message; string content becomes one text part. */
 export function partsOf({ content }: SdkMessage): readonly SdkPart[] {
   return typeof content === 'string' ? [textPart(content)] : content;
 }
 
-/** Makes a part that is a text. */
 export function textPart(text: string): SdkPart & { readonly text: string } {
   return { type: 'text', text };
 }
 
 /**
- * Returns the text in a field.
+ * Returns a string field.
  *
- * @param where the place of the object, for the message
- * @throws TypeError when there is none
+ * @param where the place of the object, for errors
+ * @throws TypeError if the field is not a string
  */
 export function textIn(fields: JsonRecord, key: string, where: string): string {
   const value = fields[key];

@@ -1,5 +1,4 @@
-// What a tool said, in the AI SDK's `output` of a tool result: as the result of a response, and with an
-// edited result put back. Pure; never changes an output.
+// Converts the AI SDK's `output` of a tool result to the result of a response, and applies an edited result. Pure.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -7,16 +6,15 @@ import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 
-/** What of a response comes from the output. */
+/** The fields of a response that come from the output. */
 export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error' | 'mediaTokens'>;
 
 const FAILED = 'The tool failed.';
 const DENIED = 'Tool execution denied.';
 
 /**
- * Reads an output: texts and JSON are results as they are, of content the texts with stand-ins for
- * media and what these take, and of a kind that is not known its `value`. An error and a refusal by the user
- * set `error`.
+ * Reads an output. Texts, JSON and values of unknown types are the result as they are. Of content, the result has the texts
+ * and a stand-in for each media item. Errors and denials by the user set `error`.
  */
 export function readToolOutput(output: JsonRecord): ToolOutcome {
   const { type, value } = output;
@@ -38,8 +36,7 @@ export function readToolOutput(output: JsonRecord): ToolOutcome {
 }
 
 /**
- * Returns the output with another result. It becomes a text; one that tells of an error or a refusal goes on
- * telling so, for that is not in the text. Options of the provider stay.
+ * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged.
  */
 export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonRecord {
   const value = payloadText(result);
@@ -59,7 +56,7 @@ function contentText(value: unknown): string {
   return (value as readonly unknown[]).map(itemText).join('\n');
 }
 
-/** The text of an item, or what it is: its payload may be megabytes. */
+/** Returns an item's text, or its type without the payload, which may be megabytes. */
 function itemText(item: unknown): string {
   if (!isRecord(item)) return '';
   const { type, text, mediaType, filename } = item;
@@ -73,7 +70,7 @@ function contentMediaTokens(value: unknown): number {
   return (value as readonly unknown[]).reduce<number>((sum, item) => sum + itemTokens(item), 0);
 }
 
-/** What an item takes that its stand-in does not show. A file that is a text weighs what the text weighs. */
+/** Tokens of a media item. A file that is a text counts as its text. */
 function itemTokens(item: unknown): number {
   if (!isRecord(item)) return 0;
   const { type, text, mediaType, data } = item;
@@ -82,9 +79,9 @@ function itemTokens(item: unknown): number {
     return estimatePayloadTokens(data['text']);
   }
   const named = typeof mediaType === 'string' ? mediaType : type;
-  // The class may be all there is: `image` as a media type, `image-url` as a type.
+  // There may be no subtype: `image` as a media type, `image-url` as a type.
   return payloadTokens(named.replace(/^image(?:-.*)?$/, 'image/*'));
 }
 
-/** `media`, `file` and `image`, and these with how they come: `file-data`, `image-url`, `image-file-id`. */
+/** `media`, `file` and `image`, also with a suffix: `file-data`, `image-url`, `image-file-id`. */
 const MEDIA_ITEM = /^(?:media|file|image)(?:-|$)/;

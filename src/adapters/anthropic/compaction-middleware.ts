@@ -1,53 +1,51 @@
-// Compaction inside an Anthropic client: replaces the messages in the body of a request to the Messages
-// API on its way out. Touches no other field, no other request and no response.
+// Compaction inside an Anthropic client: replaces the messages in the bodies of requests to the Messages API, and reads reported
+// usage from copies of the responses. Changes no other field, no other request and no response.
 
-import type { Middleware } from '@anthropic-ai/sdk';
+import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { cacheTtlIn } from '../cache-marks.js';
-import { messageCompactor } from './message-compactor.js';
-import type { AnthropicMessage } from './message-param-format.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
-import { asText, isRecord, tryParseJson } from '../../shared/json.js';
+import { MAX_REASON_LENGTH } from '../../main/preflight/prompt-cache.js';
+import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
+import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { cacheTtlIn } from '../cache-marks.js';
+import { reportedSum } from '../call-arguments.js';
+import { messageCompactor, reasoningOfRequest } from './message-compactor.js';
+import type { AnthropicMessage } from './message-param-format.js';
 import {
   beginsWithBlock,
   canCompact,
   compactionOnDemand,
   COMPACTION_BETA,
 } from './provider-compaction.js';
-import { reasoningOfRequest } from './reasoning-of-request.js';
-import { ReportedUsage } from './reported-usage.js';
 
 type APIRequest = Parameters<Middleware>[0];
 
-/** A body of the Messages API. */
 interface RequestBody {
   readonly [field: string]: unknown;
   readonly messages: readonly AnthropicMessage[];
 }
 
-/** A request that was made ready before: an attempt that failed is made again with the same body. */
-interface ReadyRequest {
+/** A compacted request, for retries with the same body. */
+interface CompactedRequest {
   readonly body: string;
-  readonly ready: Promise<ReadyBody>;
+  readonly compacted: Promise<CompactedBody>;
 }
 
-interface ReadyBody {
+interface CompactedBody {
   readonly body: string;
-  /** Whether it holds what the provider made of earlier messages. */
-  readonly isCompacted: boolean;
+  /** Whether it starts with a compaction by the provider, which requires the beta. */
+  readonly hasCompaction: boolean;
 }
 
 /**
- * Returns a middleware for `new Anthropic({ middleware: [compactionMiddleware(compactor)] })`. Each
- * request for a message, streamed or not, on every platform, goes out with its messages compacted. Your
- * list of messages stays as it is; go on appending to it.
+ * Returns a middleware for `new Anthropic({ middleware: [compactionMiddleware(compactor)] })`. It compacts the messages of each
+ * request for a message, streamed or not, on every platform. Your list of messages does not change; keep appending to it.
  *
- * What is not touched: counting tokens, message batches, and requests of a thread that the server holds,
- * so `toolRunner` needs `thread: false`; the logger is told once. Stands last in the list, behind `betaRefusalFallbackMiddleware`,
- * which writes bodies itself. What fails in a compaction becomes of the call as `onError` says.
+ * Token counting, message batches, and requests of a thread whose messages the server keeps are not compacted,
+ * so `toolRunner` needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
+ * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function compactionMiddleware(
   compactor: Compactor,
@@ -55,42 +53,41 @@ export function compactionMiddleware(
 ): Middleware {
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
   const usage = new ReportedUsage();
-  const ready = new WeakMap<object, ReadyRequest>();
-  // What a host's logger throws fails no call.
+  const requests = new WeakMap<object, CompactedRequest>();
   const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
-  let isThreadTold = false;
+  let hasWarned = false;
 
   return async (request, next, context) => {
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      if (!isThreadTold) logger.warn(THREAD_WARNING);
-      isThreadTold = true;
+      if (!hasWarned) logger.warn(THREAD_WARNING);
+      hasWarned = true;
       return next(request);
     }
     const { messages } = body;
     const reported = usage.of(messages);
-    const response = await next(withBody(request, await readyBody(request, body)));
-    learnLimit(compactor, response, asText(body['model']));
+    const response = await next(withBody(request, await compactedBody(request, body)));
+    reportRefusal(compactor, response, asText(body['model']));
     if (isRecord(body['context_management'])) return response;
-    usage.note(messages, response, context);
+    usage.read(messages, response, context);
     return response;
 
-    /** Retries bring the object of the first attempt. */
-    async function readyBody(attempt: APIRequest, parsed: RequestBody): Promise<ReadyBody> {
+    /** Caches by the options' body, which is the same object in all attempts. */
+    async function compactedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
       const key = context.options?.body;
       const given = attempt.body as string;
-      const former = isRecord(key) ? ready.get(key) : undefined;
-      if (former?.body === given) return former.ready;
-      const making = compactBody(attempt, parsed);
+      const earlier = isRecord(key) ? requests.get(key) : undefined;
+      if (earlier?.body === given) return earlier.compacted;
+      const compacted = compactBody(attempt, parsed);
       if (isRecord(key)) {
-        ready.set(key, { body: given, ready: making });
-        making.catch(() => ready.delete(key));
+        requests.set(key, { body: given, compacted });
+        compacted.catch(() => requests.delete(key));
       }
-      return making;
+      return compacted;
     }
 
-    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<ReadyBody> {
+    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
       const compacted = await compact(parsed.messages, {
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
@@ -99,39 +96,43 @@ export function compactionMiddleware(
         reasoning: reasoningOfRequest(parsed['thinking']),
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>
-              next({ ...withBody(attempt, { body, isCompacted: true }), signal }),
+              next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),
             )
           : undefined,
       });
-      // One that the caller's messages hold comes with the caller's own beta.
-      const isCompacted =
+      // For a compaction in the caller's own messages, the caller sets the beta.
+      const hasCompaction =
         beginsWithBlock(compacted) && !parsed.messages.includes(compacted[0] as AnthropicMessage);
-      return { body: JSON.stringify({ ...parsed, messages: compacted }), isCompacted };
+      return { body: JSON.stringify({ ...parsed, messages: compacted }), hasCompaction };
     }
   };
 }
 
-/** The body of a request for a message; undefined for any other request. */
+/** Returns the body of a request for a message; `undefined` for any other request. */
 function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const { method, url, body: text }: Partial<Record<keyof APIRequest, unknown>> = request;
   if (asText(method)?.toUpperCase() !== 'POST' || typeof text !== 'string') return undefined;
   if (!MESSAGES_PATH.test(asText(url) ?? '')) return undefined;
   const body = isRequestBody(given) ? given : undefined;
-  // The caller's own objects are recognized at once; a middleware before this one may have written others.
+  // The caller's own objects are recognized without comparing them. A middleware before this one may have changed the text.
   const isOwn = body !== undefined && JSON.stringify(body) === text;
   const parsed = isOwn ? body : tryParseJson(text);
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
   return parsed;
 }
 
-/** A refusal that names the model's limit is remembered; nobody waits for that. */
-function learnLimit(compactor: Compactor, response: unknown, modelName: string | undefined): void {
+/** Passes a rejection, which may state the model's limit, to the compactor in the background. */
+function reportRefusal(
+  compactor: Compactor,
+  response: unknown,
+  modelName: string | undefined,
+): void {
   if (!(response instanceof Response) || response.status !== 400) return;
   response
     .clone()
     .text()
     .then(
-      (said) => compactor.reportRefusal(said, modelName),
+      (text) => compactor.reportRefusal(text, modelName),
       () => undefined,
     );
 }
@@ -145,13 +146,80 @@ function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);
 }
 
-function withBody(request: APIRequest, { body, isCompacted }: ReadyBody): APIRequest {
+function withBody(request: APIRequest, { body, hasCompaction }: CompactedBody): APIRequest {
   if (body === request.body) return request;
   const headers = new Headers(request.headers);
   headers.delete('content-length');
   const betas = headers.get('anthropic-beta') ?? '';
-  if (isCompacted && !betas.includes(COMPACTION_BETA)) {
+  if (hasCompaction && !betas.includes(COMPACTION_BETA)) {
     headers.set('anthropic-beta', betas === '' ? COMPACTION_BETA : `${betas},${COMPACTION_BETA}`);
   }
   return { ...request, headers, body };
+}
+
+/** Reported input usage by the last message of the request, which the next request of the conversation contains. */
+class ReportedUsage {
+  readonly #usage = new WeakMap<object, CompactCall>();
+
+  /** Returns the usage of the last request that these messages continue, if known. */
+  of(messages: readonly object[]): CompactCall | undefined {
+    for (let at = messages.length - 1; at >= 0; at -= 1) {
+      const message = messages[at];
+      const usage = message === undefined ? undefined : this.#usage.get(message);
+      if (usage !== undefined) return usage;
+    }
+    return undefined;
+  }
+
+  /** Reads usage from a copy of a response in the background. Never throws. */
+  read(messages: readonly object[], response: Response, context: MiddlewareContext): void {
+    const last = messages.at(-1);
+    if (!response.ok || last === undefined) return;
+    this.#read(response, context).then(
+      (usage) => {
+        if (usage !== undefined) this.#usage.set(last, usage);
+      },
+      // The caller gets the same error from the response itself.
+      () => undefined,
+    );
+  }
+
+  async #read(response: Response, context: MiddlewareContext): Promise<CompactCall | undefined> {
+    const parsed: unknown = await context.parse(response);
+    if (!isEventStream(parsed)) return usageOf(parsed);
+    for await (const event of parsed) {
+      return isRecord(event) ? usageOf(event['message']) : undefined;
+    }
+    return undefined;
+  }
+}
+
+/** Ignores the usage of messages with server tools, because it is the sum over several requests. */
+function usageOf(message: unknown): CompactCall | undefined {
+  if (!isRecord(message) || !isRecord(message['usage'])) return undefined;
+  const { content, usage } = message;
+  if (Array.isArray(content) && content.some(isServerCall)) return undefined;
+  const {
+    input_tokens: fresh,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+  } = usage;
+  const reported = reportedSum(fresh, read, written);
+  if (reported.reportedInputTokens === undefined)
+    return 'oddUsage' in reported ? reported : undefined;
+  const reason = asText(
+    asRecord(asRecord(message['diagnostics'])?.['cache_miss_reason'])?.['type'],
+  );
+  const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
+  return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
+}
+
+function isServerCall(part: unknown): boolean {
+  if (!isRecord(part)) return false;
+  const { type } = part;
+  return typeof type === 'string' && type !== 'tool_use' && type.endsWith('tool_use');
+}
+
+function isEventStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

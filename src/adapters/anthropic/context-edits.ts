@@ -1,10 +1,9 @@
-// What Anthropic's own context editing has to be told so that it comes nearest to the rules of a session, for who wants the
-// server to do it. Edits nothing.
+// Options for Anthropic's context editing that approximate the rules of a session, for hosts that let the server edit.
 
 import type { Session } from '../../main/session.js';
 import type { FileUse, ToolCatalog } from '../../shared/tool-catalog.js';
 
-/** The `context_management` of a request with the beta `context-management-2025-06-27`. */
+/** `context_management` of a request with the beta `context-management-2025-06-27`. */
 export interface ContextEdits {
   readonly edits: {
     type: 'clear_tool_uses_20250919';
@@ -17,12 +16,12 @@ export interface ContextEdits {
 }
 
 /**
- * Returns what has the server clear results of tools as nearly as it can by a session's working set, else by its recency: no edit
- * when it has neither. The server knows one age for all tools and no files: so results of tools that only read files, which a
- * session keeps longest, are left out; others are cleared past the longest age of theirs, once that pays for the cache.
- * Give `session.densityConfig`'s rules to one of the two, not to both: set `compression.density.workingSet` to `off` then.
+ * Returns options with which the server clears tool results approximately by a session's working set, else by its recency pruning; no
+ * edit if the session has neither. The server has one age for all tools and knows no files. So results of tools that only read
+ * files, which a session keeps longest, are excluded; others are cleared after the highest age among theirs, once that pays for the
+ * cache. Use either these options or the session's own rules, not both: set `compression.density.workingSet` to `off` then.
  *
- * @param overheadTokens system text and tool schemas, which the server counts as well
+ * @param overheadTokens tokens of system text and tool schemas, which the server counts, too
  */
 export function contextEdits(
   { densityConfig, contextLimit }: Pick<Session, 'densityConfig' | 'contextLimit'>,
@@ -37,7 +36,7 @@ export function contextEdits(
     return { edits: [{ type, trigger, keep, clear_tool_inputs: false }] };
   }
   const { searchCalls, outputCalls, otherCalls, paybackCalls, freeTokens } = workingSet;
-  // Half a window stands behind what is cleared, as a rule, and is written to the cache again.
+  // Typically, half a window follows what is cleared, and must be written to the cache again.
   const worthwhile = Math.ceil(contextLimit / 2 / Math.max(1, paybackCalls));
   const readers = readersIn(toolCatalog);
   return {
@@ -57,7 +56,7 @@ export function contextEdits(
   };
 }
 
-/** The tools that do nothing but read files. */
+/** Names of the tools that only read files. */
 function readersIn(catalog: ToolCatalog): string[] {
   const isRead = (use: { readonly access: string }): use is FileUse => use.access === 'read';
   return Object.keys(catalog).filter((name) => catalog[name]?.every(isRead) === true);

@@ -1,5 +1,4 @@
-// The format of Anthropic's Messages API: how its messages are read, recognized, rewritten and made.
-// Stateless; what a conversation remembers is its reader's.
+// The message format of Anthropic's Messages API. Conversation state is in its reader.
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
@@ -23,7 +22,7 @@ export type AnthropicMessage = MessageParam | BetaMessageParam;
 
 /** Reads and writes messages; one instance serves all conversations. */
 export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
-  /** What rewritten messages were made of. */
+  /** By rewritten message, its original. */
   readonly #sources = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
   readonly provider: ProviderMessages<AnthropicMessage> = ANTHROPIC_PROVIDER_MESSAGES;
@@ -32,7 +31,7 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
     return new MessageParamReader();
   }
 
-  /** The message that a rewritten one was made of, or else the message itself. */
+  /** Returns the original of a rewritten message, or the message itself. */
   sourceOf(message: AnthropicMessage): AnthropicMessage {
     return this.#sources.get(message) ?? message;
   }
@@ -42,8 +41,8 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
   }
 
   /**
-   * Returns the message with its parts edited. Reasoning that would come last goes as well, for the API
-   * refuses a message that ends so; a cache breakpoint on a part that is gone is gone.
+   * Returns the message with edited parts. Reasoning at its end is removed, because the API rejects such a message. A cache
+   * breakpoint on a removed part is lost.
    */
   rewrite(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
     const fields = spreadable(message);
@@ -64,7 +63,6 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
   }
 }
 
-/** The one format of all conversations. */
 export const MESSAGE_PARAM_FORMAT: MessageParamFormat = new MessageParamFormat();
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {
@@ -92,7 +90,7 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
   return part;
 }
 
-/** Blank text is refused. */
+/** The API rejects blank texts. */
 function isBlankText(block: ContentBlock): boolean {
   return block.type === 'text' && isBlank(block.text);
 }

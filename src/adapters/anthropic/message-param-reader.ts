@@ -1,5 +1,5 @@
-// Reads the messages of one conversation with Anthropic's Messages API as entries, in their order. A
-// message of the user's that answers calls and says something besides becomes two entries.
+// Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
+// other content becomes two entries.
 
 import { isRecord } from '../../shared/json.js';
 import type { Speaker } from '../../shared/content.js';
@@ -18,9 +18,9 @@ import { readPart } from './read-part.js';
 
 /** Reads messages, and remembers their calls. */
 export class MessageParamReader implements MessageReader<unknown> {
-  /** The names of the tools by the ids of their calls, for what answers them. */
+  /** Names of tools by the ids of calls. */
   readonly #toolNames = new Map<string, string>();
-  /** The calls of pinned messages: what answers one is pinned as well. */
+  /** Calls in pinned messages: messages that answer them are pinned, too. */
   readonly #pinnedCalls = new Set<string>();
 
   read(messages: readonly unknown[], firstIndex: number): Reading {
@@ -84,7 +84,7 @@ function partsOf(given: unknown, index: number): RoleAndParts {
     throw new TypeError(`Expected a message { role, content } at message ${index}.`);
   }
   if (typeof content === 'string') return { role, parts: [{ type: 'text', text: content }] };
-  // A system message may change settings and say nothing.
+  // A system message may change settings only.
   if (role === 'system' && (content === undefined || content === null)) return { role, parts: [] };
   if (!Array.isArray(content)) {
     throw new TypeError(`Expected a text or a list of parts as the content of message ${index}.`);

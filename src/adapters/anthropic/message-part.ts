@@ -1,28 +1,26 @@
-// A part of a message of Anthropic's Messages API as it comes: told apart by `type`, everything else
-// unchecked. Knows which parts belong together; makes no blocks of them.
+// A part of a message of Anthropic's Messages API: only `type` is checked.
 
 import { isRecord } from '../../shared/json.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
-/** A content block of a message, of whatever kind. */
+/** A content block of any type. */
 export interface MessagePart {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Whether a value is a part. */
 export function isMessagePart(value: unknown): value is MessagePart {
   return isRecord(value) && typeof value['type'] === 'string';
 }
 
-/** Whether a part is reasoning, readable or not. */
+/** Whether a part is reasoning, readable or redacted. */
 export function isReasoning({ type }: MessagePart): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** The id of a call, of one of the caller's tools or of one that runs on the server. */
+/** The id of a call, of the caller's tools or of server tools. */
 export function callIdOf({ type, id }: MessagePart): string | undefined {
   return type.endsWith('tool_use') && typeof id === 'string' ? id : undefined;
 }
@@ -33,8 +31,8 @@ export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefin
 }
 
 /**
- * Whether a message has to go back as it came, for what parts it has: a compaction on the server that failed, changes of the tools, a call of a tool on the server whose answer comes in
- * another message, and calls that such a tool makes.
+ * Whether a message must be sent unchanged, because it has a failed compaction, a change of the tools, a call of a server tool whose
+ * answer is in another message, or a call that a server tool makes.
  */
 export function isUntouchable(parts: readonly MessagePart[]): boolean {
   const answered = new Set(parts.map(answeredIdOf));
@@ -57,25 +55,22 @@ function isCalledByServer({ caller }: MessagePart): boolean {
   return isRecord(caller) && caller['type'] !== 'direct';
 }
 
-/**
- * About how many tokens a part takes whose content is not looked into: the characters of its texts
- * over 4, and a constant for each image and file. Linear in its values.
- */
+/** Estimates the tokens of a part of any type: characters over 4, and a constant for each image and file. */
 export function estimatePartTokens(part: MessagePart): number {
   const { fileTokens, characters } = weigh(part);
   return fileTokens + tokensOfCharacters(characters);
 }
 
-/** About how many tokens the images and files take that stand in the content of a result. */
+/** Estimates the tokens of images and files in the content of a result. */
 export function estimateFileTokens(content: unknown): number {
   return Array.isArray(content) ? weigh(content).fileTokens : 0;
 }
 
-/** Of plain data, which ends. */
+/** The content must be plain data: a cycle would never end. */
 function weigh(content: unknown): { readonly fileTokens: number; readonly characters: number } {
   let fileTokens = 0;
   let characters = 0;
-  // A stack instead of recursion: depth costs nothing.
+  // A stack instead of recursion, which deep values would overflow.
   const pending: unknown[] = [content];
   while (pending.length > 0) {
     const value = pending.pop();
@@ -91,7 +86,7 @@ function weigh(content: unknown): { readonly fileTokens: number; readonly charac
   return { fileTokens, characters };
 }
 
-/** Whether a part is an image, or a document whose text is not in it. */
+/** Whether a part is an image, or a document without inline text. */
 export function isFile({ type, source }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'image') return true;
   if (type !== 'document' || !isRecord(source)) return false;

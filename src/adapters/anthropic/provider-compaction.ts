@@ -1,4 +1,4 @@
-// Compaction on demand by Anthropic: the request for it, made of a request for a message, and what comes back.
+// Compaction on demand by Anthropic: derives the request from a request for a message, and reads the answer.
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -8,36 +8,36 @@ import type { CompactMessages } from '../provider-compaction.js';
 import { estimatePartTokens } from './message-part.js';
 import type { AnthropicMessage } from './message-param-format.js';
 
-/** Goes with the request, and with every later one that holds the block. */
+/** Required by the request, and by later ones that contain the block. */
 export const COMPACTION_BETA = 'compact-2026-09-04';
 
-/** A summary needs room, whatever an answer may have. */
+/** Enough for a summary, whatever the request's own `max_tokens` is. */
 const MIN_MAX_TOKENS = 8_192;
 
-/** The block stands first of all, in a message of its own, as it came; what stands behind keeps its thinking. */
+/** The block is the first message, unchanged. Messages after it keep their thinking. */
 export const ANTHROPIC_PROVIDER_MESSAGES: ProviderMessages<AnthropicMessage> = {
-  // Texts of the system and blocks of the server's own would be lost, and the block has to stand first.
+  // The block must be first, and system texts and server blocks before it would be lost.
   takesPinned: false,
   divides: (before, behind) =>
     before.role !== behind.role && (behind.role === 'user' || behind.role === 'assistant'),
   write: (block) => ({ role: 'assistant', content: [block] }) as AnthropicMessage,
 };
 
-/** Whether messages begin with such a block. */
+/** Whether messages start with a compaction block. */
 export function beginsWithBlock([first]: readonly unknown[]): boolean {
   const [part] = asArray(asRecord(first)?.['content']);
   return asRecord(part)?.['type'] === 'compaction';
 }
 
-/** Whether a request of that body can be one for a compaction. */
+/** Whether a compaction can be requested with this body. */
 export function canCompact(body: JsonRecord): boolean {
   return !isRecord(body['context_management']) && !isRecord(body['thread']);
 }
 
 /**
- * Returns what has messages compacted by requests like that of a body.
+ * Returns a function that has messages compacted by a request derived from a body.
  *
- * @param send sends a body with the beta named
+ * @param send sends a body with the beta header
  */
 export function compactionOnDemand(
   body: JsonRecord,
@@ -64,13 +64,13 @@ export function compactionOnDemand(
       summaryTokens(answer) ?? estimatePartTokens({ type: 'text', text: block['content'] });
     return {
       items: [{ kind: 'compaction', data: block, tokens }],
-      // A block that is not signed vouches for nothing behind it.
+      // Thinking after the block is valid only if the block is signed.
       keepsReasoning: typeof block['signature'] === 'string',
     };
   };
 }
 
-/** The same system, tools and model; without what a compaction is refused with. */
+/** Keeps system, tools and model; omits fields that a compaction request must not have. */
 function compactionBody(body: JsonRecord, messages: readonly unknown[]): JsonRecord {
   const {
     stop_sequences: _,
@@ -92,7 +92,7 @@ function compactionBody(body: JsonRecord, messages: readonly unknown[]): JsonRec
   };
 }
 
-/** What the summary came to, as the provider counts it. */
+/** Tokens of the summary, as counted by the provider. */
 function summaryTokens(answer: JsonRecord | undefined): number | undefined {
   const iterations = asArray(asRecord(answer?.['usage'])?.['iterations']).map(asRecord);
   const tokens = iterations.find((entry) => entry?.['type'] === 'compaction')?.['output_tokens'];

@@ -1,5 +1,4 @@
-// Reads a part of a message as a block. What a block does not need is left out: the part itself stays
-// where it is, and edits are written into that.
+// Converts a part of a message to a block, without fields that a block does not need: edits are applied to the part itself.
 
 import { isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, ToolResponseBlock } from '../../shared/content.js';
@@ -7,13 +6,13 @@ import { failureLine } from '../placed.js';
 import { answeredIdOf, estimateFileTokens, estimatePartTokens, isFile } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
-/** The name of a tool whose call was not seen. */
+/** For a call that was not read. */
 const UNKNOWN_TOOL = 'unknown_tool';
 
 /**
- * Returns a part as a block. One of a kind that is not known, or that is damaged, is `opaque`.
+ * Returns the block for a part; `opaque` if its type is unknown or a field is invalid.
  *
- * @param toolNames the names of the tools by the ids of their calls
+ * @param toolNames names of tools by the ids of calls
  */
 export function readPart(part: MessagePart, toolNames: ReadonlyMap<string, string>): ContentBlock {
   return readKnownPart(part, toolNames) ?? opaque(part);
@@ -75,7 +74,7 @@ function readResult(
   };
 }
 
-/** The payload stays where it is: a worker has no use for it. */
+/** Without the payload, which a worker does not need. */
 function readFile({ type, source, title }: MessagePart): MediaBlock {
   const { media_type: mediaType, type: sourceType } = isRecord(source) ? source : {};
   const fallbackType = type === 'image' ? 'image/*' : 'application/octet-stream';
@@ -92,7 +91,7 @@ function opaque(part: MessagePart): ContentBlock {
   return { type: 'opaque', kind: part.type, tokens: estimatePartTokens(part) };
 }
 
-/** The texts of a result, and a word for what is no text. */
+/** The texts of a result, with stand-ins for other items. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -1,5 +1,5 @@
-// With a thinking budget, the assistant's turn that is under way has to start with the reasoning that it
-// started with. Where an edit took away a call that the start hangs on, it comes back while the turn lasts.
+// With a thinking budget, the assistant's current turn must start with its original reasoning. If an edit has removed a call
+// that this depends on, the call is restored until the turn ends.
 
 import { isCompactionPart } from '../provider-compaction.js';
 import type { AnthropicMessage, MessageParamFormat } from './message-param-format.js';
@@ -7,10 +7,9 @@ import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
 /**
- * Returns what came of messages, in a form in which the present turn starts with the reasoning that it
- * started with: its first call and the answers come back when they are gone while later ones are not, and
- * so does a call whose answers stood beside something the user said, for that would start another turn.
- * The same list where nothing is amiss.
+ * Returns compacted messages in which the current turn starts with its original reasoning. Restores its first call and the
+ * answers if they were removed and later ones were not, and a call whose answers were removed next to a text
+ * of the user, because that text alone would start another turn. Returns the same list if nothing must be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
@@ -23,38 +22,38 @@ export function restoreTurnStart<M extends AnthropicMessage>(
 
   const isFrom = (message: M | undefined, origin: M): boolean =>
     message !== undefined && isSameMessage(format.sourceOf(message), origin, format);
-  const standing = new Array<M | undefined>(turn.length);
+  const remaining = new Array<M | undefined>(turn.length);
   let end = compacted.length;
   for (const [at, given] of [...turn.entries()].reverse()) {
     if (!isFrom(compacted[end - 1], given)) continue;
     end -= 1;
-    standing[at] = compacted[end];
+    remaining[at] = compacted[end];
   }
-  const first = standing.find((message) => message !== undefined);
-  // When all of the turn is gone, there is nothing that would have to start in some way.
+  const first = remaining.find((message) => message !== undefined);
   if (first === undefined) return compacted;
   const before = compacted.slice(0, end);
   const lacksStart = first.role === 'assistant' && !startsWithReasoning(first);
-  const comesBack = turn.map((_, at) => startsAnotherTurn(standing[at + 1], turn[at + 1]));
-  // A summary within the turn may stand between its start and the rest.
-  comesBack[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
-  if (!comesBack.includes(true)) return compacted;
+  const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
+  // A summary within the turn may be between its start and the rest.
+  isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
+  if (!isCallRestored.includes(true)) return compacted;
   return [
     ...before,
     ...turn.flatMap((given, at) => {
-      const isBack = comesBack[at] === true || comesBack[at - 1] === true;
-      return isBack ? given : (standing[at] ?? []);
+      // A call and its answers.
+      const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
+      return isRestored ? given : (remaining[at] ?? []);
     }),
   ];
 }
 
-/** Whether the answers are gone from a message that says something besides. */
+/** Whether the answers were removed from a message that has a text, too. */
 function startsAnotherTurn(
-  standing: AnthropicMessage | undefined,
+  remaining: AnthropicMessage | undefined,
   given: AnthropicMessage | undefined,
 ): boolean {
-  if (standing === undefined || given === undefined) return false;
-  return isQuestion(standing) && !isQuestion(given);
+  if (remaining === undefined || given === undefined) return false;
+  return isQuestion(remaining) && !isQuestion(given);
 }
 
 function isSameMessage(
@@ -70,14 +69,14 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** Whether a message of the user's answers no call. */
+/** Whether a user message answers no call. */
 function isQuestion(message: AnthropicMessage): boolean {
   return (
     message.role === 'user' && !partsOf(message).some((part) => answeredIdOf(part) !== undefined)
   );
 }
 
-/** What the server has compacted at a threshold leads a reply, before its reasoning. */
+/** Ignores an automatic compaction, which precedes the reasoning of a reply. */
 function startsWithReasoning(message: AnthropicMessage | undefined): boolean {
   const first = partsOf(message).find((part) => !isCompactionPart(part));
   return message?.role === 'assistant' && first !== undefined && isReasoning(first);

@@ -2,9 +2,11 @@
 // Independent of the thread it runs on. Sends nothing.
 
 import { isUtf8 } from 'node:buffer';
-import { messageCompactor } from '../../adapters/anthropic/message-compactor.js';
+import {
+  messageCompactor,
+  reasoningOfRequest,
+} from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
-import { reasoningOfRequest } from '../../adapters/anthropic/reasoning-of-request.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';
