@@ -1,5 +1,4 @@
-// The message format of Google GenAI: `Content` with its parts. Reads them as entries and writes back what
-// edits left of them; a part without an edit is never touched, nor is a thought signature.
+// The message format of Google GenAI: `Content` with parts. Unedited parts and thought signatures are never changed.
 
 import type { Content, Part } from '@google/genai';
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -8,9 +7,9 @@ import type { MessageFormat, PartEdits } from '../message-format.js';
 import { isSameValue } from '../same-value.js';
 import { ContentReader } from './content-reader.js';
 import { spreadable } from '../plain-data.js';
-import { withOutput } from './function-response.js';
+import { withOutput } from './read-part.js';
 
-/** The format of the contents that `generateContent` takes. */
+/** The format of the contents that `generateContent` accepts. */
 export const contentFormat: MessageFormat<Content> = {
   createReader: () => new ContentReader(),
   isSame: isSameValue,
@@ -32,7 +31,7 @@ function rewritePart(part: Part, block: ContentBlock): Part {
   const { functionCall, functionResponse, thoughtSignature } = part;
   if (block.type === 'text') return { ...part, text: block.text };
   if (block.type === 'tool_call') {
-    // What is signed stays as it was signed.
+    // A signature covers the call.
     if (!functionCall || thoughtSignature !== undefined) return part;
     return { ...part, functionCall: { ...functionCall, args: asRecord(block.parameters) ?? {} } };
   }

@@ -1,5 +1,5 @@
-// Reads the contents of one conversation as entries, and remembers which calls wait for a response. Makes
-// sure that no edit leaves a call unsigned that Gemini wants signed.
+// Reads the contents of one conversation as entries, and pairs responses with calls. Groups parallel calls so that no edit
+// removes the one whose signature Gemini requires.
 
 import type { Content } from '@google/genai';
 import { asArray, asRecord, asText } from '../../shared/json.js';
@@ -17,15 +17,13 @@ import type {
 } from '../message-format.js';
 import { PER_SLICE, placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
-import { mediaTokensOf, readOutcome } from './function-response.js';
-import { isEmptyPart, opaquePart, readPart } from './read-part.js';
+import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
 
-/** A reader of contents. */
 export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
   #lastRole = 'user';
-  /** The id of the call that signs for the step that is being read. */
+  /** Id of the signed call of the current step. */
   #group = '';
 
   read(given: readonly Content[], firstIndex: number): Reading {
@@ -59,7 +57,7 @@ export class ContentReader implements MessageReader<Content> {
     return { entries, pinnedTokens };
   }
 
-  /** Responses stand in an entry of their own, in front of what the user says beside them. */
+  /** Responses become an entry of their own, before that of the user's other parts. */
   #readUser(parts: readonly PartFields[], index: number): readonly PlacedEntry[] {
     const responses: PlacedBlock[] = [];
     const others: PlacedBlock[] = [];
@@ -134,9 +132,9 @@ export class ContentReader implements MessageReader<Content> {
 const NO_PARTS: ReadonlySet<PartFields> = new Set();
 
 /**
- * Of calls in parallel Gemini signs the first alone, and refuses the step if the first call that is left
- * has no signature (checked in the present turn, which may last a whole session). A step is what the
- * model says between two contents of the user; it begins with the content at `start`.
+ * Returns the parallel calls of a step that depend on the signature of the first one, else none. Gemini signs only the first
+ * call, and rejects the step if its first remaining call has no signature (checked in the current turn, which may last a whole
+ * session). A step consists of the model's contents between two of the user; it starts at `start`.
  */
 function callsOfOneSignature(
   contents: readonly ReadContent[],
@@ -162,7 +160,7 @@ function toolUseName({ id, name }: PartFields): ToolUseName {
   return { id: asText(id), name: asText(name) };
 }
 
-/** What signs a call without being part of it, goes with it: the one before it, or else the first. */
+/** An empty part may carry a signature: it depends on the call before it, or else on the first one. */
 function readOther(part: PartFields, callId: string | undefined): ContentBlock {
   if (asRecord(part['functionResponse']) !== undefined) return opaquePart(part);
   const block = readPart(part);
@@ -173,7 +171,7 @@ function readOther(part: PartFields, callId: string | undefined): ContentBlock {
 /** A content as plain data. */
 interface ReadContent {
   readonly content: PartFields;
-  /** `undefined` for a role that Gemini does not have; a content without one is the user's. */
+  /** The user's if the content has none, `undefined` if it is unknown. */
   readonly role: 'user' | 'model' | undefined;
   readonly parts: readonly PartFields[];
 }

@@ -1,4 +1,5 @@
-// The adapter for Google GenAI: contents in, contents out.
+// The adapter for Google GenAI: contents in, contents out. Joins contents of one role that edits have made adjacent, because Gemini
+// requires alternating turns, and a function call right after a turn of the user.
 
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
@@ -7,13 +8,9 @@ import { checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { contentFormat } from './content-format.js';
-import { JoinedTurns } from './joined-turns.js';
-
-/** What one function has joined, another one may be given. */
-const TURNS = new JoinedTurns();
 
 /**
- * Makes a function that makes contents ready to be sent. Call it with the whole array before each
+ * Creates a function that compacts contents. Call it with the whole array before each
  * `generateContent` or `generateContentStream`:
  *
  * ```ts
@@ -21,13 +18,13 @@ const TURNS = new JoinedTurns();
  * await ai.models.generateContent({ model, contents: await compact(contents) });
  * ```
  *
- * Go on appending to your own array. A chat keeps its history to itself, so a compacted one is another
- * chat: `ai.chats.create({ model, config, history: await compact(chat.getHistory(true)) })`.
+ * Keep appending to your own array. The history of a chat cannot be changed, so a compacted chat is a new
+ * one: `ai.chats.create({ model, config, history: await compact(chat.getHistory(true)) })`.
  *
- * Contents of one role that a removal made neighbours are joined. Of calls in parallel the first one stays
- * as long as others of its step do, for it alone carries the thought signature that Gemini asks for.
+ * Contents of one role that become adjacent by a removal are joined. The first of parallel calls is kept
+ * as long as others of its step are, because it alone has the thought signature that Gemini requires.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function contentsCompactor(
   compactor: Compactor,
@@ -43,3 +40,44 @@ export function contentsCompactor(
     },
   );
 }
+
+/** Joins contents, and remembers the originals. */
+export class JoinedTurns {
+  readonly #joined = new WeakMap<Content, readonly Content[]>();
+
+  /** Joins contents of one role that are adjacent now and were not in `given`, the list before the edits. */
+  join(contents: readonly Content[], given: readonly Content[]): Content[] {
+    const places = new Map(given.map((content, at) => [content, at]));
+    const turns: Content[][] = [];
+    for (const content of contents) {
+      const turn = turns.at(-1);
+      const last = turn?.at(-1);
+      const isNew = last !== undefined && places.get(content) !== (places.get(last) ?? NaN) + 1;
+      if (turn !== undefined && isNew && roleOf(last) === roleOf(content)) turn.push(content);
+      else turns.push([content]);
+    }
+    return turns.flatMap((turn) => this.#asOne(turn));
+  }
+
+  /** Replaces joined contents by their originals. */
+  split(contents: readonly Content[]): readonly Content[] {
+    return contents.some((content) => this.#joined.has(content))
+      ? contents.flatMap((content) => this.#joined.get(content) ?? content)
+      : contents;
+  }
+
+  #asOne(turn: readonly Content[]): readonly Content[] {
+    const [first] = turn;
+    if (first === undefined || turn.length === 1) return turn;
+    const whole: Content = { ...first, parts: turn.flatMap(({ parts }) => parts ?? []) };
+    this.#joined.set(whole, turn);
+    return [whole];
+  }
+}
+
+function roleOf({ role }: Content): string {
+  return role ?? 'user';
+}
+
+/** Shared, because one function may be passed contents that another one has joined. */
+const TURNS = new JoinedTurns();

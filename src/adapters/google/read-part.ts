@@ -1,21 +1,20 @@
-// One part of a Gemini content as a block, but for calls and responses, which need their partners. What a
-// part of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
+// Converts parts of Gemini contents to blocks, without payloads of media, and edited results back to responses. Parts of unknown
+// kinds become opaque. Calls and responses are paired by the reader.
 
-import { asRecord, asText } from '../../shared/json.js';
+import type { FunctionResponse } from '@google/genai';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
-import { payloadText } from '../../shared/tokens/content-text.js';
+import type { ContentBlock, OpaqueBlock, ToolResponseBlock } from '../../shared/content.js';
+import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
+import { failureLine } from '../placed.js';
 
-/** Fields of a part that say something about it and nothing by themselves. */
+/** Fields of a part without content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
 
-const DEFAULT_MIME_TYPE = 'application/octet-stream';
-
-/** A `Part`, of whose fields anything may be missing, null or of another type. */
+/** An unchecked `Part`. */
 export type PartFields = JsonRecord;
 
-/** Returns the block that stands for a part. */
 export function readPart(part: PartFields): ContentBlock {
   const text = asText(part['text']);
   const signature = asText(part['thoughtSignature']);
@@ -27,22 +26,22 @@ export function readPart(part: PartFields): ContentBlock {
   return readMedia(part) ?? opaquePart(part);
 }
 
-/** Whether a part says nothing. It may carry the signature of what was thought before it. */
+/** Whether a part has no content. It may have the signature of a thought before it. */
 export function isEmptyPart(part: PartFields): boolean {
-  const said = Object.entries(part).filter(([key, value]) => !MARKS.has(key) && isSaid(value));
-  return said.length === 0;
+  return contentOf(part).length === 0;
 }
 
-/** The block of a part that is carried as it is. */
 export function opaquePart(part: PartFields): OpaqueBlock {
-  const said = Object.entries(part).filter(([key, value]) => !MARKS.has(key) && isSaid(value));
-  const characters = said.reduce((sum, [, value]) => sum + payloadText(value).length, 0);
+  const content = contentOf(part);
+  const characters = content.reduce((sum, [, value]) => sum + payloadText(value).length, 0);
   const tokens = tokensOfCharacters(characters);
-  return { type: 'opaque', kind: said[0]?.[0] ?? 'empty', tokens };
+  return { type: 'opaque', kind: content[0]?.[0] ?? 'empty', tokens };
 }
 
-function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '';
+function contentOf(part: PartFields): readonly (readonly [string, unknown])[] {
+  return Object.entries(part).filter(
+    ([key, value]) => !MARKS.has(key) && value !== undefined && value !== null && value !== '',
+  );
 }
 
 function readMedia(part: PartFields): ContentBlock | undefined {
@@ -52,9 +51,66 @@ function readMedia(part: PartFields): ContentBlock | undefined {
   const filename = asText(media['displayName']);
   return {
     type: 'media',
-    mimeType: asText(media['mimeType']) ?? DEFAULT_MIME_TYPE,
+    mimeType: mimeTypeOf(media),
     data: '',
     encoding: inlineData === undefined ? 'url' : 'base64',
     ...(filename !== undefined && { filename }),
   };
+}
+
+function mimeTypeOf(media: JsonRecord): string {
+  return asText(media['mimeType']) ?? 'application/octet-stream';
+}
+
+/** A plain response object: the SDK declares a class, but sends and accepts objects. */
+type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
+
+/** An unchecked response. */
+type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
+
+type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
+
+/**
+ * Reads a response: unwraps `{ output }` and `{ error }`; anything else is the output as a whole.
+ * It has failed if `error` is not empty, or if `isError` is set, as by MCP tools.
+ */
+export function readOutcome({ response }: GivenResponse): Outcome {
+  if (!isRecord(response)) return { result: '' };
+  const { error, output } = response;
+  const isAlone = Object.keys(response).length === 1;
+  const hasFailed = isFailure(error);
+  if (!hasFailed && response['isError'] !== true) {
+    return { result: isAlone && output !== undefined ? output : response };
+  }
+  return {
+    result: hasFailed && isAlone ? error : response,
+    error: errorLine(hasFailed ? error : response),
+  };
+}
+
+/** Estimates the tokens of the media in a response. */
+export function mediaTokensOf({ parts }: GivenResponse): number {
+  return asArray(parts).reduce<number>((sum, part) => {
+    const fields = asRecord(part);
+    const media = asRecord(fields?.['inlineData'] ?? fields?.['fileData']);
+    return media === undefined ? sum : sum + payloadTokens(mimeTypeOf(media));
+  }, 0);
+}
+
+/**
+ * Replaces output and media of a response by a text. The text of a failure stays in `error`, which the model reads as a failure.
+ */
+export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
+  const { error } = readOutcome(given);
+  const { parts: _media, ...others } = given;
+  return { ...others, response: error === undefined ? { output: text } : { error: text } };
+}
+
+function isFailure(error: unknown): boolean {
+  return error !== undefined && error !== null && error !== false && error !== '';
+}
+
+function errorLine(error: unknown): string {
+  const text = typeof error === 'string' ? error : JSON.stringify(error);
+  return failureLine(text) ?? 'The function failed.';
 }

@@ -1,28 +1,26 @@
-// The parts of an AI message and their numbers: blocks of its content, then its calls, then calls that could
-// not be parsed. A call may stand among the blocks as well and is one part all the same.
+// Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also a
+// content block is one part.
 
-import { asArray, isRecord } from '../../shared/json.js';
+import { asArray, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { textField } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 
-/** A message of the model, part by part. */
+/** The parts of a message of the model. */
 export interface AiMessageParts {
-  /** Its content as a list; a string is one part, and no content none. */
+  /** The content as a list; a string is one part, empty content none. */
   readonly content: readonly unknown[];
   readonly calls: readonly unknown[];
   readonly invalidCalls: readonly unknown[];
-  /** The number of the part that each block of the content belongs to. */
+  /** By content block, the number of its part. */
   readonly partOfContent: readonly number[];
-  /** The number of the first call's part. */
+  /** Part number of the first call. */
   readonly firstCall: number;
-  /** The number of the first part of a call that could not be parsed. */
+  /** Part number of the first invalid call. */
   readonly firstInvalidCall: number;
 }
 
 const CALL_TYPES: ReadonlySet<unknown> = new Set(['tool_use', 'tool_call', 'function_call']);
 
-/** Numbers the parts of a message of the model. */
 export function aiMessageParts(message: MessageFields): AiMessageParts {
   const content = contentList(message.content);
   const calls = asArray(message.tool_calls);
@@ -44,20 +42,20 @@ export function aiMessageParts(message: MessageFields): AiMessageParts {
   return { content, calls, invalidCalls, partOfContent, firstCall, firstInvalidCall };
 }
 
-/** Content as a list of blocks. */
+/** Returns content as a list of blocks. */
 export function contentList(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content as readonly unknown[];
   return content === '' || content === undefined || content === null ? [] : [content];
 }
 
-/** Whether a block of content is a call that the application answers. */
+/** Whether a content block is a call that the application answers. */
 export function isCallBlock(block: unknown): block is JsonRecord {
   return isRecord(block) && CALL_TYPES.has(block['type']);
 }
 
-/** The id of a call, wherever it is listed. */
+/** The id of a call in any of the places that list it. */
 export function callIdOf(call: JsonRecord): string | undefined {
-  return textField(call, 'call_id') ?? textField(call, 'id');
+  return asText(call['call_id']) ?? asText(call['id']);
 }
 
 function isSameCall(block: JsonRecord, call: JsonRecord): boolean {
@@ -65,7 +63,7 @@ function isSameCall(block: JsonRecord, call: JsonRecord): boolean {
   return id === callIdOf(call) && (id !== undefined || block['name'] === call['name']);
 }
 
-/** Streams of Anthropic leave the arguments of a call behind it, in blocks of the same index. */
+/** Anthropic's streams have the arguments of a call in later blocks with the same index. */
 function ownerOfArguments(block: unknown, content: readonly unknown[]): number {
   if (!isRecord(block) || block['type'] !== 'input_json_delta') return -1;
   return content.findIndex((other) => isCallBlock(other) && other['index'] === block['index']);

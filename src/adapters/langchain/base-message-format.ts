@@ -1,5 +1,4 @@
-// The message format of LangChain: `BaseMessage` and what derives from it. Reads messages as entries and
-// writes back what edits left of them, as messages of the same classes.
+// The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages have the same classes.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -8,13 +7,12 @@ import type { IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { BaseMessageReader } from './base-message-reader.js';
-import { editedContent } from './edited-content.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
-import { rewriteAiMessage } from './rewrite-ai-message.js';
+import { editedContent, rewriteAiMessage } from './rewrite-ai-message.js';
 
-/** The format of the messages that chat models of LangChain take. */
+/** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
   createReader: () => new BaseMessageReader(),
   isSame,
@@ -23,17 +21,14 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   provider: LANGCHAIN_PROVIDER_MESSAGES,
 };
 
-/**
- * A checkpointer makes messages anew, and ids are given to messages that had none; what models are not
- * sent may differ.
- */
+/** Compares only what models are sent: a checkpointer rebuilds messages, and messages without ids get some. */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {
   try {
     if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
     if (typeOf(a) !== typeOf(b)) return false;
     return isSameButForCacheMarks(sentFields(a), sentFields(b));
   } catch {
-    // What is no message, or throws when it is looked at, is known to nobody; its reader tells so.
+    // An invalid message, which the reader rejects.
     return false;
   }
 }
@@ -55,7 +50,7 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
   return copyWith(message, { content: editedContent(content, (at) => edits.get(at)) });
 }
 
-/** Blocks become one; a mark of the provider on any of them, as that of a cache, stays. */
+/** Replaces the blocks of a result by one, which keeps a cache mark on any of them. */
 function withResult(content: BaseMessage['content'], text: string): BaseMessage['content'] {
   if (!Array.isArray(content)) return text;
   const items: readonly unknown[] = content;

@@ -1,4 +1,4 @@
-// Reads the messages of one conversation as entries, and remembers which calls wait for an answer.
+// Reads the messages of one conversation as entries, and pairs answers with calls.
 
 import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -9,7 +9,7 @@ import { failureLine, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
 import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
-import { fieldsOf, textField, typeOf } from './message-fields.js';
+import { fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 import {
   contentTokens,
@@ -19,7 +19,6 @@ import {
   resultMediaTokens,
 } from './read-content.js';
 
-/** A reader of messages. */
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();
 
@@ -51,7 +50,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
             'It is for the state of a graph: compact the messages that the state holds.',
         );
       default:
-        // System messages, and those whose role only their provider knows.
+        // System messages, and those with provider-specific roles.
         return { speaker: 'human', blocks: [] };
     }
   }
@@ -63,7 +62,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       if (parts.partOfContent[at] !== at) return;
       if (isCallBlock(item)) {
         const { input, args, arguments: text } = item;
-        const name = textField(item, 'name') ?? '';
+        const name = asText(item['name']) ?? '';
         blocks.push(this.#readCall(callIdOf(item), name, input ?? args ?? text, [index, at]));
       } else {
         blocks.push(placed(readContent(item), index, at));
@@ -76,7 +75,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       if (call === undefined || name === undefined) {
         blocks.push(invalidCall(listed, index, part));
       } else {
-        blocks.push(this.#readCall(textField(call, 'id'), name, call['args'], [index, part]));
+        blocks.push(this.#readCall(asText(call['id']), name, call['args'], [index, part]));
       }
     });
     parts.invalidCalls.forEach((call, at) => {
@@ -120,7 +119,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {
   return contentList(content).map((item, at) => {
-    // Calls and their results have no place in what a human says, and are not looked into there.
+    // Calls and results in a user message are opaque.
     const isForeign = isCallBlock(item) || (isRecord(item) && item['tool_use_id'] !== undefined);
     return placed(isForeign ? opaqueContent(item) : readContent(item), index, at);
   });
@@ -135,7 +134,6 @@ function invalidCall(call: unknown, message: number, part: number): PlacedBlock 
   return placed({ type: 'opaque', kind: 'invalid_tool_call', tokens }, message, part);
 }
 
-/** What is looked at of a message. */
 interface ReadMessage {
   readonly type: string;
   readonly fields: MessageFields;

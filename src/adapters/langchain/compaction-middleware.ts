@@ -1,8 +1,8 @@
-// The adapter for agents of LangChain: a middleware that changes what the model is sent, and nothing of
-// what the agent keeps.
+// The adapters for agents of LangChain: a middleware that changes what is sent and not the agent's state, and an edit for
+// LangChain's own context editing, which changes both.
 
 import type { BaseMessage } from '@langchain/core/messages';
-import type { AgentMiddleware } from 'langchain';
+import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
@@ -13,16 +13,16 @@ import { modelFacts } from './model-facts.js';
 import { compactionByModel } from './provider-compaction.js';
 
 /**
- * Makes a middleware for `createAgent` that makes the messages of each model call ready to be sent:
+ * Creates a middleware for `createAgent` that compacts the messages of each model call:
  *
  * ```ts
  * createAgent({ model, tools, middleware: [compactionMiddleware(compactor)] });
  * ```
  *
- * The state of the agent, and what a checkpointer stores of it, keep every message. Put it behind
- * middleware that adds messages of its own, so that it sees what is sent.
+ * The agent's state, and what a checkpointer stores of it, keep every message. Put it after
+ * middleware that adds messages, so that it sees what is sent.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function compactionMiddleware(
   compactor: Compactor,
@@ -30,12 +30,11 @@ export function compactionMiddleware(
 ): AgentMiddleware {
   const compact = messageCompactor(compactor, options);
   return {
-    // What createMiddleware adds; written out, so that nothing is imported to run.
+    // As set by `createMiddleware`, which would have to be imported.
     [Symbol.for('AgentMiddleware')]: true,
     name: 'CtxfoldCompaction',
     wrapModelCall: async (request, handler) => {
-      // The list is that of the state: other middleware may change it later on.
-      // Whoever calls a middleware by hand may leave out what the agent has.
+      // Partial: a caller other than the agent may omit fields.
       const {
         messages: list,
         model,
@@ -58,7 +57,33 @@ export function compactionMiddleware(
   };
 }
 
-/** What the model said its latest request took. What cannot be read is refused when it is compacted. */
+/**
+ * Creates an edit for `contextEditingMiddleware`:
+ *
+ * ```ts
+ * contextEditingMiddleware({ edits: [contextEdit(compactor)] });
+ * ```
+ *
+ * LangChain passes edits the list in the agent's state, and edits modify it. So what this one removes is also removed
+ * from the state and from what a checkpointer stores, as with LangChain's own
+ * edits; message objects are never changed. `compactionMiddleware` does not change the state, and can be
+ * aborted, which an edit cannot.
+ *
+ * @throws RangeError naming each invalid option.
+ */
+export function contextEdit(compactor: Compactor, options?: AdapterOptions): ContextEdit {
+  const compact = messageCompactor(compactor, options);
+  return {
+    apply: async (given): Promise<void> => {
+      const { messages, model } = checkedFields(given, 'what an edit is asked about');
+      const compacted = await compact(checkedMessages(messages), modelFacts(model));
+      messages.length = 0;
+      for (const message of compacted) messages.push(message);
+    },
+  };
+}
+
+/** Returns the usage of the latest request, as the model reported it. Unreadable messages are rejected by the compaction. */
 function latestUsage(messages: readonly BaseMessage[]): CompactCall {
   try {
     const latest = messages.findLast((message) => typeOf(message) === 'ai');

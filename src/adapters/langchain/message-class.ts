@@ -1,11 +1,11 @@
-// Makes messages of the classes that other messages have: copies with other fields, and new ones. So the
-// messages work with the LangChain that the application has loaded, whichever that is.
+// Creates messages with the classes of other messages: copies with changed fields, and new ones. So they work with whichever
+// LangChain the application has loaded.
 
 import { isRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { typeOf } from './message-fields.js';
 
-/** Which message to make, by the name that LangChain serializes it under. */
+/** The name under which LangChain serializes a message. */
 export type MessageClassName = 'HumanMessage' | 'AIMessage';
 
 type MessageConstructor = new (fields: { content: string }) => BaseMessage;
@@ -16,8 +16,8 @@ const KINDS: Readonly<Record<MessageClassName, string>> = {
 };
 
 /**
- * Returns a message of the same class in which some fields differ, also in what is serialized. It has the
- * id and everything else that the message has; the message itself is not changed.
+ * Returns a copy of a message, of the same class, with changed fields, also in its serialization. All other fields, such as
+ * the id, are the same.
  */
 export function copyWith<M extends BaseMessage>(
   message: M,
@@ -25,7 +25,7 @@ export function copyWith<M extends BaseMessage>(
 ): M {
   const descriptors = Object.getOwnPropertyDescriptors(message) as PropertyDescriptorMap;
   const kwargs = { ...message.lc_kwargs, ...changes };
-  // Some versions keep the content under a second name as well.
+  // Some versions also keep the content under a second name.
   if ('content' in changes && kwargs['contentBlocks'] !== undefined) {
     kwargs['contentBlocks'] = changes['content'];
   }
@@ -36,10 +36,10 @@ export function copyWith<M extends BaseMessage>(
 }
 
 /**
- * Makes a message that holds one text. Its class is that of a message of its kind in `among`; where
- * there is none, one that is derived from what all messages have in common, and is taken for it.
+ * Creates a message with a text. Its class is that of a message of the same type in `among`, else a new one
+ * derived from their base class.
  *
- * @throws TypeError when no message is there to learn the classes from
+ * @throws TypeError if `among` has no message
  */
 export function makeMessage(
   name: MessageClassName,
@@ -66,8 +66,8 @@ function nameOf({ constructor }: BaseMessage): unknown {
 
 function serializedName(constructor: unknown): unknown {
   if (typeof constructor !== 'function' || !('lc_name' in constructor)) return undefined;
-  const { lc_name: ask } = constructor;
-  return typeof ask === 'function' ? (ask.call(constructor) as unknown) : undefined;
+  const { lc_name: method } = constructor;
+  return typeof method === 'function' ? (method.call(constructor) as unknown) : undefined;
 }
 
 function baseOf(message: BaseMessage): MessageConstructor | undefined {
@@ -80,7 +80,7 @@ function baseOf(message: BaseMessage): MessageConstructor | undefined {
   return undefined;
 }
 
-/** LangChain asks a message for its `type` and a class for its `lc_name`, and for no more. */
+/** LangChain uses a message's `type` and a class's `lc_name`, nothing else. */
 function derive(Base: MessageConstructor, name: MessageClassName): MessageConstructor {
   return class extends Base {
     static lc_name(): string {

@@ -1,13 +1,9 @@
-// What is looked at in a message of LangChain. Classes of several versions may meet in one list, so a
-// message is known by what it says of itself; nothing of LangChain is imported to run.
+// Fields of LangChain messages. One list may have classes of several versions, so messages are recognized by `getType` and not by
+// class; nothing of LangChain is imported at run time.
 
-import type { JsonRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 
-/**
- * What is looked at in a message. Stored and hand-made ones leave fields out or hold null in them, so that anything
- * may stand in each.
- */
+/** The fields of a message that are used. Stored and hand-made messages may lack them, or have null or other types there. */
 export interface MessageFields {
   readonly id?: unknown;
   readonly name?: unknown;
@@ -23,22 +19,16 @@ export interface MessageFields {
   readonly usage_metadata?: unknown;
 }
 
-/** What kind of message it is: `human`, `ai`, `tool`, `system`, `generic`, `remove` and others. */
+/** The type of a message: `human`, `ai`, `tool`, `system`, `generic`, `remove` and others. */
 export function typeOf(message: BaseMessage): string {
-  // Before 1.0 there was only the older name.
+  // Versions before 1.0 have `_getType` only.
   const { getType, _getType } = message as Partial<Record<'getType' | '_getType', unknown>>;
-  const ask = getType ?? _getType;
-  const type: unknown = typeof ask === 'function' ? ask.call(message) : undefined;
+  const method = getType ?? _getType;
+  const type: unknown = typeof method === 'function' ? method.call(message) : undefined;
   return typeof type === 'string' ? type : '';
 }
 
-/** The same message, of whose fields nothing is known. */
+/** Returns the message itself with unchecked fields. */
 export function fieldsOf(message: BaseMessage): MessageFields {
   return message;
-}
-
-/** A field that holds a text, or `undefined`. */
-export function textField(fields: JsonRecord, key: string): string | undefined {
-  const value = fields[key];
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,39 +1,37 @@
-// What is known about the model that a request goes to: its name, and what it wants done with reasoning.
+// Reads call arguments from a chat model: its name, its cache lifetime, and the reasoning policy that it needs.
 
-import { isRecord } from '../../shared/json.js';
+import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
-import { textField } from './message-fields.js';
 
-/** What a model says of itself. */
 export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtlMs'>;
 
 /**
- * Reads what a chat model says of itself. Models of Anthropic bind reasoning to what stands before it, so
- * that after an edit it has to go, on whichever platform they run.
+ * Reads a chat model's facts. Anthropic's models bind reasoning to the messages before it, so after an edit it must be
+ * removed, on any platform.
  */
 export function modelFacts(model: unknown): ModelFacts {
   if (!isRecord(model)) return {};
-  const modelName = textField(model, 'model') ?? textField(model, 'modelName');
-  const cacheTtlMs = cacheTtlIn({ promptCacheRetention: textField(model, 'promptCacheRetention') });
-  const said = [modelName, answer(model, '_llmType'), answer(model, 'getName')].join(' ');
+  const modelName = asText(model['model']) ?? asText(model['modelName']);
+  const cacheTtlMs = cacheTtlIn({ promptCacheRetention: asText(model['promptCacheRetention']) });
+  const names = [modelName, resultOf(model, '_llmType'), resultOf(model, 'getName')].join(' ');
   return {
     ...(modelName !== undefined && { modelName }),
     ...(cacheTtlMs !== undefined && { cacheTtlMs }),
-    reasoning: /anthropic|claude/i.test(said) ? 'strip-after-first-edit' : 'keep',
+    reasoning: /anthropic|claude/i.test(names) ? 'strip-after-first-edit' : 'keep',
   };
 }
 
-/** A model that the application made up may lack these, or have others of the same name. */
-function answer(model: JsonRecord, method: '_llmType' | 'getName'): string {
+/** Custom models may lack these methods, or have others with the same name. */
+function resultOf(model: JsonRecord, name: '_llmType' | 'getName'): string {
   try {
-    const ask = model[method];
-    const said: unknown = typeof ask === 'function' ? ask.call(model) : undefined;
-    if (said instanceof Promise) said.catch(() => undefined);
-    return typeof said === 'string' ? said : '';
+    const method = model[name];
+    const result: unknown = typeof method === 'function' ? method.call(model) : undefined;
+    if (result instanceof Promise) result.catch(() => undefined);
+    return typeof result === 'string' ? result : '';
   } catch {
-    // Only a hint: whoever calls the model learns what is wrong with it.
+    // The name is only a hint.
     return '';
   }
 }

@@ -1,5 +1,5 @@
-// Compaction on demand by the provider of a LangChain model: a call of its own to that model, and how what comes back stands among
-// messages. What an integration of LangChain cannot carry is said, and not asked for.
+// Compaction on demand by the provider of a LangChain model: an extra call of the model, whose answer becomes a message. Fails
+// without a call if the integration cannot carry compactions.
 
 import type { BaseMessage } from '@langchain/core/messages';
 import { asRecord } from '../../shared/json.js';
@@ -17,7 +17,7 @@ import type { CompactMessages } from '../provider-compaction.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { modelFacts } from './model-facts.js';
 
-/** What is looked at of a request to a model. */
+/** The fields of a model request that are used. */
 interface CompactedRequest {
   readonly model?: unknown;
   readonly tools?: readonly unknown[] | undefined;
@@ -25,24 +25,24 @@ interface CompactedRequest {
   readonly systemMessage?: BaseMessage | undefined;
 }
 
-/** The integration sends what the metadata of a message list as the provider's output as it is. */
+/** The integration sends the output items in a message's metadata unchanged. */
 export const LANGCHAIN_PROVIDER_MESSAGES: ProviderMessages<BaseMessage> = {
   ...ITEM_PROVIDER_MESSAGES,
   write: itemMessage,
 };
 
-interface AskedModel {
-  readonly bindTools: (tools: readonly unknown[], settings?: object) => AskedModel;
-  readonly withConfig: (settings: object) => AskedModel;
+interface CallableModel {
+  readonly bindTools: (tools: readonly unknown[], settings?: object) => CallableModel;
+  readonly withConfig: (settings: object) => CallableModel;
   readonly invoke: (messages: readonly BaseMessage[], config: object) => Promise<BaseMessage>;
 }
 
-/** Keeps what is asked for from the stream of the agent. */
+/** Exclude the call from the agent's stream. */
 const TAGS = ['nostream', 'langsmith:nostream'];
 
 /**
- * Returns what has messages compacted by the model of a request: with the same tools, settings and system message, and the trigger
- * at the end. Of a model that cannot, it rejects and says why.
+ * Returns a function that has the request's model compact messages: it repeats the request's tools, settings and system message, with
+ * the trigger as the last item. It rejects with the reason if the model does not support that.
  */
 export function compactionByModel(request: CompactedRequest): CompactMessages {
   return async (messages, signal) => {
@@ -52,10 +52,11 @@ export function compactionByModel(request: CompactedRequest): CompactMessages {
     assertHoldsNoItems(settings, defaultOptions, modelKwargs);
     const given = messages as readonly BaseMessage[];
     const first = systemMessage === undefined || systemMessage.text === '' ? [] : [systemMessage];
-    const bare = model as AskedModel;
-    const ready = tools.length > 0 ? bare.bindTools(tools, settings) : bare.withConfig(settings);
+    const callable = model as CallableModel;
+    const bound =
+      tools.length > 0 ? callable.bindTools(tools, settings) : callable.withConfig(settings);
     const input = [...first, ...given, itemMessage(COMPACTION_TRIGGER, given)];
-    const answer = await ready.invoke(input, { signal, tags: TAGS, callbacks: [] });
+    const answer = await bound.invoke(input, { signal, tags: TAGS, callbacks: [] });
     return compactedTo(newestCompaction(asRecord(answer.response_metadata)?.['output']));
   };
 }
@@ -65,22 +66,22 @@ function itemMessage(item: unknown, among: readonly BaseMessage[]): BaseMessage 
   return copyWith(makeMessage('AIMessage', '', among), { response_metadata: metadata });
 }
 
-/** The model that stands behind a name, as in `createAgent({ model: 'openai:…' })`; any other as it is. */
+/** Returns the instance of a model that is given by name, as in `createAgent({ model: 'openai:…' })`; any other model itself. */
 async function namedModel(model: unknown): Promise<unknown> {
   const { _getModelInstance: get } = asRecord(model) ?? {};
   return typeof get === 'function' ? ((await get.call(model)) as unknown) : model;
 }
 
-/** @throws CompressionExecutionError for a model that cannot be asked */
+/** @throws CompressionExecutionError if LangChain cannot carry the model's compactions */
 function assertCanCompact(given: unknown, options: object): JsonRecord {
   const model = asRecord(given) ?? {};
   if (modelFacts(model).reasoning === 'strip-after-first-edit')
     throw compactionFailed(
       "LangChain's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );
-  // The integration tells by a method which of OpenAI's APIs a request goes to; others have none.
-  const ask = model['_useResponsesApi'];
-  if (typeof ask !== 'function' || !(ask.call(model, options) as unknown))
+  // The integration for OpenAI has a method that selects the API; others have none.
+  const usesResponsesApi = model['_useResponsesApi'];
+  if (typeof usesResponsesApi !== 'function' || !(usesResponsesApi.call(model, options) as unknown))
     throw compactionFailed(
       "LangChain carries compactions of OpenAI's Responses API alone (`useResponsesApi: true`).",
     );

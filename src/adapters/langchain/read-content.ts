@@ -1,7 +1,7 @@
-// Content of a LangChain message as blocks: what providers write and what LangChain 1.0 makes of it. What a
-// block of an unknown kind says is not looked into, and no payload of a medium becomes data of a block.
+// Converts content of LangChain messages to blocks, without payloads of media: content blocks of providers and of LangChain 1.0.
+// Those of unknown types become opaque.
 
-import { isRecord } from '../../shared/json.js';
+import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
@@ -9,9 +9,8 @@ import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-tex
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
-import { textField } from './message-fields.js';
 
-/** What media of a type are, where they do not say it themselves. */
+/** Default media types by type of content block. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   image: 'image/*',
   image_url: 'image/*',
@@ -25,16 +24,15 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   media: 'application/octet-stream',
 };
 
-/** Returns the block that stands for a block of content that is no call. */
+/** Returns the block for a content block that is not a call. */
 export function readContent(item: unknown): ContentBlock {
   if (typeof item === 'string') return { type: 'text', text: item };
   if (!isRecord(item)) return opaqueContent({ type: typeof item });
-  const text = textField(item, 'text');
+  const text = asText(item['text']);
   if (item['type'] === 'text' && text !== undefined && text !== '') return { type: 'text', text };
   return readReasoning(item) ?? readMedia(item) ?? opaqueContent(item);
 }
 
-/** The block of content that is carried as it is. */
 export function opaqueContent(item: JsonRecord): OpaqueBlock {
   const { type, tool_use_id: callId } = item;
   const tokens = estimatePayloadTokens(withoutMedia(item));
@@ -46,24 +44,23 @@ export function opaqueContent(item: JsonRecord): OpaqueBlock {
   };
 }
 
-/** A compaction that failed stands in for nothing. */
+/** A failed compaction replaces no messages, so it must not count as one. */
 function kindOf(type: string, item: JsonRecord): string {
   return type === COMPACTION_KIND && !isCompactionPart(item) ? `failed-${type}` : type;
 }
 
 /**
- * What a tool returned: its text, or its blocks when they hold more than text. Media stand in them by
- * their kind alone.
+ * Returns the result of a tool: its text, or its blocks, without payloads of media, if not all of them are texts.
  */
 export function readResult(content: unknown): unknown {
   if (typeof content === 'string') return content;
   const items = contentList(content);
-  const texts = items.map((item) => (isRecord(item) ? textField(item, 'text') : item));
+  const texts = items.map((item) => (isRecord(item) ? asText(item['text']) : item));
   if (texts.every((text) => typeof text === 'string')) return texts.join('\n');
   return items.map(withoutMedia);
 }
 
-/** About how many tokens the media in what a tool returned take. */
+/** Estimates the tokens of media in the content of a tool message. */
 export function resultMediaTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
     const media = isRecord(item) ? readMedia(item) : undefined;
@@ -71,7 +68,7 @@ export function resultMediaTokens(content: unknown): number {
   }, 0);
 }
 
-/** About how many tokens content takes that stands in no entry. */
+/** Estimates the tokens of a pinned message's content. */
 export function contentTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
     const media = isRecord(item) ? readMedia(item) : undefined;
@@ -89,12 +86,12 @@ function readMedia(item: JsonRecord): MediaBlock | undefined {
   const { type, source } = item;
   const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
   const origin = isRecord(source) ? source : item;
-  // A file that is a text weighs what the text weighs.
+  // A file that is a text counts as its text.
   const isText = origin['type'] === 'text' || item['source_type'] === 'text';
   if (known === undefined || isText) return undefined;
   const mimeType =
-    textField(item, 'mimeType') ?? textField(item, 'mime_type') ?? textField(origin, 'media_type');
-  const filename = textField(item, 'filename');
+    asText(item['mimeType']) ?? asText(item['mime_type']) ?? asText(origin['media_type']);
+  const filename = asText(item['filename']);
   return {
     type: 'media',
     mimeType: mimeType ?? known,
@@ -107,21 +104,20 @@ function readMedia(item: JsonRecord): MediaBlock | undefined {
 function readReasoning(item: JsonRecord): ThinkingBlock | undefined {
   switch (item['type']) {
     case 'thinking':
-      return thinking(textField(item, 'thinking'), item['signature']);
+      return thinking(asText(item['thinking']), item['signature']);
     case 'redacted_thinking':
       return thinking('', undefined, item['data']);
     case 'reasoning':
       return thinking(
-        textField(item, 'reasoning') ?? summaryText(item['summary']),
+        asText(item['reasoning']) ?? summaryText(item['summary']),
         item['signature'],
         item['encrypted_content'],
       );
     case 'reasoning_content': {
-      const said = item['reasoningText'];
-      const sealed = item['redactedContent'];
-      return isRecord(said)
-        ? thinking(textField(said, 'text'), said['signature'], sealed)
-        : thinking('', undefined, sealed);
+      const { reasoningText, redactedContent } = item;
+      return isRecord(reasoningText)
+        ? thinking(asText(reasoningText['text']), reasoningText['signature'], redactedContent)
+        : thinking('', undefined, redactedContent);
     }
     default:
       return undefined;
@@ -130,7 +126,7 @@ function readReasoning(item: JsonRecord): ThinkingBlock | undefined {
 
 function summaryText(summary: unknown): string {
   return contentList(summary)
-    .map((item) => (isRecord(item) ? (textField(item, 'text') ?? '') : ''))
+    .map((item) => (isRecord(item) ? (asText(item['text']) ?? '') : ''))
     .join('\n');
 }
 

@@ -1,48 +1,47 @@
-// Writes back what edits left of a message of the model. One call may be told in five places, and leaves
-// all of them: providers are sent now this one and now that one.
+// Applies edits to content and to messages of the model. A call may be listed in five places of a message, and is removed from
+// all of them, because integrations differ in which one they send.
 
-import { asRecord, isRecord } from '../../shared/json.js';
+import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { BaseMessage } from '@langchain/core/messages';
+import type { BaseMessage, MessageContent } from '@langchain/core/messages';
+import type { ContentBlock } from '../../shared/content.js';
 import type { PartEdits } from '../message-format.js';
 import { aiMessageParts, callIdOf } from './ai-message-parts.js';
-import { editedContent } from './edited-content.js';
-import type { PartEdit } from './edited-content.js';
 import { copyWith } from './message-class.js';
-import { fieldsOf, textField } from './message-fields.js';
+import { fieldsOf } from './message-fields.js';
 
-/** Returns the message without the parts that are gone, and with the texts that stand in place of others. */
+/** Returns a message of the model with edited parts. */
 export function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
   const parts = aiMessageParts(fieldsOf(message));
-  const isLeft = (part: number): boolean => edits.get(part) !== null;
+  const remains = (part: number): boolean => edits.get(part) !== null;
   const changes: Record<string, unknown> = {};
 
   const editOf = (at: number): PartEdit => edits.get(parts.partOfContent[at] ?? at);
   if (parts.content.some((_, at) => editOf(at) !== undefined)) {
     changes['content'] = editedContent(message.content, editOf);
   }
-  const calls = parts.calls.filter((_, at) => isLeft(parts.firstCall + at));
+  const calls = parts.calls.filter((_, at) => remains(parts.firstCall + at));
   if (calls.length < parts.calls.length) {
     changes['tool_calls'] = calls;
-    Object.assign(changes, withoutCalls(message, goneIds(parts.calls, calls)));
+    Object.assign(changes, withoutCalls(message, removedIds(parts.calls, calls)));
   }
-  const invalid = parts.invalidCalls.filter((_, at) => isLeft(parts.firstInvalidCall + at));
+  const invalid = parts.invalidCalls.filter((_, at) => remains(parts.firstInvalidCall + at));
   if (invalid.length < parts.invalidCalls.length) changes['invalid_tool_calls'] = invalid;
   return copyWith(message, changes);
 }
 
-/** Ids that no call has any more. */
-function goneIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
+/** Ids of calls before the edit that no call has after it. */
+function removedIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
   const ids = new Set(idsOf(before));
   for (const id of idsOf(after)) ids.delete(id);
   return ids;
 }
 
 function idsOf(calls: readonly unknown[]): readonly string[] {
-  return calls.flatMap((call) => textField(asRecord(call) ?? {}, 'id') ?? []);
+  return calls.flatMap((call) => asText(asRecord(call)?.['id']) ?? []);
 }
 
-/** The other places where calls are told: pieces of a stream, and what the provider itself said. */
+/** Removes calls from the other places: chunks of a stream, and the provider's own data. */
 function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
   const fields = fieldsOf(message);
   const chunks = fields.tool_call_chunks;
@@ -65,7 +64,7 @@ function isCall(value: unknown, ids: ReadonlySet<string>): value is JsonRecord {
   return id !== undefined && ids.has(id);
 }
 
-/** Only the first piece of a call has its id; the others have its index. */
+/** Only the first chunk of a call has its id; the others have its index. */
 function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
   const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
   indices.delete(undefined);
@@ -74,27 +73,51 @@ function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): re
   );
 }
 
-/** An empty list would be sent in the place of `tool_calls`, and is refused. */
+/** Removes an empty list, which would be sent instead of `tool_calls`, and rejected. */
 function withoutRaw(
   extra: JsonRecord,
   raw: readonly unknown[],
   ids: ReadonlySet<string>,
 ): JsonRecord {
   const { tool_calls: _, ...rest } = extra;
-  const left = raw.filter((call) => !isCall(call, ids));
-  return left.length === 0 ? rest : { ...rest, tool_calls: left };
+  const remaining = raw.filter((call) => !isCall(call, ids));
+  return remaining.length === 0 ? rest : { ...rest, tool_calls: remaining };
 }
 
-/** Items of the Responses API: reasoning must be followed by what it led to, and goes with it. */
+/** Items of the Responses API: reasoning is removed with the call that it led to. */
 function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
-  const left: unknown[] = [];
+  const remaining: unknown[] = [];
   for (const item of items) {
-    if (!isCall(item, ids)) left.push(item);
-    else while (isReasoning(left.at(-1))) left.pop();
+    if (!isCall(item, ids)) remaining.push(item);
+    else while (isReasoning(remaining.at(-1))) remaining.pop();
   }
-  return left;
+  return remaining;
 }
 
 function isReasoning(item: unknown): boolean {
   return isRecord(item) && item['type'] === 'reasoning';
+}
+
+/** `undefined` for an unedited block, `null` for a removed one, else its replacement. */
+type PartEdit = ContentBlock | null | undefined;
+
+/**
+ * Returns content with edits applied, as a string or a list like before. Unedited blocks are the same objects.
+ *
+ * @param editOf returns the edit of a block; a string is block 0
+ */
+export function editedContent(
+  content: MessageContent,
+  editOf: (at: number) => PartEdit,
+): MessageContent {
+  if (!Array.isArray(content)) {
+    const edit = editOf(0);
+    if (edit === null) return '';
+    return edit?.type === 'text' ? edit.text : content;
+  }
+  return content.flatMap((block, at) => {
+    const edit = editOf(at);
+    if (edit === null) return [];
+    return edit?.type === 'text' && isRecord(block) ? { ...block, text: edit.text } : block;
+  });
 }
