@@ -8,7 +8,7 @@ import { contentsCompactor } from '../../src/google.js';
 import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
 import { agentItemFormat } from '../../src/adapters/openai/agent-item-format.js';
-import { createItemCompactor } from '../../src/adapters/openai/item-compactor.js';
+import { createItemCompactor } from '../../src/adapters/openai/input-compactor.js';
 import type { AdapterOptions, CompactCall } from '../../src/adapters/adapter-options.js';
 import type { Compactor } from '../../src/main/compactor.js';
 

@@ -1,5 +1,5 @@
-// The format of OpenAI's Agents SDK: items as runs hold them, which say the same as those of the Responses
-// API in other words. Names no type of that SDK, so that nobody needs it who has none.
+// The format of OpenAI's Agents SDK: items with the content of those of the Responses API, and other field names. Imports no types
+// of the SDK, so that it need not be installed.
 
 import { asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -8,8 +8,8 @@ import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
- * Items of the Agents SDK (`AgentInputItem`), by the rules of `responseItemFormat`. Tools of the provider
- * and items that the SDK does not know are judged by the item of the Responses API that they stand for.
+ * Items of the Agents SDK (`AgentInputItem`), with the rules of `responseItemFormat`. Hosted tools
+ * and items that the SDK does not know are treated like the item of the Responses API in their `providerData`.
  */
 export const agentItemFormat: MessageFormat<object> = createItemFormat({
   callIdKey: 'callId',
@@ -26,7 +26,7 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
       }),
     };
   },
-  standsFor,
+  originalOf,
   provider: ITEM_PROVIDER_MESSAGES,
   write: (role, text) =>
     role === 'user'
@@ -34,8 +34,8 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
       : { type: 'message', role, status: 'completed', content: [{ type: 'output_text', text }] },
 });
 
-/** The SDK keeps what a tool of the provider, or an item that it does not know, is in the Responses API. */
-function standsFor(item: JsonRecord): JsonRecord {
+/** Returns the original item of the Responses API, which the SDK keeps for hosted tools and unknown items. */
+function originalOf(item: JsonRecord): JsonRecord {
   const { type, name } = item;
   if (type !== 'hosted_tool_call' && type !== 'unknown') return item;
   const providerData = asRecord(item['providerData']);

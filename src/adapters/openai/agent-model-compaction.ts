@@ -1,5 +1,5 @@
-// Compaction on demand for the Agents SDK: a call of its own to the agent's model, in the SDK's own words. The SDK writes the items as
-// those of the Responses API, and reads what comes back. Names no type of that SDK.
+// Compaction on demand for the Agents SDK: an extra call of the agent's model through the SDK, which converts items to and from those
+// of the Responses API. Imports no types of the SDK.
 
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -12,24 +12,24 @@ import {
 } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 
-/** What knows the models of agents by their names, as `new OpenAIProvider()` of the Agents SDK does. */
+/** Returns models by name, such as `new OpenAIProvider()` of the Agents SDK. */
 export interface AgentModelProvider {
   getModel(modelName?: string): unknown;
 }
 
-/** Tools that requests list as the agent has them; of others the SDK makes what only a run knows. */
+/** Types of tools that requests list unchanged. The SDK converts others with data that only a run has. */
 const LISTED: ReadonlySet<unknown> = new Set(['function', 'hosted_tool']);
 
-interface AskedModel {
+interface AgentModel {
   readonly getResponse: (request: object) => PromiseLike<unknown>;
 }
 
 /**
- * Returns what has items compacted by the model of an agent: with its instructions, its tools and its settings, and the trigger at
- * the end. Of a model that cannot, it rejects and says why.
+ * Returns a function that has the agent's model compact items: with the agent's instructions, tools and settings, and the trigger as
+ * the last item. It rejects with the reason if the model does not support that.
  *
- * @param given all items of the call, of which some may answer what the server alone has
- * @param provider asked for a model that the agent only names
+ * @param given all items of the call, to find out whether the server keeps earlier ones
+ * @param provider returns the model if the agent has its name only
  */
 export function compactionByAgentModel(
   agent: JsonRecord,
@@ -39,11 +39,11 @@ export function compactionByAgentModel(
 ): CompactMessages {
   return async (messages, signal) => {
     const { toolChoice: _, ...modelSettings } = asRecord(agent['modelSettings']) ?? {};
-    assertHoldsNoItems(modelSettings['providerData'], { conversation: answersUnseen(given) });
+    assertHoldsNoItems(modelSettings['providerData'], { conversation: lacksCalls(given) });
     const model = await modelOf(agent['model'], provider);
     const request = {
       systemInstructions: asText(instructions),
-      // The SDK knows no trigger; what it does not know it passes on.
+      // The SDK passes on the `providerData` of unknown items.
       input: [...messages, { type: 'unknown', providerData: COMPACTION_TRIGGER }],
       modelSettings,
       tools: asArray(agent['tools']).filter((tool) => LISTED.has(asRecord(tool)?.['type'])),
@@ -53,19 +53,19 @@ export function compactionByAgentModel(
       signal,
     };
     const answer = asRecord(await model.getResponse(request));
-    const made = newestCompaction(answer?.['output']);
-    return compactedTo(made && withoutUndefined(made));
+    const compaction = newestCompaction(answer?.['output']);
+    return compactedTo(compaction && withoutUndefined(compaction));
   };
 }
 
 async function modelOf(
-  named: unknown,
+  model: unknown,
   provider: AgentModelProvider | undefined,
-): Promise<AskedModel> {
-  const isModel = (value: unknown): value is AskedModel =>
+): Promise<AgentModel> {
+  const isModel = (value: unknown): value is AgentModel =>
     typeof asRecord(value)?.['getResponse'] === 'function';
-  if (isModel(named)) return named;
-  const name = asText(named);
+  if (isModel(model)) return model;
+  const name = asText(model);
   const found = await provider?.getModel(name === '' ? undefined : name);
   if (isModel(found)) return found;
   throw compactionFailed(
@@ -73,8 +73,8 @@ async function modelOf(
   );
 }
 
-/** Whether items answer calls that are not among them: with `previousResponseId` or `conversationId` there are only new ones. */
-function answersUnseen(items: readonly unknown[]): boolean {
+/** Whether items answer calls that are missing, as with `previousResponseId` or `conversationId`. */
+function lacksCalls(items: readonly unknown[]): boolean {
   const calls = new Set<unknown>();
   return items.map(asRecord).some((item) => {
     if (item?.['type'] === 'function_call') calls.add(item['callId']);

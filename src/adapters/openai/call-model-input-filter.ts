@@ -1,5 +1,5 @@
-// The adapter for OpenAI's Agents SDK: a filter of what a run sends to the model. Names no type of that
-// SDK, for versions differ in what they know of filters.
+// The adapter for OpenAI's Agents SDK: a filter for what a run sends to the model. Imports no types of the SDK, because versions
+// differ in those of filters.
 
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
@@ -11,45 +11,45 @@ import { kindOf } from '../../shared/misuse.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { compactionByAgentModel } from './agent-model-compaction.js';
 import type { AgentModelProvider } from './agent-model-compaction.js';
-import { createItemCompactor } from './item-compactor.js';
+import { createItemCompactor } from './input-compactor.js';
 
-/** How a filter works. */
+/** Options of a filter. */
 export interface ModelInputFilterOptions extends AdapterOptions {
   /**
-   * Asked for the models that agents name, to have them compact by the strategy `provider`: `new OpenAIProvider()`, or that of your
-   * `Runner`. @default an agent whose `model` is an object is compacted by that, and no other
+   * Returns models by the names that agents have, for the strategy `provider`: `new OpenAIProvider()`, or the one of your
+   * `Runner`. @default only agents whose `model` is an object can be compacted by their provider
    */
   readonly compactByProvider?: AgentModelProvider | undefined;
 }
 
-/** What a run is about to send, as the SDK hands it to filters; whatever else is in it stays as it is. */
+/** The model input of a run. Other fields are unchanged. */
 export interface ModelInput {
   input: object[];
 }
 
 /** A `CallModelInputFilter` of the Agents SDK. */
 export interface ModelInputFilter {
-  /** @returns what to send, with the items made ready */
+  /** @returns the model input with compacted items */
   <Data extends ModelInput>(args: {
     readonly modelData: Data;
     readonly agent?: object;
   }): Promise<Data>;
-  /** Tells versions that know it to hand over the items themselves: it changes none of them. */
+  /** Makes versions that support it pass the original items. The filter changes none of them. */
   readonly preserveInputIdentity: true;
-  /** What its conversations have come to; the one that was used last comes last. */
+  /** Reports of its conversations, least recently used first. */
   report(): readonly ConversationReport[];
 }
 
 /**
- * Returns a filter for `run(agent, input, { callModelInputFilter })` or for a `Runner`, which makes the
- * items of a run ready before each call of the model.
+ * Returns a filter for `run(agent, input, { callModelInputFilter })` or for a `Runner`. It compacts the
+ * items of a run before each call of the model.
  *
- * A run keeps its own items and asks the filter anew each time, so edits reach the model alone. What a
- * session stores of the run's own input is what the filter made of it; items that the session had
- * before stay in it as they were. With `previousResponseId` or `conversationId` the provider keeps
- * the history, and the items are only what is new: there is nothing for it to do then.
+ * A run keeps its own items and calls the filter with them each time, so edits affect only what the model gets. A session of the
+ * SDK stores the filtered items of the run's own input; items that it had
+ * before are unchanged. With `previousResponseId` or `conversationId`, the provider keeps
+ * the history and there are new items only, so there is nothing to compact.
  *
- * @throws RangeError naming each option that is wrong; reasoning cannot be stripped.
+ * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */
 export function callModelInputFilter(
   compactor: Compactor,
@@ -70,13 +70,13 @@ export function callModelInputFilter(
     const { input: given, instructions } = checkedFields<
       Data & { readonly instructions?: unknown }
     >(modelData, 'what the model is to be sent');
-    const asked = asRecord(agent) ?? {};
-    const { model, modelSettings } = asked;
+    const fields = asRecord(agent) ?? {};
+    const { model, modelSettings } = fields;
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),
       cacheTtlMs: cacheTtlIn(modelSettings),
-      compactByProvider: compactionByAgentModel(asked, instructions, given, provider),
+      compactByProvider: compactionByAgentModel(fields, instructions, given, provider),
     });
     return { ...modelData, input };
   };

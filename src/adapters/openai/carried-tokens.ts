@@ -1,18 +1,17 @@
-// What a value weighs that is carried without being looked into. An estimate, and no more than that:
-// what the model counts for such values is known to the provider alone.
+// Estimates the tokens of opaque values. Only the provider knows how it counts them.
 
 import { ENTRY_OVERHEAD_TOKENS, IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
-/** A string at least this long that begins without white space is a payload and no text. */
+/** A string with at least this many characters, and no white space among the first ones, is a payload. */
 const MIN_PAYLOAD_CHARACTERS = 1_024;
 
-/** Values beyond this many are not measured; it also ends a cycle. */
+/** Further values are ignored; also ends cycles. */
 const MAX_VALUES = 100_000;
 
 /**
- * About how many tokens a value of plain data stands for: its strings over four, and for each payload
- * (base64, encrypted, bytes) what an image takes at most, for its length says nothing.
+ * Estimates the tokens of plain data: characters of strings over four, and for each payload (base64, encrypted, bytes) the
+ * maximum for an image, because its length says nothing about tokens.
  */
 export function carriedTokens(value: unknown): number {
   let characters = 0;

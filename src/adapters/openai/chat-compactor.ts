@@ -8,11 +8,11 @@ import type { MessageCompactor } from '../message-compactor.js';
 import { chatMessageFormat } from './chat-message-format.js';
 
 /**
- * Returns a function that makes the messages of a conversation ready for `chat.completions.create`. It
- * takes the whole list each time and changes nothing in it: give it your list, and send what it returns.
- * Works for every server that speaks this protocol.
+ * Returns a function that compacts the messages of a conversation for `chat.completions.create`. It
+ * takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
+ * Works with every server with this API.
  *
- * @throws RangeError naming each option that is wrong.
+ * @throws RangeError naming each invalid option.
  */
 export function chatCompactor(
   compactor: Compactor,

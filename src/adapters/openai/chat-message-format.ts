@@ -1,5 +1,4 @@
-// The format of OpenAI's Chat Completions: a list of messages, as `chat.completions.create` takes it, and as
-// servers that speak its protocol do.
+// The format of OpenAI's Chat Completions, and of servers with the same API: a list of messages.
 
 import type OpenAI from 'openai';
 import { isSameButForCacheMarks } from '../cache-marks.js';
@@ -7,7 +6,6 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { callArguments } from './call-arguments.js';
 import type {
   MessageFormat,
   MessageReader,
@@ -19,25 +17,23 @@ import { placed, placedInOrder } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import {
+  callArguments,
+  NamedCalls,
   opaqueBlock,
-  outputMediaTokens,
   readContent,
-  readOutput,
   rewriteContent,
   rewriteOutput,
 } from './content-parts.js';
-import { NamedCalls } from './named-calls.js';
 
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
 
 /**
- * Messages of Chat Completions. A user's message has its content parts as parts, text being one; a
- * tool's message is one part; of an assistant's, parts are, in this order, the reasoning that some
- * servers put beside the content, the content parts, a refusal, audio, and each tool call. Content that is an empty
- * text is no part where there is another one. Pinned are messages of the system and the developer, of roles that
- * are not known, functions of the older API with their calls (these have no ids that would join
- * them), and tool messages whose call is not among the messages.
+ * Messages of Chat Completions. The parts of a user message are its content parts, or its text. A
+ * tool message is one part. The parts of an assistant message are, in this order: the reasoning that some
+ * servers put beside the content, the content parts, a refusal, audio, and each tool call; an empty text
+ * counts only if there is no other part. Pinned are system and developer messages, messages with unknown roles,
+ * functions of the older API with their calls (which have no ids), and tool messages whose call is missing.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),
@@ -102,32 +98,30 @@ class ChatReader implements MessageReader<ChatMessage> {
   #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const isPinned = asRecord(message['function_call']) !== undefined;
     const blocks = partsOf(message, where).map(({ block }) => block);
-    this.#calls.note(blocks, isPinned);
+    this.#calls.add(blocks, isPinned);
     return isPinned ? undefined : { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
 
   #readTool(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const callId = asText(message['tool_call_id']);
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
-    const content = message['content'] ?? '';
-    const response = this.#calls.answer(callId, readOutput(content), outputMediaTokens(content));
+    const response = this.#calls.answer(callId, message['content'] ?? '');
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
 }
 
-/** Fields in which compatible servers put reasoning, and want it back with the calls it led to. */
+/** Fields in which compatible servers return reasoning, and need it back with the calls it led to. */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
 type AssistantField =
   (typeof REASONING_FIELDS)[number] | 'content' | 'refusal' | 'audio' | 'tool_calls';
 
-/** A part of an assistant's message, and the field that holds it. */
+/** A part of an assistant message, and its field. */
 interface AssistantPart {
   readonly field: AssistantField;
   readonly block: ContentBlock;
 }
 
-/** The parts in the order of their numbers. */
 function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const field of REASONING_FIELDS) {
@@ -166,7 +160,6 @@ function readCall(value: unknown, where: string): ContentBlock {
   return toolCall(id, name, parameters);
 }
 
-/** Puts content in the place of what was there; every other field stays. */
 function withContent<Message extends ChatMessage>(message: Message, content: unknown): Message {
   return { ...message, content };
 }
@@ -182,23 +175,23 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
     return edit?.type === 'tool_call' ? withArguments(call, edit.parameters) : call;
   });
   const isEdited = calls.length < given.length || calls.some((call, at) => call !== given[at]);
-  const gone = new Set<string>(
+  const removed = new Set<string>(
     fields.filter((field, part) => isWhole(field) && edits.get(part) === null),
   );
-  if (calls.length === 0) gone.add('tool_calls');
-  const kept = Object.entries(message).filter(([field]) => !gone.has(field));
+  if (calls.length === 0) removed.add('tool_calls');
+  const kept = Object.entries(message).filter(([field]) => !removed.has(field));
   const rewritten = {
     ...(Object.fromEntries(kept) as unknown as AssistantMessage),
     ...(calls.length > 0 && isEdited && { tool_calls: calls }),
   };
-  // Null beside calls, where nothing is said. Without calls it has to say something, be it nothing.
+  // With calls, missing content is null. Without calls, it must be a string.
   const content =
     firstContent === -1 ? message.content : rewriteContent(message.content, edits, firstContent);
   if (calls.length === 0) return withContent(rewritten, content ?? '');
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }
 
-/** A call with other arguments, as it holds them: JSON in a text, or the text of a custom tool. */
+/** Replaces the arguments of a call: JSON text, or the text input of a custom tool. */
 function withArguments<Call>(call: Call, parameters: unknown): Call {
   const fields = asRecord(call) ?? {};
   const [called, custom] = [asRecord(fields['function']), asRecord(fields['custom'])];

@@ -1,17 +1,19 @@
-// Content as OpenAI's APIs have it, text or a list of parts, read as blocks and written back. Knows
-// the parts of chats, of Responses and of agents, and no messages.
+// Converts content, outputs and arguments of OpenAI's APIs to blocks, and applies edits to them. Knows the parts of Chat
+// Completions, of the Responses API and of the Agents SDK, and no messages.
 
-import type { ContentBlock } from '../../shared/content.js';
-import { asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
+import { toolResponse } from '../../shared/content.js';
+import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
+import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { PartEdits } from '../message-format.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { isCacheMark } from '../cache-marks.js';
+import { tryPlainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
 
-/** Kinds of parts that are media, and the media type of those that do not tell theirs. */
+/** Types of media parts, with their media type. */
 const MEDIA: ReadonlyMap<string, string> = new Map([
   ['image_url', 'image/*'],
   ['input_image', 'image/*'],
@@ -23,10 +25,10 @@ const MEDIA: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The blocks of content, one for each of its parts in their order. Text is one part, and a list
- * without parts has an opaque one, so that its message stands in an entry.
+ * Returns a block for each part of content. A text is one part; an empty list has an opaque block, so that its message has
+ * an entry.
  *
- * @throws TypeError for a part that is no object
+ * @throws TypeError for a part that is not an object
  */
 export function readContent(content: unknown, where: string): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -37,7 +39,6 @@ export function readContent(content: unknown, where: string): readonly ContentBl
   return (content as readonly unknown[]).map((part, at) => readPart(part, `${where}, part ${at}`));
 }
 
-/** Makes the block of a part that was not looked into. */
 export function opaqueBlock(kind: string, value: unknown): ContentBlock {
   return { type: 'opaque', kind, tokens: carriedTokens(value) };
 }
@@ -52,7 +53,7 @@ function readPart(value: unknown, where: string): ContentBlock {
   if (mimeType === undefined) return opaqueBlock(type, part);
   const file = asRecord(part['file']);
   const filename = asFilledText(part['filename']) ?? asFilledText(file?.['filename']);
-  // The payload stays in the message: nobody needs it to decide what goes.
+  // Without the payload, which no decision needs.
   return {
     type: 'media',
     mimeType,
@@ -63,10 +64,10 @@ function readPart(value: unknown, where: string): ContentBlock {
 }
 
 /**
- * Returns content with some of its parts edited; `undefined` when nothing of it is left. Parts
- * without an edit are the same objects, and content without one is.
+ * Returns content with edited parts; `undefined` if no part remains. Unedited parts and unedited content are the same
+ * objects.
  *
- * @param firstPart the number of its first part
+ * @param firstPart part number of the first content part
  */
 export function rewriteContent(content: unknown, edits: PartEdits, firstPart: number = 0): unknown {
   if (!Array.isArray(content)) {
@@ -85,34 +86,35 @@ export function rewriteContent(content: unknown, edits: PartEdits, firstPart: nu
 }
 
 /**
- * What a tool returned, as the result of a response: text where there is nothing else, and else a list
- * in which a medium is named and not held.
+ * Returns a tool's output as the result of a response: a text if all parts are texts, else a list with media by type only.
  */
 export function readOutput(output: unknown): unknown {
   if (typeof output === 'string') return output;
-  const parts = (Array.isArray(output) ? (output as readonly unknown[]) : [output]).map(readPiece);
+  const parts = partsOf(output).map(readOutputPart);
   return parts.every((part) => typeof part === 'string') ? parts.join('\n') : parts;
 }
 
-/** About how many tokens the media in what a tool returned take. */
+/** Estimates the tokens of media in a tool's output. */
 export function outputMediaTokens(output: unknown): number {
-  if (typeof output === 'string') return 0;
-  const parts = Array.isArray(output) ? (output as readonly unknown[]) : [output];
-  return parts.reduce<number>((sum, part) => {
+  return partsOf(output).reduce<number>((sum, part) => {
     const mimeType = MEDIA.get(asText(asRecord(part)?.['type']) ?? '');
     return mimeType === undefined ? sum : sum + payloadTokens(mimeType);
   }, 0);
 }
 
-function readPiece(value: unknown): string | JsonRecord {
+function partsOf(output: unknown): readonly unknown[] {
+  return Array.isArray(output) ? (output as readonly unknown[]) : [output];
+}
+
+function readOutputPart(value: unknown): string | JsonRecord {
   const part = asRecord(value);
   const text = asText(value) ?? asText(part?.['text']);
   return text ?? { type: asText(part?.['type']) ?? 'unknown' };
 }
 
 /**
- * Tells why a tool failed, where its output begins by saying that it did: these APIs have no field for
- * it. A success that is taken for a failure costs a little density; the reverse would lose a file.
+ * Returns the first line of an output that starts like an error message: these APIs have no field for failures. Taking a success
+ * for a failure costs a little density; the reverse would lose a file.
  */
 export function readFailure(output: unknown): string | undefined {
   if (typeof output !== 'string' || !FAILURE.test(output)) return undefined;
@@ -123,10 +125,10 @@ const FAILURE =
   /^\W{0,8}(?:error|fail(?:ed|ure)|exception|traceback|an error occurred|could not|cannot|unable|no replacement)\b|^[\w ]{0,40}(?:error|exception|failed):|^exit code: [1-9]/i;
 
 /**
- * Returns the output that says `text` in the place of another one: in the shape of the former, with what
- * its first text and the marks of its parts carried besides.
+ * Returns an output with `text` in the shape of the given one. Keeps the other fields of its first text part, and the cache marks of
+ * all parts.
  *
- * @param textType the type of a text part, for output that has none
+ * @param textType type of a text part, for an output without one
  */
 export function rewriteOutput(output: unknown, text: string, textType: string): unknown {
   if (!Array.isArray(output)) {
@@ -140,4 +142,39 @@ export function rewriteOutput(output: unknown, text: string, textType: string): 
     Object.entries(part).filter(([key, value]) => value !== undefined && isCacheMark(key, value)),
   );
   return [{ ...first, ...Object.fromEntries(marks), text }];
+}
+
+/** Tool names by call id, because answers do not contain them. */
+export class NamedCalls {
+  readonly #names = new Map<string, string>();
+
+  /** Adds the calls among the blocks of a message. */
+  add(blocks: readonly ContentBlock[], isPinned: boolean): void {
+    for (const block of blocks) {
+      if (block.type !== 'tool_call') continue;
+      if (isPinned) this.#names.delete(block.id);
+      else this.#names.set(block.id, block.name);
+    }
+  }
+
+  /**
+   * Returns the response block for an answer; `undefined` if the call is pinned or unknown, because the answer must be pinned
+   * then.
+   *
+   * @param output the answer's output as it is
+   */
+  answer(callId: string, output: unknown): ToolResponseBlock | undefined {
+    const toolName = this.#names.get(callId);
+    if (toolName === undefined) return undefined;
+    const result = readOutput(output);
+    const mediaTokens = outputMediaTokens(output);
+    const response = toolResponse(callId, toolName, result, readFailure(result));
+    return mediaTokens > 0 ? { ...response, mediaTokens } : response;
+  }
+}
+
+/** Parses the arguments of a call. Returns the text itself if it is not JSON, or does not fit into a history. */
+export function callArguments(recorded: unknown): unknown {
+  const parsed = tryPlainData(parseArguments(recorded));
+  return parsed === undefined ? recorded : parsed;
 }

@@ -1,25 +1,62 @@
-// The function form of the adapter for the Responses API: input items in, input items out.
+// The function form of the adapter for the Responses API: input items in, input items out; and the same for any format of items.
 
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
+import { checkedCall, checkedReasoning } from '../call-arguments.js';
+import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
-import { createItemCompactor } from './item-compactor.js';
+import type { MessageFormat } from '../message-format.js';
 import { responseItemFormat } from './response-item-format.js';
 
 /**
- * Returns a function that makes the items of a conversation ready to be the `input` of `responses.create`.
- * It takes the whole list each time and changes nothing in it: give it your list, and send what it returns.
+ * Returns a function that compacts the items of a conversation for the `input` of `responses.create`.
+ * It takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
  *
- * With `previous_response_id` or `conversation` the provider keeps the history, and the input is what is
- * new: there is nothing for it to do then, and outputs whose calls are not in the list stay as they are.
- * Reasoning stays by default: OpenAI itself leaves out what edits before it have made void.
+ * With `previous_response_id` or `conversation`, the provider keeps the history and the input has new items only. There is nothing
+ * to compact then, and outputs whose calls are not in the list stay unchanged.
+ * Reasoning is kept by default: OpenAI itself ignores reasoning that an edit before it has invalidated.
  *
- * @throws RangeError naming each option that is wrong; reasoning cannot be stripped.
+ * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */
 export function inputCompactor(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<OpenAI.Responses.ResponseInputItem> {
   return createItemCompactor(compactor, responseItemFormat, options);
+}
+
+/**
+ * Creates the function for a format of items. It never removes reasoning: OpenAI rejects an item that is sent with its id and
+ * without the reasoning it came from.
+ *
+ * @throws RangeError naming each invalid option.
+ */
+export function createItemCompactor<Item>(
+  compactor: Compactor,
+  format: MessageFormat<Item>,
+  options: AdapterOptions = {},
+): MessageCompactor<Item> {
+  const compact = createMessageCompactor(
+    compactor,
+    format,
+    options,
+    (inner) => async (items, given) => {
+      const call = checkedCall(given);
+      assertKeepsReasoning(call.reasoning);
+      return inner(items, call);
+    },
+  );
+  assertKeepsReasoning(options.reasoning);
+  return compact;
+}
+
+/** All other policies remove reasoning, at the latest when the history is compressed. */
+function assertKeepsReasoning(given: AdapterOptions['reasoning']): void {
+  const reasoning = checkedReasoning(given) ?? 'keep';
+  if (reasoning === 'keep') return;
+  throw new RangeError(
+    `Expected 'keep' as reasoning, got '${reasoning}': OpenAI refuses items without the ` +
+      'reasoning that led to them.',
+  );
 }

@@ -1,5 +1,5 @@
-// What the two formats of items share: which kinds of them may be edited, and how an edit is written back
-// into one. Items are looked at as plain data, for every version of the SDKs adds kinds to them.
+// Shared by both formats of items: which kinds may be edited, and how edits are applied. Items are unchecked records, because
+// every version of the SDKs adds kinds.
 
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
@@ -8,46 +8,41 @@ import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { spreadable } from '../plain-data.js';
 import { isCompactionPart } from '../provider-compaction.js';
-import { callArguments } from './call-arguments.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
 import {
+  callArguments,
   opaqueBlock,
-  outputMediaTokens,
   readContent,
-  readOutput,
   rewriteContent,
   rewriteOutput,
 } from './content-parts.js';
 import { ItemRunReader } from './item-runs.js';
 import type { ItemReading } from './item-runs.js';
 
-/** What sets one format of items apart from another. */
+/** The differences between the formats of items. */
 export interface ItemDialect {
-  /** The key of the id that joins a call with its output. */
+  /** Field of the id that calls and outputs share. */
   readonly callIdKey: 'call_id' | 'callId';
   readonly readReasoning: (item: JsonRecord) => ContentBlock;
-  /** Returns what an item of any other kind is to the provider, where the item itself does not say it. */
-  readonly standsFor?: (item: JsonRecord) => JsonRecord;
-  /** @default compactions by the provider cannot be carried */
+  /** Returns the provider's own item for an item of another kind. @default the item itself */
+  readonly originalOf?: (item: JsonRecord) => JsonRecord;
+  /** @default compactions by the provider are not supported */
   readonly provider?: ProviderMessages<never>;
-  /** Makes a message of a text that ctxfold wrote. */
+  /** Creates a message for a text that ctxfold wrote. */
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
 
-/**
- * Kinds that the model produces and that stay though they name no call. Others that do so stay as
- * well: their partners are other items, and what those hold may be no text.
- */
+/** Pinned kinds of the model's items that have no call id. All other kinds with a call id are pinned, too. */
 const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
   'mcp_approval_request',
   'tool_search_call',
   'tool_search_output',
   'compaction',
-  // It may stand for anything, a call or its reasoning.
+  // May refer to anything, such as a call or its reasoning.
   'item_reference',
 ]);
 
-/** Kinds that answer a call of such a kind, or tell the provider something: the model begins anew behind them. */
+/** Kinds that answer a pinned call, or are for the provider: the model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
   'computer_call_output',
   'computer_call_result',
@@ -59,7 +54,7 @@ const PINNED_KINDS: ReadonlySet<string> = new Set([
   'compaction_trigger',
 ]);
 
-/** Makes the format of items in a dialect. */
+/** Creates the format of items in a dialect. */
 export function createItemFormat<Item extends object>(dialect: ItemDialect): MessageFormat<Item> {
   return {
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
@@ -88,21 +83,20 @@ function readItem(value: unknown, where: string, dialect: ItemDialect): ItemRead
       return {
         kind: 'output',
         callId: textOf(item, dialect.callIdKey, where),
-        result: readOutput(item['output']),
-        mediaTokens: outputMediaTokens(item['output']),
+        output: item['output'],
       };
     default:
-      return readOther(item, dialect.standsFor?.(item) ?? item);
+      return readOther(item, dialect.originalOf?.(item) ?? item);
   }
 }
 
-function readOther(item: JsonRecord, meant: JsonRecord): ItemReading {
-  const kind = asText(meant['type']) ?? 'item_reference';
-  // The provider's own search goes on within what the model produces; the answer to one begins anew.
-  const isAnswer = kind === 'tool_search_output' && meant['execution'] === 'client';
+function readOther(item: JsonRecord, original: JsonRecord): ItemReading {
+  const kind = asText(original['type']) ?? 'item_reference';
+  // The output of a search by the provider is part of the model's run; that of one by the client ends it.
+  const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned' };
-  if (isCompactionPart(meant)) return { kind: 'compaction', block: opaqueBlock(kind, item) };
-  const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(meant);
+  if (isCompactionPart(original)) return { kind: 'compaction', block: opaqueBlock(kind, item) };
+  const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
   return { kind: 'model', blocks: [opaqueBlock(kind, item)], isPinned };
 }
 
@@ -131,13 +125,13 @@ function readCall(
   return { kind: 'model', blocks: [toolCall(id, name, parameters)], isPinned };
 }
 
-/** Whether an item belongs with another one that would have to share its fate. */
+/** Whether an item must be kept or removed together with another one. */
 function hasPartner(item: JsonRecord): boolean {
   const ids = [item['call_id'], item['callId'], item['approval_request_id']];
   return ids.some((id) => typeof id === 'string') || isCalledByProgram(item);
 }
 
-/** A program of the model's goes on where its calls are answered, and stays. */
+/** A program of the model is pinned, and so are its calls. */
 function isCalledByProgram(item: JsonRecord): boolean {
   return asRecord(item['caller'])?.['type'] === 'program';
 }
@@ -148,7 +142,7 @@ function textOf(item: JsonRecord, key: string, where: string): string {
   throw new TypeError(`Expected a string as ${key} of ${where}, a ${String(item['type'])}.`);
 }
 
-/** Messages have parts, an output is one, as are the arguments of a call; no other item is ever edited. */
+/** Edits the parts of a message, an output, or the arguments of a call. Other items are never edited. */
 function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   if ('content' in item && 'role' in item) {
     return { ...item, content: rewriteContent(item.content, edits) };
@@ -168,7 +162,7 @@ function writeEntry({ speaker, blocks }: IContent, dialect: ItemDialect): JsonRe
   return dialect.write(speaker === 'ai' ? 'assistant' : 'user', texts.join('\n\n'));
 }
 
-/** The texts of a list of parts, as one thought. */
+/** Joins the texts of lists of parts. */
 export function thoughtOf(...lists: readonly unknown[]): string {
   const parts = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
   return parts.flatMap((part) => asText(asRecord(part)?.['text']) ?? []).join('\n');

@@ -1,6 +1,5 @@
-// Reads conversations in which calls, outputs, reasoning and messages are items of their own: what the
-// model produced in a row is one entry, so that reasoning and what it led to stay or go together. Knows
-// no shape of items.
+// Reads conversations in which calls, outputs, reasoning and messages are separate items. A run, the items that the model produced in
+// sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
 import { runSlices } from '../../shared/slices.js';
@@ -8,33 +7,23 @@ import type { MessageReader, PlacedEntry, Reading, ReadingInSlices } from '../me
 import { PER_SLICE, placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
-import { NamedCalls } from './named-calls.js';
+import { NamedCalls } from './content-parts.js';
 
-/** What an item is to its conversation. */
+/** An item's role in its conversation. */
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
-  /** From the model. `isPinned` when it must stay, and with it all that the model produced in that row. */
+  /** From the model. `isPinned` pins its whole run. */
   | {
       readonly kind: 'model';
       readonly blocks: readonly ContentBlock[];
       readonly isPinned?: boolean;
     }
-  | {
-      readonly kind: 'output';
-      readonly callId: string;
-      readonly result: unknown;
-      /** What media in the result take. */
-      readonly mediaTokens: number;
-    }
-  /** What the provider made of all that stands before it. */
+  | { readonly kind: 'output'; readonly callId: string; readonly output: unknown }
+  /** The provider's compaction of all items before it. */
   | { readonly kind: 'compaction'; readonly block: ContentBlock }
   | { readonly kind: 'pinned' };
 
-/**
- * Reads one item.
- *
- * @throws TypeError for what is no item
- */
+/** @throws TypeError for an invalid item */
 export type ReadItem = (item: unknown, where: string) => ItemReading;
 
 /** An item that the model produced. */
@@ -46,15 +35,15 @@ interface RunItem {
 }
 
 /**
- * The reader of one conversation. Providers refuse reasoning without what followed it and, by ids that
- * no client can follow, what followed it without the reasoning: hence a run with a pinned item is pinned as a whole,
- * and so are the outputs of its calls. An output whose call is not in the conversation is pinned,
+ * The reader of one conversation. Providers reject reasoning without what followed it and, by ids that a client cannot
+ * interpret, what followed it without the reasoning. So a run with a pinned item is pinned as a whole,
+ * as are the outputs of its calls. An output whose call is not in the conversation is pinned,
  * because it answers a call that the provider keeps.
  */
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem;
   readonly #calls = new NamedCalls();
-  /** Whether the last run read was pinned and may go on in what is read next. */
+  /** Whether the last run was pinned and may continue in the next items. */
   #isWithinPinned = false;
 
   constructor(readItem: ReadItem) {
@@ -92,14 +81,14 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     return { entries, pinnedTokens };
   }
 
-  /** Adds the entry of a run, or returns the tokens of one that is pinned. */
+  /** Adds the entry of a run, and returns 0; or returns the tokens of a pinned run. */
   #endRun(run: readonly RunItem[], isLast: boolean, entries: PlacedEntry[]): number {
-    // What reasoning led to may still come, and may then have to be pinned.
+    // The next items may follow from the reasoning, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
     const isPinned =
       this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
     this.#isWithinPinned = isPinned;
-    for (const { blocks } of run) this.#calls.note(blocks, isPinned);
+    for (const { blocks } of run) this.#calls.add(blocks, isPinned);
     if (isPinned) return run.reduce((tokens, { item }) => tokens + carriedTokens(item), 0);
     entries.push({
       speaker: 'ai',
@@ -117,7 +106,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       return { speaker: 'ai', blocks: placedInOrder([reading.block], index) };
     if (reading.kind === 'human')
       return { speaker: 'human', blocks: placedInOrder(reading.blocks, index) };
-    const response = this.#calls.answer(reading.callId, reading.result, reading.mediaTokens);
+    const response = this.#calls.answer(reading.callId, reading.output);
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
 }

@@ -1,4 +1,4 @@
-// Compaction by OpenAI's Responses API, and by whoever offers the same endpoint: the request, and what comes back.
+// Compaction by OpenAI's Responses API and compatible ones: sends the request, and reads the answer.
 
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -13,22 +13,22 @@ import type { CompactMessages } from '../provider-compaction.js';
 
 type Send = (body: never, options?: { readonly signal?: AbortSignal }) => PromiseLike<unknown>;
 
-/** What is asked of a client of the `openai` package; of xAI, one with their base URL. Either call will do. */
+/** The methods of an `openai` client that are used; one of them is enough. For xAI, a client with their base URL. */
 export interface CompactingClient {
   readonly responses: { readonly compact?: Send; readonly create?: Send };
 }
 
-/** Answers of who does not know the endpoint. */
+/** Statuses of servers without the endpoint. */
 const UNKNOWN_ENDPOINT: ReadonlySet<unknown> = new Set([404, 405, 501]);
 
 /**
- * Returns what has the items of a conversation compacted, as `compactByProvider` of a call, for the strategy `provider`: by
- * `/responses/compact`, or where client or server do not know that, by a request that ends in a `compaction_trigger`. Not for
- * requests with `previous_response_id` or `conversation`, whose items the server holds.
+ * Returns the `compactByProvider` of a call, for the strategy `provider`: it has items compacted by
+ * `/responses/compact` or, if client or server do not support that, by a request that ends with a `compaction_trigger`. Not for
+ * requests with `previous_response_id` or `conversation`, whose items the server keeps.
  *
- * @param model the one that the items go to
- * @param request what requests to it hold besides (`tools`, `instructions`, `store` …), so that the one with the trigger finds the
- *   cache that they have filled @default nothing
+ * @param model the model that the items go to
+ * @param request other fields of requests to it (`tools`, `instructions`, `store` …), so that the request with the trigger hits
+ *   the cache that they have filled @default none
  */
 export function providerCompaction(
   client: CompactingClient,
@@ -44,13 +44,13 @@ export function providerCompaction(
     const isTriggered = answer === null;
     answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }));
     if (answer === null) throw compactionFailed('the provider knows no compaction.');
-    // xAI answers with the item alone.
+    // xAI answers with the item only.
     const output = answer['type'] === 'compaction' ? [answer] : asArray(answer['output']);
     const all = output.map(asRecord);
-    const made = all.findLastIndex((item) => item !== undefined && isCompactionPart(item));
-    if (made === -1) throw compactionFailed('the provider made no compaction.');
-    // The endpoint answers with the items to go on with, whole and in order; a response is that of a model.
-    const items = isTriggered ? all.slice(made, made + 1) : all;
+    const newest = all.findLastIndex((item) => item !== undefined && isCompactionPart(item));
+    if (newest === -1) throw compactionFailed('the provider made no compaction.');
+    // The endpoint returns all items to continue with; a response to the trigger may have other output.
+    const items = isTriggered ? all.slice(newest, newest + 1) : all;
     return {
       items: items.map((data) => ({
         kind: asText(data?.['type']) ?? 'message',
@@ -62,10 +62,10 @@ export function providerCompaction(
   };
 }
 
-/** What a provider answers; `null` when it, or its client, does not know what it is asked. */
-async function answerTo(ask: () => PromiseLike<unknown> | undefined): Promise<JsonRecord | null> {
+/** Returns the provider's answer; `null` if the client or the server does not support the request. */
+async function answerTo(send: () => PromiseLike<unknown> | undefined): Promise<JsonRecord | null> {
   try {
-    const pending = ask();
+    const pending = send();
     return pending === undefined ? null : (asRecord(await pending) ?? {});
   } catch (thrown) {
     if (UNKNOWN_ENDPOINT.has(asRecord(thrown)?.['status'])) return null;

@@ -1,4 +1,4 @@
-// The format of OpenAI's Responses API: a list of items, as `responses.create` takes it for `input`.
+// The format of OpenAI's Responses API: a list of items, as in the `input` of `responses.create`.
 
 import type OpenAI from 'openai';
 import { asText, withoutUndefined } from '../../shared/json.js';
@@ -7,12 +7,12 @@ import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
- * Items of the Responses API. A message has its content parts as parts, text being one; every other
- * item is one part. Calls and outputs of functions and of custom tools may go and shrink, messages of
- * the user and the model as well, and reasoning goes with what it led to. All that the model produced
- * in a row is one entry. Tools of the provider that need no answer (searches, interpreters, pictures, MCP calls)
- * are carried unseen. Pinned are messages of the system and the developer, calls of computers, shells
- * and patches, approvals, tool searches, programs, references, compactions, and the rows they stand in.
+ * Items of the Responses API. The parts of a message are its content parts, or its text; every other
+ * item is one part. Calls and outputs of functions and of custom tools may be removed and shrunk, as may messages of
+ * the user and the model; reasoning is removed with what it led to. A run of items that the model produced in sequence is one entry.
+ * Provider tools that need no answer (searches, interpreters, images, MCP calls)
+ * are opaque. Pinned are system and developer messages, calls of computers, shells
+ * and patches, approvals, tool searches, programs, references and compactions, and all runs that contain them.
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({
@@ -27,6 +27,6 @@ export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputIte
       }),
     }),
     provider: ITEM_PROVIDER_MESSAGES,
-    // Without an id, so that it needs no reasoning before it.
+    // Without an id, because items with ids require their reasoning.
     write: (role, content) => ({ type: 'message', role, content }),
   });
