@@ -1,28 +1,28 @@
-// What is used of OpenCode's API for plugins, as its version 1.18 declares it. Types alone.
+// Types for the parts of OpenCode's plugin API that are used, as of version 1.18.
 
 import type { OpenCodeMessage } from './stored-message.js';
 
-/** What a model accepts, in tokens. */
+/** Limits of a model, in tokens. */
 export interface OpenCodeLimit {
   readonly context: number;
   readonly input?: number | undefined;
   readonly output: number;
 }
 
-/** What a plugin is started with. */
+/** The arguments of a plugin. */
 export interface OpenCodeInput {
   readonly directory: string;
-  /** OpenCode's own client, whose shape is looked at when it is used. */
+  /** OpenCode's own client, whose methods are checked before they are used. */
   readonly client: object;
 }
 
-/** A command of the user's that is about to run. */
+/** A command before it runs. */
 interface CommandInput {
   readonly command: string;
   readonly sessionID: string;
 }
 
-/** A call that is about to be made. */
+/** A model call before it is made. */
 interface ParamsInput {
   readonly model: { readonly id: string; readonly limit: OpenCodeLimit };
 }

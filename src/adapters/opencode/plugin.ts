@@ -1,5 +1,5 @@
-// The plugin for OpenCode 1.18: compacts the messages of each step, gives originals back from OpenCode's own database, and
-// shows what it saves. OpenCode ends a turn when a hook throws, so none of these does.
+// The plugin for OpenCode 1.18: compacts the messages of each step, returns originals from OpenCode's database, and shows what it
+// saves. Hooks never throw, because OpenCode would end the turn.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { withDeadline } from '../../main/waiting/abortable.js';
@@ -21,33 +21,33 @@ import type { OpenCodeMessage } from './stored-message.js';
 import { storedMessageFormat } from './stored-message-format.js';
 import type { OpenCodeHooks, OpenCodeInput, OpenCodeLimit, OpenCodePlugin } from './plugin-api.js';
 
-/** The plugin, as OpenCode loads it: `"plugin": ["ctxfold"]`. Options in OpenCode's configuration are those of a compactor. */
+/** The plugin: `"plugin": ["ctxfold"]`. Its options in OpenCode's configuration are those of a compactor. */
 export const plugin: OpenCodePlugin = {
   id: 'ctxfold',
   server: async (input, options = {}) => new Plugin(input, options).hooks(),
 };
 
-/** OpenCode's own system prompt, which a plugin sees after the messages: about that many tokens. */
+/** Estimate for OpenCode's system prompt, which a plugin gets after the messages. */
 const SYSTEM_TOKENS = 3_000;
-/** So much of the window OpenCode leaves to the answer at most, and compacts what reaches into it. */
+/** Maximum tokens that OpenCode reserves for the answer; it compacts if messages exceed the rest of the window. */
 const MAX_OUTPUT_TOKENS = 32_000;
 const RESERVED_TOKENS = 20_000;
-/** OpenCode's server is asked in the same process. */
-const ASKING_LIMIT_MS = 3_000;
+/** OpenCode's server runs in the same process. */
+const CLIENT_TIMEOUT_MS = 3_000;
 
 class Plugin {
   readonly #input: OpenCodeInput;
   readonly #options: CompactorOptions;
-  /** Made with the first step: only then are the tools known. */
+  /** Created with the first step, when the tools are known. */
   #host: HostCompactor<OpenCodeMessage> | undefined;
-  /** Why the last list was not compacted before there was a compactor. */
+  /** Why messages were not compacted while there was no compactor. */
   #failure: string | undefined;
-  /** By tool, about how many tokens its definition takes. */
+  /** By tool, the estimated tokens of its definition. */
   readonly #toolTokens = new Map<string, number>();
-  /** By model, what OpenCode lets the messages have of its window. */
+  /** By model, the tokens of its window that OpenCode leaves to messages. */
   readonly #limits = new Map<string, number>();
-  /** Sessions of which OpenCode is about to summarize a part. */
-  readonly #summarized = new Set<string>();
+  /** Sessions whose next message list is one that OpenCode summarizes. */
+  readonly #summarizing = new Set<string>();
 
   constructor(input: OpenCodeInput, options: CompactorOptions) {
     this.#input = input;
@@ -74,7 +74,7 @@ class Plugin {
         },
       },
       'chat.params': async ({ model }) => {
-        this.#noteLimit(model.id, model.limit);
+        this.#setLimit(model.id, model.limit);
       },
       'tool.definition': async ({ toolID }, { description, ...schema }) => {
         this.#toolTokens.set(toolID, estimatePayloadTokens([description, tryPlainData(schema)]));
@@ -85,7 +85,7 @@ class Plugin {
         parts.splice(0, parts.length, { type: 'text', text });
       },
       'experimental.session.compacting': async ({ sessionID }) => {
-        this.#summarized.add(sessionID);
+        this.#summarizing.add(sessionID);
       },
       'experimental.chat.messages.transform': async (_input, { messages }) => {
         await this.#compact(messages);
@@ -96,18 +96,18 @@ class Plugin {
   async #compact(messages: OpenCodeMessage[]): Promise<void> {
     try {
       const sessionId = messages.at(-1)?.info.sessionID;
-      // What OpenCode is about to summarize is a part of the conversation, and does not go on from it.
-      if (sessionId === undefined || this.#summarized.delete(sessionId)) return;
+      // Messages to summarize are a part of the conversation, which they do not continue.
+      if (sessionId === undefined || this.#summarizing.delete(sessionId)) return;
       const { modelID: modelName, providerID } = modelOf(messages);
       if (modelName !== undefined && !this.#limits.has(modelName)) {
-        await this.#askForLimit(providerID, modelName);
+        await this.#fetchLimit(providerID, modelName);
       }
       const contextLimit = modelName === undefined ? undefined : this.#limits.get(modelName);
       const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
       const sent = await this.#hostFor().compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch (thrown) {
-      // A list or options that no compactor takes: OpenCode sends its messages.
+      // Invalid messages or options: OpenCode sends its messages uncompacted.
       this.#failure = asError(thrown).message;
     }
   }
@@ -127,8 +127,8 @@ class Plugin {
     return this.#host?.status(sessionId) ?? `ctxfold\n${nothing}`;
   }
 
-  /** OpenCode compacts by itself where this ends: ctxfold is to be earlier. */
-  #noteLimit(modelName: string, { context, input, output }: OpenCodeLimit): void {
+  /** Uses the limit at which OpenCode compacts, so that ctxfold compacts before that. */
+  #setLimit(modelName: string, { context, input, output }: OpenCodeLimit): void {
     const usable =
       typeof input === 'number'
         ? input - Math.min(RESERVED_TOKENS, output)
@@ -136,27 +136,27 @@ class Plugin {
     if (usable > 0) this.#limits.set(modelName, usable);
   }
 
-  async #askForLimit(providerId: string | undefined, modelName: string): Promise<void> {
-    const answer = await this.#ask('config', 'providers');
+  async #fetchLimit(providerId: string | undefined, modelName: string): Promise<void> {
+    const answer = await this.#request('config', 'providers');
     const providers = asArray(asRecord(answer)?.['providers']).map(asRecord);
     const models = providers.find((provider) => provider?.['id'] === providerId)?.['models'];
     const { context, input, output } =
       asRecord(asRecord(asRecord(models)?.[modelName])?.['limit']) ?? {};
     if (typeof context !== 'number' || typeof output !== 'number') return;
-    this.#noteLimit(modelName, {
+    this.#setLimit(modelName, {
       context,
       output,
       input: typeof input === 'number' ? input : undefined,
     });
   }
 
-  /** What OpenCode's client answers; `undefined` when it does not. */
-  async #ask(group: string, name: string, options?: object): Promise<unknown> {
+  /** Calls a method of OpenCode's client; returns `undefined` if that fails. */
+  async #request(group: string, name: string, options?: object): Promise<unknown> {
     try {
       const calls = asRecord(asRecord(this.#input.client)?.[group]);
       const call = calls?.[name] as ((given?: object) => Promise<unknown>) | undefined;
       const late = (): Error => new Error('OpenCode did not answer');
-      const answer = await withDeadline(ASKING_LIMIT_MS, undefined, late, async () =>
+      const answer = await withDeadline(CLIENT_TIMEOUT_MS, undefined, late, async () =>
         call?.call(calls, options),
       );
       return asRecord(answer)?.['data'];
@@ -167,14 +167,14 @@ class Plugin {
 
   async #recall(id: unknown, sessionId: string): Promise<string> {
     if (typeof id !== 'string') return NO_RECALL_ID;
-    const messages = await this.#ask('session', 'messages', { path: { id: sessionId } });
+    const messages = await this.#request('session', 'messages', { path: { id: sessionId } });
     const parts = asArray(messages).flatMap((message) => asArray(asRecord(message)?.['parts']));
     const part = parts.map(asRecord).findLast((each) => each?.['callID'] === id);
     return part === undefined ? adviceForAbsent(id) : originalOf(part);
   }
 }
 
-/** Also what OpenCode itself has cleared, which it keeps. */
+/** Prefers the stored output, because OpenCode keeps outputs that it has cleared. */
 function originalOf(part: JsonRecord): string {
   return asText(asRecord(part['state'])?.['output']) ?? outcomeOf(part).text;
 }
@@ -184,14 +184,14 @@ interface ModelNames {
   readonly modelID?: string | undefined;
 }
 
-/** The model that the newest message of the user asks. */
+/** Returns the model of the newest user message. */
 function modelOf(messages: readonly OpenCodeMessage[]): ModelNames {
-  const asked = messages.findLast(({ info }) => info.role === 'user')?.info;
-  const { providerID, modelID } = asRecord(asRecord(asked)?.['model']) ?? {};
+  const last = messages.findLast(({ info }) => info.role === 'user')?.info;
+  const { providerID, modelID } = asRecord(asRecord(last)?.['model']) ?? {};
   return { providerID: asText(providerID), modelID: asText(modelID) };
 }
 
-/** What the provider reported for the step before. */
+/** Returns the provider's usage for the previous step. */
 function usageOf(messages: readonly OpenCodeMessage[]): ReturnType<typeof reportedSum> {
   const last = messages.findLast(({ info }) => info.role === 'assistant')?.info;
   const { input, cache } = asRecord(asRecord(last)?.['tokens']) ?? {};

@@ -1,5 +1,4 @@
-// The message format of OpenCode: how its messages are recognized, what an edit leaves of one, and how ctxfold's own are
-// made. OpenCode keeps the messages that it hands over, so that nothing in them is ever changed.
+// The message format of OpenCode. OpenCode keeps the message objects that it passes, so they are never changed.
 
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -9,11 +8,11 @@ import type { MessageFormat, PartEdits } from '../message-format.js';
 import { tryPlainData } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
 import { spentReasoning } from '../spent-reasoning.js';
-import { isSentByAssistant, sentOf } from './stored-message.js';
+import { isSentByAssistant, sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import { callPart, isSigned, resultPart, StoredMessageReader } from './stored-message-reader.js';
 
-/** The format of the messages that OpenCode hands to its hook `experimental.chat.messages.transform`. */
+/** The format of the messages in OpenCode's hook `experimental.chat.messages.transform`. */
 export const storedMessageFormat: MessageFormat<OpenCodeMessage> = {
   createReader: () => new StoredMessageReader(),
   isSame,
@@ -23,9 +22,9 @@ export const storedMessageFormat: MessageFormat<OpenCodeMessage> = {
 
 function isSame(a: OpenCodeMessage, b: OpenCodeMessage): boolean {
   try {
-    return isSameValue(sentOf(a), sentOf(b));
+    return isSameValue(sentContent(a), sentContent(b));
   } catch {
-    // What throws when it is looked at is the same as nothing.
+    // A property throws when it is read.
     return false;
   }
 }
@@ -53,7 +52,7 @@ function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): Ope
 
 function rewritePart(part: OpenCodePart, edit: ContentBlock | undefined): OpenCodePart {
   if (edit?.type === 'text' && part.type === 'text') {
-    // What the provider keeps of a text is of the text that was.
+    // The provider's metadata belongs to the original text.
     const changed = { text: edit.text, metadata: undefined };
     return { ...part, ...changed };
   }
@@ -81,17 +80,16 @@ function fieldsOf(part: OpenCodePart): JsonRecord {
   return { ...part };
 }
 
-/** A message beside one of the same role, from which it has model, agent and session. */
+/** Copies model, agent and session from the last message with the same role. */
 function writeMessage(
   { speaker, blocks }: IContent,
   among: readonly OpenCodeMessage[],
 ): OpenCodeMessage {
   const role = speaker === 'ai' ? 'assistant' : 'user';
-  const former = among.findLast(({ info }) => info.role === role) ?? among.at(-1);
-  const known = asRecord(tryPlainData(former?.info)) ?? {};
-  const { id: formerId = '', sessionID = '' } = former?.info ?? {};
-  const id = `${formerId}-ctxfold`;
-  const { error: _, summary: _summary, ...info } = known;
+  const example = among.findLast(({ info }) => info.role === role) ?? among.at(-1);
+  const { error: _, summary: _summary, ...info } = asRecord(tryPlainData(example?.info)) ?? {};
+  const { id: exampleId = '', sessionID = '' } = example?.info ?? {};
+  const id = `${exampleId}-ctxfold`;
   return {
     info: { ...info, id, sessionID, role },
     parts: blocks.flatMap((block, at) => {

@@ -1,5 +1,5 @@
-// Reads OpenCode's messages of one conversation as entries. A part of a tool is two blocks, a call and a response; a message
-// that holds several steps of the model becomes an answer and its results for each of them.
+// Reads OpenCode's messages of one conversation as entries. A tool part becomes two blocks, a call and a response. A message with
+// several steps of the model becomes two entries per step, an answer and its results.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
@@ -13,11 +13,10 @@ import { plainData } from '../plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
 import type { OpenCodeMessage } from './stored-message.js';
 
-/** The number of the part that a block stands for, and of the result in a part of a tool. */
+/** Part numbers in origins: of a part, and of the result in a tool part. */
 export const callPart = (at: number): number => 2 * at;
 export const resultPart = (at: number): number => 2 * at + 1;
 
-/** Reads messages, and gives each call an id of its own. */
 export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
   readonly #pairing = new CallPairing();
 
@@ -35,27 +34,23 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
         if (blocks.length > 0) entries.push({ speaker, blocks, metadata });
       }
     }
-    // What OpenCode sends to no model is pinned, and takes nothing.
+    // All pinned messages are ones that OpenCode sends to no model.
     return { entries, pinnedTokens: 0 };
   }
 
   #readAnswer(parts: readonly JsonRecord[], index: number): readonly PlacedEntry[] {
     const entries: PlacedEntry[] = [];
-    let said: PlacedBlock[] = [];
-    let results: PlacedBlock[] = [];
-    const endStep = (): void => {
-      entries.push({ speaker: 'ai', blocks: said }, { speaker: 'tool', blocks: results });
-      [said, results] = [[], []];
-    };
     for (const step of stepsOf(parts)) {
       this.#pairing.beginStep();
+      const answer: PlacedBlock[] = [];
+      const results: PlacedBlock[] = [];
       const tools = step.filter(({ part }) => part['type'] === 'tool');
       const signsForAll =
         isSigned(tools[0]?.part) && tools.slice(1).some(({ part }) => !isSigned(part));
       let group: string | undefined;
       for (const { part, at } of step) {
         if (part['type'] !== 'tool' || isProviderExecuted(part)) {
-          said.push(placed(readSaid(part), index, callPart(at)));
+          answer.push(placed(readPart(part), index, callPart(at)));
           continue;
         }
         const name = asText(part['tool']) ?? '';
@@ -67,23 +62,23 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
           ...{ type: 'tool_call', id, name, parameters },
           ...(group !== undefined && { parallelGroup: group }),
         };
-        said.push(placed(call, index, callPart(at)));
+        answer.push(placed(call, index, callPart(at)));
         this.#pairing.answer(use, [index, resultPart(at)], true);
         results.push(placed(readResult(part, id, name), index, resultPart(at)));
       }
-      endStep();
+      entries.push({ speaker: 'ai', blocks: answer }, { speaker: 'tool', blocks: results });
     }
     return entries;
   }
 }
 
-/** A part with its place in the message. */
+/** A part and its index in the message. */
 interface PartAt {
   readonly part: JsonRecord;
   readonly at: number;
 }
 
-/** The parts that a model is sent, by the steps in which they were made. */
+/** Returns the parts that are sent to models, by step. */
 function stepsOf(parts: readonly JsonRecord[]): readonly (readonly PartAt[])[] {
   const steps: PartAt[][] = [[]];
   for (const [at, part] of parts.entries()) {
@@ -95,12 +90,12 @@ function stepsOf(parts: readonly JsonRecord[]): readonly (readonly PartAt[])[] {
 
 function readUser(parts: readonly JsonRecord[], index: number): PlacedEntry {
   const blocks = parts.flatMap((part, at) =>
-    isSentByUser(part) ? [placed(readSaid(part), index, callPart(at))] : [],
+    isSentByUser(part) ? [placed(readPart(part), index, callPart(at))] : [],
   );
   return { speaker: 'human', blocks };
 }
 
-function readSaid(part: JsonRecord): ContentBlock {
+function readPart(part: JsonRecord): ContentBlock {
   const text = asText(part['text']) ?? '';
   switch (part['type']) {
     case 'text':
@@ -138,13 +133,13 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
   };
 }
 
-/** Gemini signs the first of parallel calls alone, and wants it as long as the others stand. */
+/** Gemini signs only the first of parallel calls, and requires it as long as the others are sent. */
 export function isSigned(part: JsonRecord | undefined): boolean {
   const google = asRecord(asRecord(part?.['metadata'])?.['google']);
   return google?.['thoughtSignature'] !== undefined;
 }
 
-/** A tool of the provider's own has its result there. */
+/** The result of a provider's tool stays in its part. */
 function isProviderExecuted({ metadata }: JsonRecord): boolean {
   return asRecord(metadata)?.['providerExecuted'] === true;
 }

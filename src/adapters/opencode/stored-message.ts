@@ -1,10 +1,10 @@
-// What is looked at of OpenCode's messages, as its version 1.18 keeps them: a message has what is known of it and its parts,
-// and a part of a tool is call and result in one. Says which parts a model is sent; makes no blocks of them.
+// The fields of OpenCode's messages that are used, as of version 1.18: a message has `info` and parts, and a tool part is both call and
+// result. Determines which parts are sent to models; creates no blocks.
 
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** What is known of a message. */
+/** Fields of a message besides its parts. */
 export interface OpenCodeInfo {
   readonly id: string;
   readonly sessionID: string;
@@ -16,31 +16,30 @@ export interface OpenCodePart {
   readonly type: string;
 }
 
-/** A message with its parts. */
 export interface OpenCodeMessage {
   readonly info: OpenCodeInfo;
   readonly parts: readonly OpenCodePart[];
 }
 
-/** What OpenCode sends in place of results that it cleared by itself. */
+/** What OpenCode sends instead of results that it has cleared or that are missing. */
 const CLEARED = '[Old tool result content cleared]';
 const INTERRUPTED = '[Tool execution was interrupted]';
 
-/** What a tool answered, as the model is told. */
+/** The result of a tool, as sent to the model. */
 export interface ToolOutcome {
   readonly text: string;
   readonly isError: boolean;
   readonly attachments: readonly unknown[];
 }
 
-/** Reads what became of a call. One that was cut off counts as failed, as OpenCode has it. */
+/** Reads the result of a tool part. An interrupted call counts as failed, as in OpenCode. */
 export function outcomeOf(part: JsonRecord): ToolOutcome {
   const state = asRecord(part['state']) ?? {};
   const text = (value: unknown): string => asText(value) ?? '';
   if (state['status'] === 'completed') {
     const isCleared = Boolean(asRecord(state['time'])?.['compacted']);
     if (isCleared) return { text: CLEARED, isError: false, attachments: [] };
-    // OpenCode calls a command completed that has ended with any code.
+    // For OpenCode, a command has completed whatever its exit code is.
     const exit = asRecord(state['metadata'])?.['exit'];
     return {
       text: text(state['output']),
@@ -54,7 +53,7 @@ export function outcomeOf(part: JsonRecord): ToolOutcome {
   return { text: isShown ? output : text(state['error']), isError: !isShown, attachments: [] };
 }
 
-/** Whether a model is sent a part of the user's. */
+/** Whether a part of a user message is sent to models. */
 export function isSentByUser({ type, ...part }: JsonRecord): boolean {
   if (type === 'text') return part['ignored'] !== true && part['text'] !== '';
   if (type === 'file') {
@@ -63,21 +62,21 @@ export function isSentByUser({ type, ...part }: JsonRecord): boolean {
   return type === 'compaction' || type === 'subtask';
 }
 
-/** Whether a model is sent a part of an answer. */
+/** Whether a part of an answer is sent to models. */
 export function isSentByAssistant({ type }: JsonRecord): boolean {
   return type === 'text' || type === 'reasoning' || type === 'tool';
 }
 
-/** Whether an answer failed: OpenCode sends it to no model, but for one that was cut off and has said something. */
+/** Whether OpenCode sends an answer to no model: it has failed, or was aborted without content. */
 export function isUnsentAnswer(info: JsonRecord, parts: readonly JsonRecord[]): boolean {
   const error = asRecord(info['error']);
   if (error === undefined) return false;
-  const saysSomething = parts.some(({ type }) => type !== 'step-start' && type !== 'reasoning');
-  return error['name'] !== 'MessageAbortedError' || !saysSomething;
+  const hasContent = parts.some(({ type }) => type !== 'step-start' && type !== 'reasoning');
+  return error['name'] !== 'MessageAbortedError' || !hasContent;
 }
 
-/** All of a message that a model is sent, for comparison: hosts keep more with a message, and change that later. */
-export function sentOf({ info, parts }: OpenCodeMessage): readonly unknown[] {
+/** Returns what models are sent of a message, for comparison: OpenCode changes other fields later. */
+export function sentContent({ info, parts }: OpenCodeMessage): readonly unknown[] {
   const { id, role, ...rest } = info as OpenCodeInfo & JsonRecord;
   const isUser = role === 'user';
   return [
@@ -88,24 +87,13 @@ export function sentOf({ info, parts }: OpenCodeMessage): readonly unknown[] {
     asRecord(rest['error'])?.['name'],
     ...parts.flatMap((part): readonly unknown[] => {
       const fields = asRecord(part) ?? {};
-      if (isUser) return isSentByUser(fields) ? [saidByUser(fields)] : [];
-      if (fields['type'] === 'tool') return [saidByTool(fields)];
-      return fields['type'] === 'step-start' || isSentByAssistant(fields)
-        ? [saidByModel(fields)]
-        : [];
+      const { type, text, mime, url, metadata } = fields;
+      if (isUser) return isSentByUser(fields) ? [{ type, text, mime, url }] : [];
+      if (type === 'tool') {
+        const input = asRecord(fields['state'])?.['input'];
+        return [{ id: fields['callID'], name: fields['tool'], input, ...outcomeOf(fields) }];
+      }
+      return type === 'step-start' || isSentByAssistant(fields) ? [{ type, text, metadata }] : [];
     }),
   ];
-}
-
-function saidByUser({ type, text, mime, url }: JsonRecord): unknown {
-  return { type, text, mime, url };
-}
-
-function saidByModel({ type, text, metadata }: JsonRecord): unknown {
-  return { type, text, metadata };
-}
-
-function saidByTool(part: JsonRecord): unknown {
-  const input = asRecord(part['state'])?.['input'];
-  return { id: part['callID'], name: part['tool'], input, ...outcomeOf(part) };
 }

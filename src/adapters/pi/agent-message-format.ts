@@ -1,5 +1,4 @@
-// The message format of pi: how its messages are recognized, what an edit leaves of one, and how ctxfold's own are
-// made. A part without an edit is never touched, nor is a signature.
+// The message format of pi. Unedited parts and signatures are never changed.
 
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -13,8 +12,8 @@ import type { PiMessage, PiPart } from './agent-message.js';
 import { AgentMessageReader } from './agent-message-reader.js';
 
 /**
- * The format of the messages that pi hands to its event `context`. Answers that failed or were cut off, and what their
- * calls were answered, are carried as they are, for pi sends them to no model.
+ * The format of the messages in pi's event `context`. Failed and aborted answers, and the results of their calls, are pinned,
+ * because pi sends them to no model.
  */
 export const agentMessageFormat: MessageFormat<PiMessage> = {
   createReader: () => new AgentMessageReader(),
@@ -39,10 +38,10 @@ function rewriteMessage(given: PiMessage, edits: PartEdits): PiMessage {
     return first?.type === 'text' ? withContent(message, first.text) : message;
   }
   const parts = (content ?? []).map((part, at) => ({ part, edit: edits.get(at) }));
-  const left = role === 'assistant' ? withoutSpentThinking(parts) : parts;
+  const remaining = role === 'assistant' ? withoutSpentThinking(parts) : parts;
   return withContent(
     message,
-    left.flatMap(({ part, edit }) => {
+    remaining.flatMap(({ part, edit }) => {
       if (edit === undefined) return part;
       return edit === null || isBlankText(edit) ? [] : rewritePart(part, edit);
     }),
@@ -54,7 +53,6 @@ interface EditedPart {
   readonly edit: ContentBlock | null | undefined;
 }
 
-/** Without reasoning that has lost what it led to. */
 function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart[] {
   const spent = spentReasoning(
     parts.map(({ part, edit }) => ({
@@ -67,7 +65,7 @@ function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart
 
 function rewritePart(part: PiPart, edit: ContentBlock): PiPart {
   if (edit.type === 'text' && part.type === 'text') {
-    // A signature is one over the text that was.
+    // The signature covers the original text.
     const { textSignature: _, ...fields } = part as PiPart & { readonly textSignature?: string };
     return { ...fields, ...textPart(edit.text) };
   }
@@ -85,21 +83,21 @@ function textPart(text: string): PiPart & { readonly text: string } {
   return { type: 'text', text };
 }
 
-/** Blank text is refused. */
+/** Providers reject blank texts. */
 function isBlankText(block: ContentBlock): boolean {
   return block.type === 'text' && isBlank(block.text);
 }
 
-/** An answer that ctxfold writes is one of the model that spoke last. */
+/** An answer that ctxfold writes has the model of the last one. */
 function writeMessage({ speaker, blocks }: IContent, among: readonly PiMessage[]): PiMessage {
   const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
-  const said = { content, timestamp: 0 };
-  if (speaker !== 'ai') return { role: 'user', ...said };
-  const former = among.findLast(({ role }) => role === 'assistant');
-  const { api, provider, model } = (former ?? {}) as Readonly<Record<string, unknown>>;
+  const fields = { content, timestamp: 0 };
+  if (speaker !== 'ai') return { role: 'user', ...fields };
+  const last = among.findLast(({ role }) => role === 'assistant');
+  const { api, provider, model } = (last ?? {}) as Readonly<Record<string, unknown>>;
   return {
     role: 'assistant',
-    ...said,
+    ...fields,
     ...{ api, provider, model, usage: NO_USAGE, stopReason: 'stop' },
   };
 }

@@ -1,14 +1,7 @@
-// Reads pi's messages of one conversation as entries, and remembers which calls wait for a result.
+// Reads pi's messages of one conversation as entries, and pairs results with calls.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
-import {
-  asArray,
-  asFilledText,
-  asRecord,
-  asText,
-  errorLine,
-  textOfParts,
-} from '../../shared/json.js';
+import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
@@ -16,21 +9,20 @@ import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
-import { isUnsent } from './agent-message.js';
+import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 
-/** A message that stays as it is, and about how many tokens it takes. */
 interface Pinned {
+  /** Estimate. */
   readonly pinnedTokens: number;
 }
 
-/** What pi sends to no model. */
+/** A message that pi sends to no model. */
 const UNSENT: Pinned = { pinnedTokens: 0 };
 
-/** Reads messages, and remembers their calls. */
 export class AgentMessageReader implements MessageReader<PiMessage> {
   readonly #pairing = new CallPairing();
-  /** The calls of answers that were cut off. */
+  /** Calls of failed and aborted answers. */
   readonly #unsentCalls = new Set<string>();
 
   read(messages: readonly PiMessage[], firstIndex: number): Reading {
@@ -134,16 +126,9 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
   }
 }
 
-/** Gemini signs the first of parallel calls alone, and wants it as long as the others stand. */
+/** Gemini signs only the first of parallel calls, and requires it as long as the others are sent. */
 function isSigned(part: JsonRecord | undefined): boolean {
   return asFilledText(part?.['thoughtSignature']) !== undefined;
-}
-
-function resultText(content: unknown): string {
-  const text = textOfParts(content);
-  if (text !== undefined) return text;
-  const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
-  return texts.join('\n');
 }
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {
@@ -174,7 +159,7 @@ function readThinking(part: JsonRecord): ContentBlock {
   return { type: 'thinking', thought, ...(signature !== undefined && { signature }) };
 }
 
-/** What the user ran: pi tells the model of it in words of its own. */
+/** A command that the user ran, which pi formats for the model. */
 function readCommand(message: JsonRecord, index: number): PlacedEntry {
   const tokens = estimatePayloadTokens([message['command'], message['output']]);
   const block: ContentBlock = { type: 'opaque', kind: 'bashExecution', tokens };

@@ -1,17 +1,19 @@
-// What is looked at of pi's messages and of the entries of its sessions. Types alone: pi is not imported, and any version
-// of it that has these fields will do.
+// The fields of pi's messages that are used. Pi is not imported: any version with these fields works.
+
+import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
+import { reportedSum } from '../call-arguments.js';
 
 /** A part of a message: text, thinking, a tool call, an image. */
 export interface PiPart {
   readonly type: string;
 }
 
-/** A message of pi's: of the user, the assistant, a tool, or one that pi makes itself. */
+/** A message of the user, the assistant, a tool, or pi itself. */
 export interface PiMessage {
   readonly role: string;
 }
 
-/** What is read of a message once it is plain data: anything may be missing. */
+/** The fields of a message as plain data, all of which may be missing. */
 export interface PiMessageFields extends PiMessage {
   readonly content?: string | readonly PiPart[];
   readonly timestamp?: number;
@@ -20,12 +22,28 @@ export interface PiMessageFields extends PiMessage {
   readonly summary?: string;
 }
 
-/** The fields of a message. */
 export function fieldsOf(message: PiMessage): PiMessageFields {
   return message;
 }
 
-/** An answer that was cut off or failed: pi sends it to no model, nor what its calls were answered. */
+/** Whether it is a failed or aborted answer: pi sends it to no model, nor the results of its calls. */
 export function isUnsent({ role, stopReason }: PiMessageFields): boolean {
   return role === 'assistant' && (stopReason === 'error' || stopReason === 'aborted');
+}
+
+/** The text of a tool's result, with a stand-in for each image. */
+export function resultText(content: unknown): string {
+  const text = textOfParts(content);
+  if (text !== undefined) return text;
+  const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
+  return texts.join('\n');
+}
+
+/** Returns the provider's usage for the request of the last answer; `{}` if it is not reported. */
+export function usageOf(messages: readonly PiMessage[]): ReturnType<typeof reportedSum> {
+  const last = messages.findLast(({ role }) => role === 'assistant');
+  if (last === undefined || isUnsent(fieldsOf(last))) return {};
+  const { usage } = last as { readonly usage?: unknown };
+  const { input, cacheRead, cacheWrite } = asRecord(usage) ?? {};
+  return reportedSum(input, cacheRead, cacheWrite);
 }

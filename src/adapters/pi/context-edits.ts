@@ -1,41 +1,43 @@
-// Which edits of a call pi's session file is to hold: they are found by comparing what pi gave with what was sent, and
-// become entries `context_edit` of pi's own. All of them or none: a file that held some would tell of a conversation that never was.
+// Converts the edits of a call to `context_edit` entries for pi's session file, by comparing the messages before and after. All or
+// none, because a file with some of them would describe a conversation that was never sent.
 
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 
-/** An entry that edits another one of the session's. */
+/** A session entry that edits another one. */
 export interface PiContextEdit {
   readonly type: 'context_edit';
   readonly targetId: string;
-  /** `null` leaves the message out. */
+  /** `null` removes the message. */
   readonly replacement: { readonly content: PiContent } | null;
 }
 
 type PiContent = Exclude<ReturnType<typeof fieldsOf>['content'], undefined>;
 
-/** An entry of the session's, and the messages that it stands for. */
+/** A session entry, and its messages. */
 export interface PiContextEntry {
   readonly sourceEntry: { readonly id: string; readonly type: string };
   readonly messages: readonly PiMessage[];
 }
 
-/** A message that was edited: its place among those given, and what was sent in its place. */
+/** An edited message. */
 interface Edited {
+  /** Its index among those given. */
   readonly at: number;
+  /** Its replacement, `null` if it was removed. */
   readonly sent: PiMessage | null;
 }
 
-/** What pi lets an entry edit. */
+/** Roles of messages that pi can edit. */
 const EDITABLE: ReadonlySet<string> = new Set(['user', 'assistant', 'toolResult', 'custom']);
 
 /**
- * Returns the entries that have pi's own messages be those that were sent.
+ * Returns the entries with which pi's own messages become those that were sent.
  *
  * @param given the messages of the call
- * @param sent what was sent in their place, in their order
- * @param entries the session's, with its messages as the call had them in front
- * @returns none when an edit cannot be told so: of what pi edits not, of messages that another extension put in, of a summary
+ * @param sent the compacted messages, in order
+ * @param entries the session's entries, whose messages start with those of the call
+ * @returns none if an edit cannot be expressed: of a message that pi cannot edit or another extension has added, or a summary
  */
 export function contextEdits(
   given: readonly PiMessage[],
@@ -61,7 +63,7 @@ export function contextEdits(
   return edits;
 }
 
-/** Returns `undefined` when something was sent that stands for no message. */
+/** Returns `undefined` if a sent message corresponds to none of those given. */
 function editedMessages(
   given: readonly PiMessage[],
   sent: readonly PiMessage[],
@@ -87,7 +89,7 @@ function editedMessages(
   return next === sent.length ? edited : undefined;
 }
 
-/** Whether two messages are the same one, edited or not. */
+/** Whether one message is the other one, edited or not. */
 function isSameMessage(a: PiMessage, b: PiMessage | undefined): boolean {
   if (b === undefined) return false;
   const [one, other] = [fieldsOf(a), fieldsOf(b)];

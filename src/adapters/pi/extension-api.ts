@@ -1,13 +1,11 @@
-// What is used of pi's API for extensions, as its version 0.87 declares it. Types alone. What older versions lack is
-// optional, and is looked for before it is used.
+// Types for the parts of pi's extension API that are used, as of version 0.87. What older versions lack is optional.
 
 import type { PiMessage } from './agent-message.js';
 import type { PiContextEntry } from './context-edits.js';
 
-/** What goes back to pi is of types of pi's own, which nothing here knows: it is what pi gave, or a copy with other content. */
+/** Pi's own types, which values returned to it must have. They are objects from pi, or copies with other content. */
 export type PiOwn = never;
 
-/** A model of pi's. */
 export interface PiModel {
   readonly id: string;
   readonly api: string;
@@ -15,7 +13,7 @@ export interface PiModel {
   readonly compat?: object | undefined;
 }
 
-/** What handlers are told of the session. */
+/** The session, as handlers get it. */
 export interface PiContext {
   readonly cwd: string;
   readonly model: PiModel | undefined;
@@ -31,19 +29,19 @@ export interface PiContext {
   getSystemPrompt?(): string;
 }
 
-/** Before each call of a model. */
+/** Emitted before each call of a model. */
 export interface PiContextEvent {
   readonly messages: readonly PiMessage[];
 }
 
-/** Behind each answer and what its calls were answered. The last two are there since 0.87. */
+/** Emitted after each answer and the results of its calls. The last two fields exist since 0.87. */
 export interface PiTurnEndEvent {
   readonly message: PiMessage;
   readonly entries?: readonly object[];
   readonly context?: { readonly contextEntries: readonly PiContextEntry[] };
 }
 
-/** Before pi compacts by itself. The reason is not there in old versions. */
+/** Emitted before pi compacts by itself. Old versions give no reason. */
 export interface PiBeforeCompactEvent {
   readonly reason?: string;
 }
@@ -54,7 +52,7 @@ export interface PiResultPart {
   readonly text: string;
 }
 
-/** A tool that an extension brings. */
+/** A tool of an extension. */
 export interface PiTool {
   readonly name: string;
   readonly label: string;
@@ -69,7 +67,7 @@ export interface PiTool {
   ): Promise<{ content: PiResultPart[]; details: undefined }>;
 }
 
-/** What pi hands to an extension. */
+/** The API that pi passes to an extension. */
 export interface PiExtensionApi {
   on(
     event: 'context',

@@ -1,8 +1,8 @@
-// The extension for pi: compacts the messages of each call, has pi keep the edits where it can, gives originals back from
-// pi's own session, and shows what it saves. Nothing that fails here ends a turn.
+// The extension for pi: compacts the messages of each call, stores the edits in pi's session if possible, returns originals from
+// pi's session, and shows what it saves. No failure ends a turn.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
-import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
+import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import type { HostCall } from '../host-compactor.js';
@@ -12,7 +12,7 @@ import {
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
 } from '../recall-words.js';
-import { fieldsOf, isUnsent } from './agent-message.js';
+import { fieldsOf, isUnsent, resultText, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { agentMessageFormat } from './agent-message-format.js';
 import { contextEdits } from './context-edits.js';
@@ -24,16 +24,15 @@ import type {
   PiOwn,
   PiTurnEndEvent,
 } from './extension-api.js';
-import { usageOf } from './usage-of.js';
 
 /** An extension of pi. */
 export type PiExtension = (pi: PiExtensionApi) => void;
 
 /**
- * Makes the extension with options of a compactor, for a file of your own in pi's folder of extensions. Without options,
- * `pi install npm:ctxfold` is all that is to do.
+ * Creates the extension with options of a compactor, for a file of your own in pi's folder of extensions. Without options,
+ * `pi install npm:ctxfold` is sufficient.
  *
- * @returns what pi calls when it loads the file @throws nothing: pi reports options that are wrong with the first call
+ * @returns the function that pi calls when it loads the file. Never throws: pi reports invalid options with the first call
  */
 export function piExtension(options: CompactorOptions = {}): PiExtension {
   return (pi) => {
@@ -41,10 +40,9 @@ export function piExtension(options: CompactorOptions = {}): PiExtension {
   };
 }
 
-/** The extension with all its defaults. */
+/** The extension with default options. */
 export const extension: PiExtension = piExtension();
 
-/** What was sent in place of what pi gave. */
 interface EditedCall {
   readonly given: readonly PiMessage[];
   readonly sent: readonly PiMessage[];
@@ -53,7 +51,7 @@ interface EditedCall {
 class Extension {
   readonly #pi: PiExtensionApi;
   readonly #options: CompactorOptions;
-  /** Made with the first call: only then are prompt and tools known. */
+  /** Created with the first call, when prompt and tools are known. */
   #host: HostCompactor<PiMessage> | undefined;
   #edited: EditedCall | undefined;
 
@@ -67,9 +65,9 @@ class Extension {
     pi.on('context', (event, ctx) => this.#compact(event, ctx));
     pi.on('turn_end', (event, ctx) => this.#keepEdits(event, ctx));
     pi.on('session_before_compact', ({ reason }, ctx) => {
-      // What a user asks for, and what a refusal of the provider asks for, is pi's to do.
-      const isTakenCareOf = this.#host?.isFailing(ctx.sessionManager.getSessionId()) === false;
-      return reason === 'threshold' && isTakenCareOf ? { cancel: true } : undefined;
+      // Pi compacts if the user requests it, or after the provider has rejected a request.
+      const isWorking = this.#host?.isFailing(ctx.sessionManager.getSessionId()) === false;
+      return reason === 'threshold' && isWorking ? { cancel: true } : undefined;
     });
     pi.on('session_shutdown', async () => {
       const host = this.#host;
@@ -126,7 +124,7 @@ class Extension {
     return (this.#pi.getAllTools?.() ?? []).filter(({ name }) => active.has(name));
   }
 
-  /** What was sent stands in pi's file from here on: after a restart, the next call sends it again. */
+  /** Stores the edits in pi's session file, so that after a restart the next call sends the same messages. */
   #keepEdits(
     { message, entries, context }: PiTurnEndEvent,
     { model }: PiContext,
@@ -143,7 +141,7 @@ class Extension {
   }
 }
 
-/** Claude models that think as they see fit bind reasoning to what stands before it, unless pi has what no longer fits dropped. */
+/** Claude models with adaptive thinking bind reasoning to the messages before it, unless pi has invalidated reasoning dropped. */
 function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall, 'sessionId'> {
   const { forceAdaptiveThinking, supportsMidConvoEffort } = asRecord(compat) ?? {};
   const bindsReasoning =
@@ -161,16 +159,15 @@ function shownStatus(saving: string | undefined): string | undefined {
   return saving === undefined ? undefined : `ctxfold ${saving}`;
 }
 
-/** The result as the session's file has it, whatever was edited since. */
+/** Returns a result from the session file, which has it unedited. */
 function originalOf(id: unknown, { sessionManager }: PiContext): string {
   if (typeof id !== 'string') return NO_RECALL_ID;
   for (const entry of [...sessionManager.getEntries()].reverse()) {
     const { message } = entry as { readonly message?: unknown };
     const fields = asRecord(message);
-    if (fields?.['role'] !== 'toolResult' || fields['toolCallId'] !== id) continue;
-    const content = fields['content'];
-    const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
-    return textOfParts(content) ?? texts.join('\n');
+    if (fields?.['role'] === 'toolResult' && fields['toolCallId'] === id) {
+      return resultText(fields['content']);
+    }
   }
   return adviceForAbsent(id);
 }

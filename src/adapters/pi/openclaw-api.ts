@@ -1,23 +1,22 @@
-// What is used of OpenClaw's API for plugins and context engines, as its version 2026.9 declares it. Types alone. Its messages
-// are those of pi.
+// Types for the parts of OpenClaw's API for plugins and context engines that are used, as of version 2026.9. Its messages are those
+// of pi.
 
 import type { PiMessage } from './agent-message.js';
 import type { PiTool } from './extension-api.js';
 
-/** What goes back to OpenClaw is of types of its own: what it gave, or a copy with other content. */
+/** OpenClaw's own types, which values returned to it must have. They are objects from it, or copies with other content. */
 export type OpenClawOwn = never;
 
-/** Which session something is of. */
-interface OfSession {
+interface SessionContext {
   readonly sessionId?: string | undefined;
 }
 
-/** What a call is assembled of. */
+/** The input of one model call. */
 export interface AssembleParams {
   readonly sessionId: string;
-  /** All that stands before the running turn. */
+  /** All messages before the current turn. */
   readonly messages: readonly PiMessage[];
-  /** Tokens that they may take: the running turn takes the others. */
+  /** Maximum tokens for these messages, which leaves the rest to the current turn. */
   readonly tokenBudget?: number;
   readonly model?: string;
 }
@@ -41,7 +40,7 @@ export interface OpenClawEngine {
   }>;
 }
 
-/** A tool that a plugin brings. */
+/** A tool of a plugin. */
 interface OpenClawTool extends Omit<PiTool, 'execute'> {
   execute(
     callId: string,
@@ -49,7 +48,7 @@ interface OpenClawTool extends Omit<PiTool, 'execute'> {
   ): Promise<{ content: { type: 'text'; text: string }[]; details: undefined }>;
 }
 
-/** What OpenClaw hands to a plugin. */
+/** The API that OpenClaw passes to a plugin. */
 export interface OpenClawPluginApi {
   readonly pluginConfig?: Readonly<Record<string, unknown>> | undefined;
   registerContextEngine(
@@ -57,13 +56,13 @@ export interface OpenClawPluginApi {
     factory: (ctx: { readonly workspaceDir?: string }) => OpenClawEngine,
   ): unknown;
   registerTool(
-    factory: (ctx: OfSession) => OpenClawTool,
+    factory: (ctx: SessionContext) => OpenClawTool,
     options: { readonly name: string },
   ): unknown;
   registerCommand(command: {
     readonly name: string;
     readonly description: string;
-    readonly handler: (ctx: OfSession) => { text: string };
+    readonly handler: (ctx: SessionContext) => { text: string };
   }): unknown;
   registerService(service: {
     readonly id: string;

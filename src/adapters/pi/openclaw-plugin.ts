@@ -1,15 +1,14 @@
-// The plugin for OpenClaw: a context engine that compacts what stands before the running turn, gives originals back from the
-// messages that it was handed, and shows what it saves. A throw would have OpenClaw put the engine aside, so none of these does.
+// The plugin for OpenClaw: a context engine that compacts the messages before the current turn, returns originals from the messages
+// that it was passed, and shows what it saves. Nothing throws, because OpenClaw would stop using the engine.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { asError } from '../../shared/errors.js';
-import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
+import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
-import { fieldsOf } from './agent-message.js';
+import { fieldsOf, resultText, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
-import { usageOf } from './usage-of.js';
 import {
   adviceForAbsent,
   NO_RECALL_ID,
@@ -23,23 +22,23 @@ import type {
   OpenClawPluginApi,
 } from './openclaw-api.js';
 
-/** The plugin, as OpenClaw loads it. Its configuration there holds options of a compactor. */
+/** Registers the plugin. Its configuration in OpenClaw consists of options of a compactor. */
 export function register(api: OpenClawPluginApi): void {
   new Plugin(api).register();
 }
 
-/** OpenClaw's own way to summarize a session, which it has for engines that leave that to it. */
+/** The module through which an engine can leave summaries to OpenClaw. */
 const SDK = 'openclaw/plugin-sdk/core';
-/** Sessions whose messages are at hand for `recall`. */
+/** Sessions whose messages are kept for `recall`. */
 const MAX_SESSIONS = 50;
 
 class Plugin {
   readonly #api: OpenClawPluginApi;
-  /** Made with the first call, and anew after OpenClaw's gateway was stopped. */
+  /** Created with the first call, also with the first one after OpenClaw's gateway was stopped. */
   #host: HostCompactor<PiMessage> | undefined;
-  /** Why there is no compactor. */
+  /** Why the compactor could not be created. */
   #failure: string | undefined;
-  /** By session, the messages of its last call, the latest session last. */
+  /** By session, the messages of its last call; least recently used first. */
   readonly #given = new Map<string, readonly PiMessage[]>();
 
   constructor(api: OpenClawPluginApi) {
@@ -88,14 +87,14 @@ class Plugin {
       info: {
         id: 'ctxfold',
         name: 'ctxfold',
-        // Without it, OpenClaw asks once a turn, and summarizes by its own count of what was never sent.
+        // Without it, OpenClaw calls the engine once per turn, and summarizes by its own count of tokens that were never sent.
         ownsCompaction: true,
         transcriptSemantics: {
           currentTurnFence: 'before-current-turn-entry-v1',
           turnAdvancementIdempotency: 'atomic-idempotent-v1',
         },
       },
-      // OpenClaw keeps the messages, and hands them over with each call.
+      // OpenClaw keeps the messages, and passes all of them with each call.
       ingest: async () => ({ ingested: false }),
       assemble: (params) => this.#assemble(params, workspaceRoot),
       compact: summarizeByOpenClaw,
@@ -128,7 +127,7 @@ class Plugin {
       });
       estimatedTokens = this.#host.sentTokens(sessionId) - before;
     } catch (thrown) {
-      // Options that no compactor takes: OpenClaw sends its messages.
+      // Invalid options: the messages are sent uncompacted.
       this.#failure = asError(thrown).message;
     }
     return {
@@ -140,8 +139,8 @@ class Plugin {
   #remember(sessionId: string, messages: readonly PiMessage[]): void {
     this.#given.delete(sessionId);
     this.#given.set(sessionId, messages);
-    const [eldest] = this.#given.keys();
-    if (this.#given.size > MAX_SESSIONS && eldest !== undefined) this.#given.delete(eldest);
+    const [oldest] = this.#given.keys();
+    if (this.#given.size > MAX_SESSIONS && oldest !== undefined) this.#given.delete(oldest);
   }
 
   #original(id: unknown, sessionId = ''): string {
@@ -150,17 +149,14 @@ class Plugin {
     const found = results.findLast(
       (message) => message.role === 'toolResult' && fieldsOf(message).toolCallId === id,
     );
-    if (found === undefined) return adviceForAbsent(id);
-    const { content } = fieldsOf(found);
-    const texts = asArray(content).map((part) => asText(asRecord(part)?.['text']) ?? '[image]');
-    return textOfParts(content) ?? texts.join('\n');
+    return found === undefined ? adviceForAbsent(id) : resultText(fieldsOf(found).content);
   }
 }
 
-/** The limit is that of the call, whatever model it is of. */
+/** Name for the call's token limit if OpenClaw does not name the model. */
 const ANY_MODEL = 'openclaw';
 
-/** For `/compact`, and after a refusal of the provider's: what OpenClaw does without an engine. */
+/** Does what OpenClaw does without an engine, for `/compact` and after the provider has rejected a request. */
 async function summarizeByOpenClaw(params: object): Promise<OpenClawOwn> {
   const sdk = asRecord(await (import(SDK) as Promise<unknown>));
   const delegate = sdk?.['delegateCompactionToRuntime'] as (given: object) => Promise<OpenClawOwn>;
