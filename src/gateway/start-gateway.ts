@@ -1,4 +1,4 @@
-// The front door of the gateway.
+// Creates the gateway's engine and its server.
 
 import { openStore } from '../main/state/open-store.js';
 import { createEngine } from './engine/engine.js';
@@ -9,15 +9,15 @@ import { serve } from './server/gateway.js';
 import type { Gateway } from './server/gateway.js';
 
 /**
- * Starts a server between agents and their providers: it passes requests on and shows what ctxfold would have saved, or
- * compacts the histories in them on their way.
+ * Starts a proxy server between agents and their providers. It either forwards requests unchanged and shows what ctxfold would have
+ * saved, or compacts the histories in them.
  *
- * @throws RangeError that names each option that is wrong; what listening fails with, as `EADDRINUSE`;
- *   CtxfoldError `STORE_FAILED` when a package for the store is not installed
+ * @throws RangeError naming each invalid option; errors of listening, such as `EADDRINUSE`;
+ *   CtxfoldError `STORE_FAILED` if a package for the store is not installed
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const complete = completeGatewayOptions(options);
-  // The thread would have nobody to tell that a package is missing.
+  // Opened here, because the thread could not report a missing package to the caller.
   if (complete.store !== undefined) await (await openStore(complete.store)).close();
   const engine =
     complete.engine === 'inline' ? await createEngine(complete) : createThreadedEngine(complete);

@@ -1,8 +1,8 @@
-// How far two texts are the same. Compares blocks, as that takes a tenth of the time of comparing bytes.
+// The common prefix of two byte sequences. Compares blocks, which takes a tenth of the time of comparing bytes.
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** Returns how many bytes are the same from these places on. */
+/** Returns the number of equal bytes from these offsets on. */
 export function commonPrefixLength(
   a: Uint8Array,
   aFrom: number,

@@ -1,5 +1,5 @@
-// Finds where the values of a JSON text stand, in its bytes. Reads no value: what is between the brackets is for
-// `JSON.parse` to judge, and a text that is none may be taken for one here.
+// Finds the byte ranges of values in a JSON text. Parses no value, and does not detect all invalid JSON: `JSON.parse` validates
+// it.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -10,19 +10,19 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** From the first byte of a value to behind its last. */
+/** The bytes of a value; `end` is exclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object; the key with its quotes. */
+/** A member of an object; the range of the key includes its quotes. */
 export interface MemberRange {
   readonly key: ByteRange;
   readonly value: ByteRange;
 }
 
-/** What is no JSON as far as it was looked at. */
+/** The scanned part of a text is not JSON. */
 export class NotJsonError extends Error {
   constructor(at: number) {
     super(`Expected JSON at byte ${at}.`);
@@ -30,7 +30,7 @@ export class NotJsonError extends Error {
   }
 }
 
-/** Returns the index of the first byte from there on that is no white space. */
+/** Returns the index of the first byte at or after `from` that is not white space. */
 export function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   for (;;) {
@@ -40,7 +40,7 @@ export function skipSpace(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Returns the index behind the value that begins there. @throws NotJsonError where it does not end */
+/** Returns the index after the value that starts at `from`. @throws NotJsonError if it does not end */
 export function skipValue(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === QUOTE) return skipString(bytes, from);
@@ -58,14 +58,14 @@ export function skipValue(bytes: Buffer, from: number): number {
   throw new NotJsonError(from);
 }
 
-/** Yields the members of the object that begins there. @throws NotJsonError */
+/** Yields the members of the object that starts at `from`. @throws NotJsonError */
 export function* members(bytes: Buffer, from: number): Generator<MemberRange> {
   for (const { key, valueStart } of keys(bytes, from)) {
     yield { key, value: { start: valueStart, end: skipValue(bytes, valueStart) } };
   }
 }
 
-/** Returns where the value of a member begins; looks at nothing behind that. @throws NotJsonError */
+/** Returns the start of a member's value. Scans nothing after that. @throws NotJsonError */
 export function findMember(bytes: Buffer, from: number, name: string): number | undefined {
   const wanted = Buffer.from(JSON.stringify(name));
   for (const { key, valueStart } of keys(bytes, from)) {
@@ -75,7 +75,7 @@ export function findMember(bytes: Buffer, from: number, name: string): number | 
   return undefined;
 }
 
-/** A value is skipped when the next key is asked for. */
+/** Skips each value only when the next key is requested. */
 function* keys(
   bytes: Buffer,
   from: number,
@@ -98,16 +98,14 @@ function* keys(
 }
 
 /**
- * Adds the elements of the list that begins there to those that are known of it already, and returns the index behind
+ * Adds the elements of the list that starts at `from` to its already known first elements, and returns the index after
  * the list. @throws NotJsonError
  */
 export function readElements(bytes: Buffer, from: number, elements: ByteRange[]): number {
   if (bytes[from] !== OPEN_LIST) throw new NotJsonError(from);
   let at = skipSpace(bytes, elements.at(-1)?.end ?? from + 1);
-  if (elements.length === 0) {
-    if (bytes[at] === CLOSE_LIST) return at + 1;
-  } else {
-    if (bytes[at] === CLOSE_LIST) return at + 1;
+  if (bytes[at] === CLOSE_LIST) return at + 1;
+  if (elements.length > 0) {
     if (bytes[at] !== COMMA) throw new NotJsonError(at);
     at = skipSpace(bytes, at + 1);
   }
@@ -121,7 +119,7 @@ export function readElements(bytes: Buffer, from: number, elements: ByteRange[])
   }
 }
 
-/** Quotes are searched for by the engine's own search, as texts are long and quotes are few. */
+/** Uses `indexOf`, which is fast because strings are long and contain few quotes. */
 function skipString(bytes: Buffer, from: number): number {
   for (let at = from; ;) {
     at = bytes.indexOf(QUOTE, at + 1);

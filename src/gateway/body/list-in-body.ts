@@ -1,5 +1,4 @@
-// Where the list of messages stands in the body of a request, and what the body says besides. Parses what surrounds the
-// list, and no message.
+// Finds the list of messages in the body of a request, and parses the other fields. Parses no message.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -9,19 +8,18 @@ import type { ByteRange } from './json-scan.js';
 /** A list in a body. */
 export interface ListInBody {
   readonly bytes: Buffer;
-  /** From its opening bracket to behind the closing one. */
+  /** Start and exclusive end, with the brackets. */
   readonly start: number;
   readonly end: number;
-  /** By place in the body. */
   readonly elements: readonly ByteRange[];
-  /** What the list stands in, with an empty list in its place. */
+  /** The fields of the object that contains the list, with an empty list in its place. */
   readonly fields: JsonRecord;
 }
 
-/** What surrounds a list is parsed at once: more than that is left alone. */
+/** Limit for the other fields, which are parsed at once. */
 const MAX_SURROUNDING_BYTES = 4 * 1024 * 1024;
 
-/** Returns where the list begins that the path leads to; `undefined` when there is none. @throws NotJsonError */
+/** Returns the start of the list at a path; `undefined` if there is none. @throws NotJsonError */
 export function findList(bytes: Buffer, path: readonly string[]): number | undefined {
   let at = skipSpace(bytes, 0);
   for (const name of path) {
@@ -33,10 +31,10 @@ export function findList(bytes: Buffer, path: readonly string[]): number | undef
 }
 
 /**
- * Reads the list that begins there, on from the elements that are known of it.
+ * Reads the list that starts at `start`, after its already known first elements.
  *
- * @returns `undefined` where the body holds more than one such list, or too much besides
- * @throws NotJsonError or SyntaxError for what is no JSON
+ * @returns `undefined` if the body has several such lists, or its other fields are too large
+ * @throws NotJsonError or SyntaxError if the body is not JSON
  */
 export function readList(
   bytes: Buffer,

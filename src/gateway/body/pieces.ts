@@ -1,5 +1,5 @@
-// Of which bytes the body of a request consists once its list of messages is another one: as much of the old body as stays,
-// and what was written anew.
+// Assembles the body of a request with a compacted list of messages, from byte ranges of the old body and the texts of
+// rewritten messages.
 
 import type { ByteRange } from './json-scan.js';
 import type { ListInBody } from './list-in-body.js';
@@ -8,20 +8,20 @@ import type { ParsedValue } from './written-value.js';
 
 const COMMA = ','.charCodeAt(0);
 
-/** A message that an edit has made of others, as text. */
+/** The text of a message that an edit made from others. */
 export interface WrittenMessage {
-  /** Begins with the comma that separates it from the one before. */
+  /** Starts with the comma before the message. */
   readonly text: Buffer;
-  /** The place behind what it was made of. */
+  /** Index after the messages that it was made from. */
   readonly next: number;
 }
 
 /**
- * Returns the parts of the new body in their order, or `undefined` when nothing has changed. Messages that stay are the same
- * objects, in the same order.
+ * Returns the pieces of the new body in order, or `undefined` if nothing has changed. Kept messages are the same objects in the
+ * same order.
  *
- * @param messages of the elements of the list, each at its place
- * @param written what was written before, by message
+ * @param messages the parsed elements of the list
+ * @param written texts written by earlier calls, by message
  */
 export function piecesOf(
   { bytes, start, end, elements }: ListInBody,
@@ -29,12 +29,12 @@ export function piecesOf(
   compacted: readonly object[],
   written: WeakMap<object, WrittenMessage>,
 ): (ByteRange | Uint8Array)[] | undefined {
-  const places = stayingPlaces(messages, compacted, written);
-  let staying: ReadonlySet<object> | undefined;
+  const places = keptPlaces(messages, compacted, written);
+  let kept: ReadonlySet<object> | undefined;
   if (compacted.length === messages.length && places.every((place, at) => place === at))
     return undefined;
   const pieces: (ByteRange | Uint8Array)[] = [{ start: 0, end: start + 1 }];
-  /** The first message that what comes next may have been made of. */
+  /** Index of the first message that the next rewritten one may come from. */
   let next = 0;
   for (const [at, message] of compacted.entries()) {
     const place = places[at] ?? -1;
@@ -44,7 +44,7 @@ export function piecesOf(
       pieces.push(at > 0 ? text : text.subarray(1));
     } else if (at === 0) addRange(element.start, element.end);
     else {
-      // With the bytes between them, if the message before stands there too.
+      // Includes the bytes between elements that are adjacent in both lists.
       const isNext = place > 0 && places[at - 1] === place - 1;
       addRange(isNext ? (elements[place - 1]?.end ?? 0) : commaBefore(element), element.end);
     }
@@ -53,14 +53,14 @@ export function piecesOf(
   addRange(end - 1, bytes.length);
   return pieces;
 
-  /** The place of the comma before an element that is not the first to be sent. */
+  /** Returns the offset of an element with the comma before it, or pushes a comma and returns the offset without it. */
   function commaBefore({ start: first }: ByteRange): number {
     if (bytes[first - 1] === COMMA) return first - 1;
     pieces.push(Buffer.of(COMMA));
     return first;
   }
 
-  /** Ranges that follow each other are one. */
+  /** Merges adjacent ranges. */
   function addRange(from: number, to: number): void {
     const last = pieces.at(-1);
     if (last !== undefined && 'end' in last && last.end === from) {
@@ -80,17 +80,17 @@ export function piecesOf(
     return text;
   }
 
-  /** What a message may have been made of: the next ones that share something with it, or the next of its role. */
+  /** Returns the messages that a rewritten one may come from: the next run of related messages, else the next one with its role. */
   function sourcesOf(message: object): ParsedValue[] {
-    const stays = (staying ??= new Set(compacted));
+    const keptMessages = (kept ??= new Set(compacted));
     const isSource = (value: object | undefined): boolean =>
-      value !== undefined && !stays.has(value) && isKin(message, value);
+      value !== undefined && !keptMessages.has(value) && isRelated(message, value);
     let first = next;
     while (first < messages.length && !isSource(messages[first])) first += 1;
     let last = first;
     while (last < messages.length && isSource(messages[last])) last += 1;
     if (first === last) {
-      // Whatever is taken for its source, the message is written as it is: only spelling comes from there.
+      // A wrong source does no harm: it affects only the order of keys and the spelling of unchanged values.
       first = messages.findIndex((value, at) => at >= next && isSameRole(message, value));
       return sourceAt(first);
     }
@@ -106,11 +106,11 @@ export function piecesOf(
   }
 }
 
-/** So many messages are searched for one by one: few are written in a turn, and nearly all stand where they are expected. */
+/** Linear searches before a map is built. Few messages are rewritten per turn, and nearly all others are at the expected index. */
 const MAX_SEARCHES = 16;
 
-/** For each compacted message, the place of the given one that it is, or -1. */
-function stayingPlaces(
+/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. */
+function keptPlaces(
   messages: readonly object[],
   compacted: readonly object[],
   written: WeakMap<object, unknown>,
@@ -133,15 +133,15 @@ function stayingPlaces(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether one message was made of another: they share a part, or what they are called by. */
-function isKin(message: object, given: object): boolean {
+/** Whether a message may come from another one: they share an id or a part. */
+function isRelated(message: object, given: object): boolean {
   const [a, b] = [message as Fields, given as Fields];
   const names = ['call_id', 'tool_call_id', 'id'].filter((name) => a[name] !== undefined);
   if (names.length > 0) return names.every((name) => a[name] === b[name]);
   if (!isSameRole(message, given)) return false;
   const parts = new Set(partsOf(b));
   return partsOf(a).some(
-    (part) => parts.has(part) || Array.from(parts).some((of) => isSameCall(part, of)),
+    (part) => parts.has(part) || Array.from(parts).some((other) => sharesId(part, other)),
   );
 }
 
@@ -155,11 +155,11 @@ function partsOf(message: Fields): readonly unknown[] {
   );
 }
 
-/** Parts are called by ids of their own, or by the call that they belong to. */
-function isSameCall(part: unknown, of: unknown): boolean {
-  return idsOf(part).some((id) => idsOf(of).includes(id));
+function sharesId(part: unknown, other: unknown): boolean {
+  return idsOf(part).some((id) => idsOf(other).includes(id));
 }
 
+/** The ids of a part and of its call. */
 function idsOf(part: unknown): readonly unknown[] {
   const { id, tool_use_id: answered, functionResponse } = (part ?? {}) as Fields;
   const nested = (functionResponse as Fields | undefined)?.['id'];

@@ -1,37 +1,37 @@
-// Writes a value that an edit made of a parsed one: what it left alone keeps the bytes that it came in, with the order of its
-// keys and the digits of its numbers.
+// Serializes an edited value. Unchanged parts keep their original bytes, with the order of keys and the spelling of
+// numbers.
 
 import { isRecord } from '../../shared/json.js';
 import { members, readElements, skipSpace } from './json-scan.js';
 import type { ByteRange, MemberRange } from './json-scan.js';
 
-/** A value that was parsed, and its text. */
+/** A parsed value, and its text. */
 export interface ParsedValue {
   readonly value: unknown;
   readonly bytes: Buffer;
 }
 
-type Ranges = ReadonlyMap<object, Buffer>;
+type Texts = ReadonlyMap<object, Buffer>;
 
 /**
- * Returns the text of a value. What it shares with one of the sources stands in it as it stood there.
+ * Returns the text of a value. Objects and lists that it shares with a source keep their text.
  *
- * @param sources what the value may have been made of; the first one is what it is a version of
+ * @param sources values that it may come from; the first one is its earlier version
  */
 export function writeValue(value: unknown, sources: readonly ParsedValue[]): Buffer {
   const [source] = sources;
-  const ranges = new Map<object, Buffer>();
-  for (const { value: from, bytes } of sources) note(from, bytes, 0, ranges);
-  return Buffer.from(write(value, source, ranges));
+  const texts = new Map<object, Buffer>();
+  for (const { value: from, bytes } of sources) indexTexts(from, bytes, 0, texts);
+  return Buffer.from(write(value, source, texts));
 }
 
-/** Notes the texts of the objects and lists in a value, outer ones first. */
-function note(value: unknown, bytes: Buffer, at: number, ranges: Map<object, Buffer>): void {
+/** Indexes the texts of all objects and lists in a value. */
+function indexTexts(value: unknown, bytes: Buffer, at: number, texts: Map<object, Buffer>): void {
   if (typeof value !== 'object' || value === null) return;
   for (const { value: part, range } of partsOf(value, bytes, skipSpace(bytes, at))) {
     if (typeof part !== 'object' || part === null) continue;
-    ranges.set(part, bytes.subarray(range.start, range.end));
-    note(part, bytes, range.start, ranges);
+    texts.set(part, bytes.subarray(range.start, range.end));
+    indexTexts(part, bytes, range.start, texts);
   }
 }
 
@@ -52,7 +52,7 @@ function partsOf(value: object, bytes: Buffer, at: number): Part[] {
   }));
 }
 
-/** Where a key stands twice, the last one counts. */
+/** The last one of duplicate keys counts. */
 function membersByName(bytes: Buffer, at: number): ReadonlyMap<string, MemberRange> {
   const byName = new Map<string, MemberRange>();
   for (const member of members(bytes, at)) {
@@ -62,45 +62,45 @@ function membersByName(bytes: Buffer, at: number): ReadonlyMap<string, MemberRan
   return byName;
 }
 
-function write(value: unknown, source: ParsedValue | undefined, ranges: Ranges): string {
+function write(value: unknown, source: ParsedValue | undefined, texts: Texts): string {
   if (typeof value === 'object' && value !== null) {
-    const known = ranges.get(value);
+    const known = texts.get(value);
     if (known !== undefined) return known.toString();
-    if (Array.isArray(value)) return writeList(value as readonly unknown[], source, ranges);
-    return writeObject(value, source, ranges);
+    if (Array.isArray(value)) return writeList(value as readonly unknown[], source, texts);
+    return writeObject(value, source, texts);
   }
   if (source !== undefined && Object.is(source.value, value)) return source.bytes.toString();
   return JSON.stringify(value);
 }
 
-/** Elements that are no source's own are versions of those of the source that are gone, in their order. */
+/** Elements that are not in a source are matched, in order, with removed elements of the source that they may be versions of. */
 function writeList(
   list: readonly unknown[],
   source: ParsedValue | undefined,
-  ranges: Ranges,
+  texts: Texts,
 ): string {
-  const stays = new Set(list.filter((element) => ranges.has(element as object)));
+  const kept = new Set(list.filter((element) => texts.has(element as object)));
   const parts =
     source !== undefined && Array.isArray(source.value)
       ? partsOf(source.value, source.bytes, skipSpace(source.bytes, 0))
       : [];
-  const former = parts.filter((part) => !stays.has(part.value));
+  const removed = parts.filter((part) => !kept.has(part.value));
   let next = 0;
-  const texts = list.map((element) => {
-    if (stays.has(element)) return write(element, undefined, ranges);
-    const found = former.findIndex((part, at) => at >= next && isVersionOf(element, part.value));
-    if (found === -1) return write(element, undefined, ranges);
+  const written = list.map((element) => {
+    if (kept.has(element)) return write(element, undefined, texts);
+    const found = removed.findIndex((part, at) => at >= next && isVersionOf(element, part.value));
+    if (found === -1) return write(element, undefined, texts);
     next = found + 1;
-    return write(element, sourceOf(former[found], source), ranges);
+    return write(element, sourceOf(removed[found], source), texts);
   });
-  return `[${texts.join(',')}]`;
+  return `[${written.join(',')}]`;
 }
 
-/** A version of an object has the same text in what names it. */
-function isVersionOf(value: unknown, former: unknown): boolean {
-  if (!isRecord(value) || !isRecord(former)) return Object.is(value, former);
+/** Versions of an object have the same type and ids. */
+function isVersionOf(value: unknown, earlier: unknown): boolean {
+  if (!isRecord(value) || !isRecord(earlier)) return Object.is(value, earlier);
   return ['type', 'id', 'tool_use_id', 'call_id', 'tool_call_id'].every(
-    (name) => value[name] === former[name],
+    (name) => value[name] === earlier[name],
   );
 }
 
@@ -113,20 +113,20 @@ function sourceOf(
   return { value: part.value, bytes: source.bytes.subarray(start, end) };
 }
 
-function writeObject(value: object, source: ParsedValue | undefined, ranges: Ranges): string {
+function writeObject(value: object, source: ParsedValue | undefined, texts: Texts): string {
   if (source === undefined || !isRecord(source.value)) return JSON.stringify(value);
   const { bytes } = source;
-  const left = new Map(Object.entries(value).filter(([, member]) => member !== undefined));
-  const texts: string[] = [];
+  const remaining = new Map(Object.entries(value).filter(([, member]) => member !== undefined));
+  const written: string[] = [];
   for (const [name, { key, value: range }] of membersByName(bytes, skipSpace(bytes, 0))) {
-    if (!left.has(name)) continue;
+    if (!remaining.has(name)) continue;
     const keyText = bytes.toString('utf8', key.start, key.end);
-    const former = { value: source.value[name], bytes: bytes.subarray(range.start, range.end) };
-    texts.push(`${keyText}:${write(left.get(name), former, ranges)}`);
-    left.delete(name);
+    const earlier = { value: source.value[name], bytes: bytes.subarray(range.start, range.end) };
+    written.push(`${keyText}:${write(remaining.get(name), earlier, texts)}`);
+    remaining.delete(name);
   }
-  for (const [name, member] of left) {
-    texts.push(`${JSON.stringify(name)}:${write(member, undefined, ranges)}`);
+  for (const [name, member] of remaining) {
+    written.push(`${JSON.stringify(name)}:${write(member, undefined, texts)}`);
   }
-  return `{${texts.join(',')}}`;
+  return `{${written.join(',')}}`;
 }

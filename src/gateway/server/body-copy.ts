@@ -1,10 +1,9 @@
-// The body of a request as it comes in, in memory that the engine shares: never more of it than is worth keeping.
+// A growing copy of a request's body up to a limit, in memory shared with the engine.
 
-/** What most bodies have room in, where nobody says how long one is. */
+/** Initial size if the length is not announced; enough for most bodies. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** A growing copy. */
 export class BodyCopy {
   readonly #maxBytes: number;
   readonly #announced: number;
@@ -12,14 +11,14 @@ export class BodyCopy {
   #length = 0;
   #isTooLarge: boolean;
 
-  /** @param announced how long it will be, when that was said */
+  /** @param announced the announced length; 0 if unknown */
   constructor(maxBytes: number, announced: number = 0) {
     this.#maxBytes = maxBytes;
     this.#announced = announced;
     this.#isTooLarge = announced > maxBytes;
   }
 
-  /** Whether the body is larger than what is kept; nothing of it is then. */
+  /** Whether the body exceeds the limit. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
@@ -28,17 +27,17 @@ export class BodyCopy {
     return this.#length;
   }
 
-  /** What has come so far. */
+  /** The bytes so far. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Whether so many bytes are kept. */
+  /** Whether a length is within the limit. */
   hasRoomFor(length: number): boolean {
     return length <= this.#maxBytes;
   }
 
-  /** Adds what has come, unless that is too much; returns whether all is kept. */
+  /** Adds a chunk, unless the body exceeds the limit. Returns whether the copy is complete so far. */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length;
     this.#isTooLarge ||= !this.hasRoomFor(length);
@@ -50,7 +49,7 @@ export class BodyCopy {
   }
 
   #grow(length: number): void {
-    // What was said to come is all that there is room for: nobody frees such memory before it is short.
+    // Allocates the announced length at once: shared memory is not freed until memory is short.
     const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
     const larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
     this.#bytes.copy(larger, 0, 0, this.#length);

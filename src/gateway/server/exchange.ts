@@ -1,5 +1,5 @@
-// One request that carries a history: passes it on as it comes and has it looked at beside that, or waits until it is
-// compacted and sends that. Whatever fails here, the bytes that came are what goes out.
+// Handles a request with a history: forwards it unchanged and compacts it in parallel, or waits and forwards the compacted body. If
+// anything fails here, the original bytes are sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -9,12 +9,12 @@ import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { BodyCopy } from './body-copy.js';
-import type { Forwarder } from './forward.js';
+import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
 import { tapUsage } from './usage-tap.js';
 
-/** What exchanges share. */
+/** Shared by all exchanges. */
 export interface ExchangeParts {
   readonly engine: Engine;
   readonly forwarder: Forwarder;
@@ -22,34 +22,30 @@ export interface ExchangeParts {
   readonly options: CompleteGatewayOptions;
 }
 
-/** Keys are told apart by digests, which mean nothing outside of this process where no other one has the same conversations. */
+/** For digests of API keys, which are meaningless outside of this process unless it shares conversations through a store. */
 const SALT = randomBytes(16);
-/** What is copied in a fraction of a millisecond. */
+/** Bytes that are copied in a fraction of a millisecond. */
 const BYTES_PER_TURN = 1024 * 1024;
-/** Nobody waits for what is looked at beside a request. */
+/** Timeout in mode `observe`, in which no request waits. */
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
-/** Sends a request on, and answers it. */
+type HistoryRoute = Route & { readonly api: Api };
+
+/** Forwards a request, and answers it. */
 export function exchange(
   parts: ExchangeParts,
   request: IncomingMessage,
   response: ServerResponse,
-  route: Route & { readonly api: Api },
+  route: HistoryRoute,
 ): void {
   const { ledger, options } = parts;
   const encoding = request.headers['content-encoding'] ?? 'identity';
   const announced = Number(request.headers['content-length'] ?? NaN);
   const copy = new BodyCopy(options.maxBodyBytes, Number.isNaN(announced) ? undefined : announced);
-  const why =
-    encoding !== 'identity'
-      ? 'a compressed body'
-      : copy.isTooLarge
-        ? 'a body that is too large'
-        : undefined;
-  if (why !== undefined) {
-    ledger.notePassed(why);
-    parts.forwarder.forward(request, response, route, undefined, failureTo(ledger, route));
+  if (encoding !== 'identity' || copy.isTooLarge) {
+    ledger.recordPassed(encoding === 'identity' ? TOO_LARGE : 'a compressed body');
+    parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   } else if (ledger.mayCompact) {
     collect(parts, request, response, route, copy);
   } else {
@@ -57,45 +53,49 @@ export function exchange(
   }
 }
 
-type Served = Route & { readonly api: Api };
+const TOO_LARGE = 'a body that is too large';
 
-/** The request goes out as it comes in. What is looked at beside that waits until there is an answer. */
+/** Pipes the request to the upstream. The engine gets a copy once there is an answer. */
 function observe(
   parts: ExchangeParts,
   request: IncomingMessage,
   response: ServerResponse,
-  route: Served,
+  route: HistoryRoute,
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger } = parts;
   const chunks: Buffer[] = [];
   let length = 0;
-  let look = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
+  let resolveAnswer = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
     undefined;
-  const looked = new Promise<EngineAnswer | undefined>((resolve) => (look = resolve));
+  const engineAnswer = new Promise<EngineAnswer | undefined>(
+    (resolve) => (resolveAnswer = resolve),
+  );
   request.on('data', (chunk: Buffer) => {
     length += chunk.length;
     if (copy.hasRoomFor(length)) chunks.push(chunk);
     else chunks.length = 0;
   });
   response.once('close', () => {
-    look(undefined);
+    resolveAnswer(undefined);
   });
-  const listeners = answerTo(parts, route, looked, 'observe');
+  const listeners = recordingAnswer(parts, route, engineAnswer, 'observe');
   forwarder.forward(request, response, route, undefined, {
     ...listeners,
     onAnswer: (answer) => {
       listeners.onAnswer(answer);
       if (!request.complete) return;
-      if (!copy.hasRoomFor(length)) ledger.notePassed('a body that is too large');
+      if (!copy.hasRoomFor(length)) ledger.recordPassed(TOO_LARGE);
       else {
-        look(fill(copy, chunks).then(() => compact(parts, request, route, copy, OBSERVING_MS)));
+        resolveAnswer(
+          fill(copy, chunks).then(() => compact(parts, request, route, copy, OBSERVING_MS)),
+        );
       }
     },
   });
 }
 
-/** Copies chunk by chunk, with turns of the event loop between. */
+/** Copies chunks, yielding to the event loop in between. */
 async function fill(copy: BodyCopy, chunks: readonly Buffer[]): Promise<void> {
   let copied = 0;
   for (const chunk of chunks) {
@@ -107,26 +107,26 @@ async function fill(copy: BodyCopy, chunks: readonly Buffer[]): Promise<void> {
   }
 }
 
-/** The request goes out once it is known what of it. */
+/** Reads the whole body, and forwards it once the engine has answered. */
 function collect(
   parts: ExchangeParts,
   request: IncomingMessage,
   response: ServerResponse,
-  route: Served,
+  route: HistoryRoute,
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger, options } = parts;
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
     if (copy.add(chunk)) return;
-    // Larger than it was said to be possible: what has come goes first, then the rest.
+    // The body has exceeded the limit: puts back what was read, and pipes the request.
     request.off('data', onData);
     request.off('end', onEnd);
     request.pause();
-    ledger.notePassed('a body that is too large');
+    ledger.recordPassed(TOO_LARGE);
     if (before !== undefined) request.unshift(chunk);
     if (before !== undefined && before.length > 0) request.unshift(before);
-    forwarder.forward(request, response, route, undefined, failureTo(ledger, route));
+    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   };
   const onEnd = (): void => {
     void compact(parts, request, route, copy, options.deadlineMs).then((answer) => {
@@ -134,13 +134,8 @@ function collect(
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
-      forwarder.forward(
-        request,
-        response,
-        route,
-        body,
-        answerTo(parts, route, Promise.resolve(answer), mode),
-      );
+      const listeners = recordingAnswer(parts, route, Promise.resolve(answer), mode);
+      forwarder.forward(request, response, route, body, listeners);
     });
   };
   request.on('data', onData);
@@ -148,11 +143,11 @@ function collect(
   request.once('error', () => response.destroy());
 }
 
-/** What the engine makes of a request, within the time there is. Never rejects. */
+/** Returns the engine's answer, `undefined` after the deadline or a failure. Never rejects. */
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
-  { api, model, upstreamName }: Served,
+  { api, model, upstreamName }: HistoryRoute,
   copy: BodyCopy,
   deadlineMs: number,
 ): Promise<EngineAnswer | undefined> {
@@ -169,43 +164,48 @@ async function compact(
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
     const answer = await Promise.race([engine.compact(call), late]);
     if (answer === undefined)
-      ledger.noteFailure('compaction took too long; the request left as it came');
-    else ledger.noteAnswer(answer, copy.length);
+      ledger.recordFailure('compaction took too long; the request left as it came');
+    else ledger.recordAnswer(answer, copy.length);
     return answer;
   } catch (thrown) {
-    ledger.noteFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
+    ledger.recordFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
     return undefined;
   } finally {
     ended.abort();
   }
 }
 
-function answerTo(
+/** Returns listeners that record the upstream's usage, rejection or failure. */
+function recordingAnswer(
   { engine, ledger }: ExchangeParts,
-  route: Served,
-  looked: Promise<EngineAnswer | undefined>,
+  route: HistoryRoute,
+  engineAnswer: Promise<EngineAnswer | undefined>,
   mode: 'observe' | 'compact',
-) {
+): Required<ForwardEvents> {
   return {
-    ...failureTo(ledger, route),
-    onAnswer: (answer: IncomingMessage): void => {
+    ...recordingFailure(ledger, route),
+    onAnswer: (answer) => {
       tapUsage(answer, ({ usage, refusal }) => {
-        void looked.then((seen) => {
-          const line = seen?.line;
+        void engineAnswer.then((answered) => {
+          const line = answered?.line;
           if (refusal !== undefined) engine.reportRefusal(refusal, line?.model);
           if (line === undefined) return;
           if (usage !== undefined) engine.report(line.id, usage);
-          ledger.noteUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
+          ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });
     },
   };
 }
 
-function failureTo(ledger: Ledger, { upstreamName }: Route) {
+/** Returns a listener that records that the upstream did not answer. */
+export function recordingFailure(
+  ledger: Ledger,
+  { upstreamName }: Route,
+): Required<Pick<ForwardEvents, 'onFailure'>> {
   return {
-    onFailure: (code: string): void => {
-      ledger.noteFailure(`${upstreamName} did not answer (${code})`);
+    onFailure: (code) => {
+      ledger.recordFailure(`${upstreamName} did not answer (${code})`);
     },
   };
 }

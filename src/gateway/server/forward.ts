@@ -1,22 +1,21 @@
-// Sends a request on to its upstream and pipes the answer back: bytes, trailers, backpressure and aborts in both directions as
-// they are. Reads nothing of either.
+// Forwards a request to its upstream and pipes the answer back, with headers, trailers, backpressure and aborts in both directions.
+// Reads no content.
 
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { TOKEN_HEADER } from './guard.js';
-import { endToEnd, pairs } from './header-lists.js';
 import type { Route } from './route.js';
 
-/** What the sender is told. */
+/** Listeners of a forwarded request. */
 export interface ForwardEvents {
-  /** The head of an answer is there; what is listened to now misses nothing. */
+  /** Called with the head of the answer, before any data. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
-  /** No answer came. */
+  /** Called if there is no answer. */
   readonly onFailure?: (code: string) => void;
 }
 
-/** Holds the connections to the upstreams. */
+/** Owns the connections to the upstreams. */
 export class Forwarder {
   readonly #http = new HttpAgent({ keepAlive: true });
   readonly #https = new HttpsAgent({ keepAlive: true });
@@ -27,9 +26,9 @@ export class Forwarder {
   }
 
   /**
-   * Sends a request on.
+   * Forwards a request.
    *
-   * @param body what is sent in place of the request's own
+   * @param body replaces the request's own body
    */
   forward(
     request: IncomingMessage,
@@ -40,10 +39,10 @@ export class Forwarder {
   ): void {
     const outgoing = this.#open(request, route, body?.length);
     let isAnswered = false;
-    let isCut = false;
+    let isBroken = false;
     const fail = (error: NodeJS.ErrnoException): void => {
-      // What has been said is piped still, and then the client is told that it is cut off.
-      isCut = true;
+      // Data that has arrived is still piped. Then the client's connection is closed.
+      isBroken = true;
       if (isAnswered || response.destroyed) return;
       const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
       if (isStale) {
@@ -64,7 +63,7 @@ export class Forwarder {
     outgoing.on('response', (answer) => {
       isAnswered = true;
       answer.on('error', fail);
-      pipeAnswer(answer, response, () => isCut);
+      pipeAnswer(answer, response, () => isBroken);
       events.onAnswer?.(answer);
     });
     response.once('close', () => {
@@ -74,7 +73,7 @@ export class Forwarder {
     else outgoing.end(body);
   }
 
-  /** Opens a connection that is to become another protocol's. */
+  /** Opens a connection for an upgrade to another protocol. */
   upgrade(request: IncomingMessage, route: Route): ClientRequest {
     const headers = endToEnd(request.rawHeaders, ['host', TOKEN_HEADER]);
     const { upgrade = 'websocket' } = request.headers;
@@ -121,7 +120,7 @@ export class Forwarder {
 
 const TIMEOUT = 'ETIMEDOUT';
 
-/** Answers with an error of the gateway's own, in the shape that clients of all APIs read. */
+/** Answers with an error of the gateway, in a shape that clients of all APIs can read. */
 export function refuse(response: ServerResponse, status: number, message: string): void {
   if (response.headersSent) return void response.destroy();
   const error = {
@@ -130,7 +129,7 @@ export function refuse(response: ServerResponse, status: number, message: string
     message: `ctxfold gateway: ${message}`,
   };
   const text = JSON.stringify({ type: 'error', error });
-  // What is still coming of the request is not waited for.
+  // Does not wait for the rest of the request.
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
@@ -150,7 +149,11 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
   });
 }
 
-function pipeAnswer(answer: IncomingMessage, response: ServerResponse, isCut: () => boolean): void {
+function pipeAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  isBroken: () => boolean,
+): void {
   if (response.destroyed) return void answer.destroy();
   response.sendDate = false;
   try {
@@ -162,16 +165,48 @@ function pipeAnswer(answer: IncomingMessage, response: ServerResponse, isCut: ()
   }
   response.flushHeaders();
   answer.pipe(response, { end: false });
-  // An answer without a length ends with its connection: Node takes it for complete even when that was reset.
+  // An answer without a length ends with its connection. Node treats it as complete even if the connection was reset.
   const hasNoLength =
     answer.headers['content-length'] === undefined &&
     answer.headers['transfer-encoding'] === undefined;
   answer.once('end', () => {
-    if (hasNoLength && isCut()) return void response.destroy();
+    if (hasNoLength && isBroken()) return void response.destroy();
     if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
     response.end();
   });
   answer.once('close', () => {
     if (!answer.complete) response.destroy();
   });
+}
+
+/** Hop-by-hop headers. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Returns the end-to-end headers of a message, in their order and spelling. */
+function endToEnd(headers: readonly string[], without: readonly string[] = []): string[] {
+  const dropped = new Set([...OF_CONNECTION, ...without]);
+  for (const [name, value] of pairs(headers)) {
+    if (name.toLowerCase() !== 'connection') continue;
+    for (const listed of value.split(',')) dropped.add(listed.trim().toLowerCase());
+  }
+  return pairs(headers)
+    .filter(([name]) => !dropped.has(name.toLowerCase()))
+    .flat();
+}
+
+/** Converts Node's raw headers, a flat list of names and values, to pairs. */
+export function pairs(headers: readonly string[]): [name: string, value: string][] {
+  return Array.from({ length: headers.length >> 1 }, (_, at) => [
+    headers[at * 2] ?? '',
+    headers[at * 2 + 1] ?? '',
+  ]);
 }

@@ -1,11 +1,11 @@
-// The server: takes requests in, turns away what may not pass, and hands each to what it is for.
+// The server: admits or rejects requests, and dispatches them.
 
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
-import { exchange } from './exchange.js';
+import { exchange, recordingFailure } from './exchange.js';
 import { Forwarder, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
@@ -14,21 +14,21 @@ import { routeOf } from './route.js';
 import type { Route } from './route.js';
 import { answer, tunnel } from './tunnel.js';
 
-/** A gateway that listens. */
+/** A running gateway. */
 export interface Gateway {
-  /** Where it listens, without a slash at the end; with the token in its path, where it has one. */
+  /** Its URL, without a trailing slash. If there is a token, it is part of the path. */
   readonly url: string;
-  /** Takes nothing new in, ends what is under way, and ends the engine. May be called again. */
+  /** Stops listening, ends open requests, and closes the engine. Idempotent. */
   close(): Promise<void>;
 }
 
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_TIMEOUT_MS = 30_000;
-/** For a body of 100 MB over a slow line. */
+/** Enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
 
-/** Serves until it is closed. @throws what listening fails with, as `EADDRINUSE` */
+/** Listens until it is closed. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
   const forwarder = new Forwarder(options.idleTimeoutMs);
@@ -41,7 +41,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     noDelay: true,
   });
   server.maxConnections = options.maxConnections;
-  /** Those of other protocols too, which the server forgets. */
+  /** Including upgraded ones, which the server does not track. */
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -71,15 +71,11 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       exchange(parts, request, response, { ...route, api });
       return;
     }
-    ledger.notePassed('other requests');
-    forwarder.forward(request, response, route, undefined, {
-      onFailure: (code) => {
-        ledger.noteFailure(`${route.upstreamName} did not answer (${code})`);
-      },
-    });
+    ledger.recordPassed('other requests');
+    forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   };
   server.on('request', handle);
-  // Some clients ask whether they may send a large body.
+  // Clients may send `Expect: 100-continue` before a large body.
   server.on('checkContinue', (request, response) => {
     response.writeContinue();
     handle(request, response);
@@ -90,7 +86,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       answer(socket, admission.status);
       return;
     }
-    ledger.notePassed('another protocol');
+    ledger.recordPassed('another protocol');
     tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
   });
   await listen(server, options);
@@ -131,7 +127,7 @@ function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
   return `http://${host}:${port}${token === undefined ? '' : `/token/${token}`}`;
 }
 
-/** How long answers that are under way may take to end. */
+/** Time for open answers to end. */
 const CLOSING_MS = 2_000;
 
 async function shutDown(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

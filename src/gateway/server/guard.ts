@@ -1,25 +1,25 @@
-// Who may use a gateway: programs of this machine, or whoever has the token. Pages of other sites may not, whichever
-// name they have found for this address.
+// Access control: admits programs on this machine, or clients with the token. Rejects pages of other sites, also with DNS
+// rebinding.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from './options.js';
 
-/** Why a request is refused. */
+/** Why a request is rejected. */
 export interface Refusal {
   readonly status: 401 | 403 | 421;
   readonly message: string;
 }
 
-/** A request that may pass, or why it may not. */
+/** The target of an admitted request, or why it is rejected. */
 export type Admission = { readonly target: string } | Refusal;
 
-/** The header that carries a token. It goes nowhere. */
+/** The header with the token. It is not forwarded. */
 export const TOKEN_HEADER = 'x-ctxfold-token';
 
 const TOKEN_PATH = /^\/token\/([^/?]*)/;
 
-/** Returns what a request asks for, without its token. */
+/** Checks a request. Its target is the path without the token. */
 export function admit(request: IncomingMessage, token: string | undefined): Admission {
   const { headers, url = '' } = request;
   const given = TOKEN_PATH.exec(url);
@@ -39,13 +39,13 @@ export function admit(request: IncomingMessage, token: string | undefined): Admi
   return { target };
 }
 
-/** A name that somebody has led to this address is none of these. */
+/** Any other name may be one that somebody has made resolve to this address. */
 function isLoopbackName(host: string | undefined): boolean {
   const name = host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host);
   return name !== null && name !== undefined && isLoopback(name[1] ?? name[2] ?? '');
 }
 
-/** Programs send none, or one that no page on the web can have. */
+/** Programs send no origin, or one that no web page can have. */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || origin === `http://${host ?? ''}`) return true;
   return origin !== 'null' && !/^https?:/i.test(origin);

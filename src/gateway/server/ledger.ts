@@ -1,5 +1,5 @@
-// What went through a gateway: conversations, their calls, edits and what was reported of them, and what failed. Holds names
-// and numbers; no content, no header, no key.
+// Records a gateway's conversations, with calls, edits and usage, and failures. Holds names and numbers, but no content, headers or
+// keys.
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/token-tally.js';
@@ -9,7 +9,7 @@ import { CacheTerms, inputCost, modelPrice } from '../../main/models/model-price
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 
-/** What a call was sent, and would have been. */
+/** A call, with its size as it came and as it was compacted. */
 export interface CallRecord {
   readonly at: number;
   readonly bytes: number;
@@ -18,11 +18,11 @@ export interface CallRecord {
   mode?: GatewayMode | undefined;
   status?: number | undefined;
   usage?: AnsweredUsage | undefined;
-  /** Why the provider's cache held less of the prompt than the one before had. */
+  /** Why the provider's cache had less than the previous prompt. */
   miss?: CacheMiss;
 }
 
-/** Why a prompt was not read from a cache. */
+/** Why a prompt was not read from the provider's cache. */
 export type CacheMiss = 'first call' | 'idle' | 'edited' | 'changed by the host' | 'unknown';
 
 /** A conversation as the page shows it. */
@@ -31,23 +31,23 @@ export interface ConversationRecord {
   readonly mode: GatewayMode;
   readonly since: number;
   readonly calls: number;
-  /** Bytes of all requests, as they came and as they would be compacted. */
+  /** Bytes of all requests, as they came and as they are compacted or would be. */
   readonly bytes: number;
   readonly compactedBytes: number;
   readonly recent: readonly CallRecord[];
   readonly edits: readonly EditReport[];
   readonly usage: AnsweredUsage;
-  /** What the input comes to by estimate, where the price of the model is known. */
+  /** Estimated input costs, if the model's price is known. */
   readonly dollars?: InputDollars | undefined;
 }
 
-/** Dollars for input, with edits and without. */
+/** Input costs in dollars, with edits and without. */
 export interface InputDollars {
   readonly with: number;
   readonly without: number;
 }
 
-/** What there is to say about a gateway as a whole. */
+/** The status of a gateway as a whole. */
 export interface GatewayStatus {
   readonly mode: GatewayMode;
   readonly since: number;
@@ -58,7 +58,7 @@ export interface GatewayStatus {
 
 interface Conversation {
   line: LineReport;
-  /** Set by hand; otherwise that of the gateway. */
+  /** Set by the user; otherwise the gateway's mode applies. */
   own: GatewayMode | undefined;
   readonly since: number;
   calls: number;
@@ -67,7 +67,7 @@ interface Conversation {
   readonly recent: CallRecord[];
   readonly edits: EditReport[];
   usage: AnsweredUsage;
-  /** What was reported last has left so many tokens in the provider's cache, for so long. */
+  /** Tokens that the last reported prompt has left in the provider's cache, and for how long. */
   promptTokens: number;
   cacheTtlMs: number;
   dollars: InputDollars | undefined;
@@ -79,13 +79,12 @@ const MAX_FAILURES = 20;
 const MAX_REASONS = 64;
 const NO_USAGE = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-/** Events by what has changed; of a conversation its id. */
+/** Emitted after changes. */
 export interface LedgerEvents {
   conversation: [id: string];
   status: [];
 }
 
-/** Keeps the books. */
 export class Ledger extends EventEmitter<LedgerEvents> {
   readonly #dry: ReadonlySet<string>;
   readonly #maxConversations: number;
@@ -104,13 +103,12 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#maxConversations = maxConversations;
   }
 
-  /** Whether any conversation is compacted, so that requests have to wait until it is known whose they are. */
+  /** Whether any conversation is compacted, so that requests must wait until their conversation is known. */
   get mayCompact(): boolean {
     if (this.#mode === 'compact') return true;
     return Array.from(this.#conversations.values()).some(({ own }) => own === 'compact');
   }
 
-  /** Whether a conversation is compacted. */
   modeOf({ id, name }: Pick<LineReport, 'id' | 'name'>): GatewayMode {
     const own = this.#conversations.get(id)?.own;
     if (own !== undefined) return own;
@@ -118,7 +116,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return isDry ? 'observe' : this.#mode;
   }
 
-  /** Sets the mode of all conversations that have none of their own, or of one. Returns whether there is such a one. */
+  /** Sets the gateway's mode, or that of one conversation. Returns whether the conversation exists. */
   setMode(mode: GatewayMode, id?: string): boolean {
     if (id === undefined) this.#mode = mode;
     else {
@@ -131,11 +129,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return true;
   }
 
-  /** Takes note of what the engine made of a request. */
-  noteAnswer({ outcome, reason, body, line, edits }: EngineAnswer, bytes: number): void {
+  /** Records the engine's answer to a request. */
+  recordAnswer({ outcome, reason, body, line, edits }: EngineAnswer, bytes: number): void {
     if (outcome === 'failed')
-      this.noteFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
-    if (outcome === 'passed') this.notePassed(reason ?? 'other requests');
+      this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
+    if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
     if (line === undefined) return;
     const conversation = this.#conversationOf(line);
     const sentBytes = body?.length ?? bytes;
@@ -153,8 +151,8 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', line.id);
   }
 
-  /** Takes note of what was reported of the last request of a conversation. */
-  noteUsage(
+  /** Records the usage reported for the last request of a conversation. */
+  recordUsage(
     id: string,
     { usage, mode, status }: Pick<CallRecord, 'usage' | 'mode' | 'status'>,
   ): void {
@@ -172,16 +170,16 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', id);
   }
 
-  /** Takes note of a request that was not looked at. */
-  notePassed(reason: string): void {
+  /** Records a request that was forwarded without being read. */
+  recordPassed(reason: string): void {
     if (this.#passed.size < MAX_REASONS || this.#passed.has(reason)) {
       this.#passed.set(reason, (this.#passed.get(reason) ?? 0) + 1);
     }
     this.emit('status');
   }
 
-  /** Takes note of what went wrong, without content. */
-  noteFailure(message: string): void {
+  /** @param message must not quote content */
+  recordFailure(message: string): void {
     this.#failureCount += 1;
     keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
     this.emit('status');
@@ -197,7 +195,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     };
   }
 
-  /** The conversations; the one that was used last comes last. */
+  /** All conversations, least recently used first. */
   get conversations(): readonly ConversationRecord[] {
     return Array.from(this.#conversations.keys()).flatMap((id) => this.conversation(id) ?? []);
   }
@@ -213,15 +211,18 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     const known = this.#conversations.get(line.id);
     this.#conversations.delete(line.id);
     const conversation = known ?? {
-      ...{ line, own: undefined, since: Date.now(), calls: 0, bytes: 0, compactedBytes: 0 },
-      ...{
-        recent: [],
-        edits: [],
-        usage: NO_USAGE,
-        promptTokens: 0,
-        cacheTtlMs: 0,
-        dollars: undefined,
-      },
+      line,
+      own: undefined,
+      since: Date.now(),
+      calls: 0,
+      bytes: 0,
+      compactedBytes: 0,
+      recent: [],
+      edits: [],
+      usage: NO_USAGE,
+      promptTokens: 0,
+      cacheTtlMs: 0,
+      dollars: undefined,
     };
     this.#conversations.set(line.id, conversation);
     const [oldest] = this.#conversations.keys();
@@ -232,7 +233,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 }
 
-/** What a call adds: prices go by the length of a prompt. */
+/** Adds the costs of one call, because prices depend on the length of its prompt. */
 function addDollars(
   { line: before, calls, dollars }: Conversation,
   line: LineReport,
@@ -257,7 +258,7 @@ const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {
   'changed-request': 'unknown',
 };
 
-/** Why a prompt was not read from a cache; `undefined` when it was, as far as there was one. */
+/** Returns why a prompt was not read from the cache; `undefined` if all that the cache had was read. */
 function missOf(
   { line, recent, promptTokens, cacheTtlMs }: Conversation,
   call: CallRecord,

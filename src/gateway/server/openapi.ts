@@ -1,4 +1,4 @@
-// The description of what other languages call: `POST /ctxfold/compact`.
+// The OpenAPI description of `POST /ctxfold/compact`, for clients in other languages.
 
 const TOKENS = { type: 'integer', minimum: 0 };
 const MESSAGES = { type: 'array', items: { type: 'object' } };

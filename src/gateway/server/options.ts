@@ -1,4 +1,4 @@
-// What a gateway can be told, with its defaults, and the check of that.
+// The options of a gateway, their defaults, and their validation.
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -6,62 +6,62 @@ import { parseOptions } from '../../main/host/parse-options.js';
 import { isLogger, SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 
-/** Whether a gateway passes requests on as they come, or compacts them. */
+/** Whether a gateway forwards requests unchanged, or compacts them. */
 export type GatewayMode = 'observe' | 'compact';
 
-/** How a gateway works. Every option has a default. */
+/** Options of a gateway, all optional. */
 export interface GatewayOptions {
-  /** `observe`: requests leave as they came, and what would have been saved is worked out beside them. @default 'observe' */
+  /** `observe`: forwards requests unchanged, and computes in parallel what would have been saved. @default 'observe' */
   readonly mode?: GatewayMode | undefined;
-  /** Where it listens. @default '127.0.0.1' */
+  /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** @default 0, any that is free */
+  /** @default 0, any free port */
   readonly port?: number | undefined;
-  /** Has to be given by each request, as the header `x-ctxfold-token` or as `/token/<token>` in front of its path. Needed anywhere but on loopback. */
+  /** Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on loopback. */
   readonly token?: string | undefined;
   /**
-   * Where requests go, by name: `anthropic`, `openai` and `gemini` are told by their paths, others by `/<name>` in front of
-   * these. Nothing else is ever sent to. @default the three providers' own
+   * URLs that requests are forwarded to, by name: `anthropic`, `openai` and `gemini` are recognized by their paths, others by the
+   * prefix `/<name>`. No other URL is ever used. @default the three providers' own
    */
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
   readonly dry?: readonly string[] | undefined;
-  /** Conversations that are remembered; the least recently used one makes way. @default 1_000 */
+  /** Conversations that are kept; the least recently used one is evicted. @default 1_000 */
   readonly maxConversations?: number | undefined;
-  /** Requests whose bodies are larger pass as they come. @default 33_554_432, 32 MB */
+  /** Requests with larger bodies are forwarded unchanged. @default 33_554_432, 32 MB */
   readonly maxBodyBytes?: number | undefined;
-  /** Connections at a time. @default 1_024 */
+  /** Simultaneous connections. @default 1_024 */
   readonly maxConnections?: number | undefined;
-  /** How long a request waits for its compaction, in milliseconds, before it leaves as it came. @default 2_000 */
+  /** How long a request waits for its compaction, in milliseconds, before it is forwarded unchanged. @default 2_000 */
   readonly deadlineMs?: number | undefined;
-  /** How long nothing may come from an upstream, in milliseconds. @default 900_000, a quarter of an hour */
+  /** How long an upstream may send nothing, in milliseconds. @default 900_000, a quarter of an hour */
   readonly idleTimeoutMs?: number | undefined;
-  /** Tokens that the models accept. @default by the name of the model */
+  /** Context window of the models, in tokens. @default by the name of the model */
   readonly contextLimit?: number | undefined;
   /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** Where what goes is kept, a file for each conversation. @default nowhere */
+  /** The directory for originals that edits remove, with a file for each conversation. @default they are not kept */
   readonly removalLogDirectory?: string | undefined;
   /**
-   * Where the states of conversations are kept, so that gateways start again and share them: `redis://…`, `postgres://…`, or the path
+   * The store for states of conversations, which survive restarts and are shared by gateways: `redis://…`, `postgres://…`, or the path
    * of a directory. @default in memory
    */
   readonly store?: string | undefined;
-  /** `thread`: reading and compacting run on a thread of their own. @default 'thread' */
+  /** `thread`: requests are read and compacted on a separate thread. @default 'thread' */
   readonly engine?: 'thread' | 'inline' | undefined;
   /** Returns the page for `/ctxfold`. @default there is none */
   readonly page?: (() => Promise<GatewayPage>) | undefined;
-  /** Is told what failed, never what requests hold. @default one that says nothing */
+  /** Receives failures, never content of requests. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** A page with the policy that it needs. */
+/** A page, and the policy that it needs. */
 export interface GatewayPage {
   readonly html: string;
   readonly contentSecurityPolicy: string;
 }
 
-/** The options with all defaults filled in. */
+/** Options with defaults filled in. */
 export type CompleteGatewayOptions = Pick<GatewayOptions, WithoutDefault> & {
   readonly [Key in Exclude<keyof GatewayOptions, WithoutDefault>]-?: Exclude<
     GatewayOptions[Key],
@@ -78,7 +78,7 @@ const UPSTREAMS: Readonly<Record<string, string>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
-/** Is not taken for the path of an API. */
+/** Excludes names that start paths of APIs. */
 const UPSTREAM_NAME =
   /^(?!(?:ctxfold|token|v1|v1beta|responses|chat|models)$)[a-z][a-z0-9-]{0,31}$/;
 
@@ -130,7 +130,7 @@ const SCHEMA = z.strictObject({
     .default(SILENT_LOGGER),
 });
 
-/** Checks options and fills in the defaults. @throws RangeError that names each one that is wrong. */
+/** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
 export function completeGatewayOptions(options: GatewayOptions): CompleteGatewayOptions {
   const complete = parseOptions('gateway options', SCHEMA, options) as CompleteGatewayOptions;
   if (complete.token === undefined && !isLoopback(complete.host)) {
@@ -141,7 +141,7 @@ export function completeGatewayOptions(options: GatewayOptions): CompleteGateway
   return complete;
 }
 
-/** Whether nobody but this machine reaches an address. */
+/** Whether an address can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -1,5 +1,5 @@
-// What the gateway says of itself, below `/ctxfold`: its page, what the page listens to, the switch of the modes, and the
-// text that an edit took away, for who asks for one.
+// The gateway's own routes below `/ctxfold`: its page, the page's events, the mode, originals of edits, and compaction without
+// a provider.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord, tryParseJson } from '../../shared/json.js';
@@ -7,11 +7,10 @@ import type { Engine } from '../engine/protocol.js';
 import { BodyCopy } from './body-copy.js';
 import { refuse } from './forward.js';
 import type { Ledger } from './ledger.js';
-import { listen } from './live-events.js';
 import { OPENAPI } from './openapi.js';
 import type { CompleteGatewayOptions } from './options.js';
 
-/** What these routes need. */
+/** Shared by all own routes. */
 export interface OwnParts {
   readonly engine: Engine;
   readonly ledger: Ledger;
@@ -26,12 +25,12 @@ const PRIVATE = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Whether a path is one of the gateway's own. */
+/** Whether a path is an own route. */
 export function isOwnPath(target: string): boolean {
   return /^\/ctxfold(?:[/?]|$)/.test(target);
 }
 
-/** Answers a request for one of these. */
+/** Answers a request for an own route. */
 export async function answerOwn(
   parts: OwnParts,
   request: IncomingMessage,
@@ -44,19 +43,19 @@ export async function answerOwn(
     case 'GET /ctxfold':
       return page(parts, response);
     case 'GET /ctxfold/state': {
-      say(response, 200, {
+      sendJson(response, {
         ...parts.ledger.status,
         conversations: parts.ledger.conversations,
       });
       return;
     }
     case 'GET /ctxfold/events':
-      listen(parts.ledger, response, PRIVATE);
+      streamEvents(parts.ledger, response);
       return;
     case 'GET /ctxfold/original':
       return original(parts, response, searchParams);
     case 'GET /ctxfold/openapi.json': {
-      say(response, 200, OPENAPI);
+      sendJson(response, OPENAPI);
       return;
     }
     case 'POST /ctxfold/mode':
@@ -70,7 +69,7 @@ export async function answerOwn(
 
 async function page({ options, ledger }: OwnParts, response: ServerResponse): Promise<void> {
   if (options.page === undefined) {
-    say(response, 200, ledger.status);
+    sendJson(response, ledger.status);
     return;
   }
   const { html, contentSecurityPolicy } = await options.page();
@@ -86,10 +85,10 @@ async function page({ options, ledger }: OwnParts, response: ServerResponse): Pr
 async function original(
   { engine }: OwnParts,
   response: ServerResponse,
-  asked: URLSearchParams,
+  query: URLSearchParams,
 ): Promise<void> {
-  const edit = Number(asked.get('edit') ?? NaN);
-  const found = await engine.original(asked.get('conversation') ?? '', edit);
+  const edit = Number(query.get('edit') ?? NaN);
+  const found = await engine.original(query.get('conversation') ?? '', edit);
   if (found === undefined) {
     refuse(response, 404, 'the original is not kept any more.');
     return;
@@ -113,13 +112,12 @@ async function switchMode(
   } else if (!ledger.setMode(mode, conversation)) {
     refuse(response, 404, 'there is no such conversation.');
   } else {
-    say(response, 200, { mode });
+    sendJson(response, { mode });
   }
 }
 
-/** Answers with a document. */
-export function say(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { ...PRIVATE, 'content-type': 'application/json' });
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { ...PRIVATE, 'content-type': 'application/json' });
   response.end(JSON.stringify(value));
 }
 
@@ -139,7 +137,7 @@ async function compact(
   response.end(body);
 }
 
-/** The body of a request; `undefined` for one that is too large, which is answered then, or was cut off. */
+/** Reads the body of a request. Returns `undefined` if it was aborted, or is too large, which is answered here. */
 async function bodyOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -153,8 +151,65 @@ async function bodyOf(
       return undefined;
     }
   } catch {
-    // It was cut off: there is nobody to be told.
+    // The client has disconnected.
     return undefined;
   }
   return copy.bytes;
+}
+
+/** Debounces events. */
+const DEBOUNCE_MS = 100;
+/** Keeps proxies from closing an idle connection. */
+const HEARTBEAT_MS = 15_000;
+/** Events are held back while the page has more unread bytes. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+/**
+ * Sends the present state and later changes as server-sent events, until the page disconnects. A page that does not keep up gets only
+ * the newest state of what has changed.
+ */
+function streamEvents(ledger: Ledger, response: ServerResponse): void {
+  response.writeHead(200, { ...PRIVATE, 'content-type': 'text/event-stream' });
+  const changed = new Set(ledger.conversations.map(({ line }) => line.id));
+  let hasStatus = true;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    if (response.writableLength > MAX_BUFFERED_BYTES) {
+      schedule();
+      return;
+    }
+    if (hasStatus) write('status', ledger.status);
+    hasStatus = false;
+    for (const id of changed) {
+      const record = ledger.conversation(id);
+      if (record === undefined) write('gone', { id });
+      else write('conversation', record);
+    }
+    changed.clear();
+  };
+  const write = (event: string, value: unknown): void => {
+    response.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(flush, DEBOUNCE_MS);
+  };
+  const onConversation = (id: string): void => {
+    changed.add(id);
+    schedule();
+  };
+  const onStatus = (): void => {
+    hasStatus = true;
+    schedule();
+  };
+  const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS).unref();
+  ledger.on('conversation', onConversation);
+  ledger.on('status', onStatus);
+  response.once('close', () => {
+    clearInterval(heartbeat);
+    clearTimeout(timer);
+    ledger.off('conversation', onConversation);
+    ledger.off('status', onStatus);
+  });
+  flush();
 }

@@ -1,18 +1,18 @@
-// Where a request goes: to which of the upstreams that are allowed, by which path, and which API it speaks.
+// Determines the upstream, the path and the API of a request.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { apiOfPath } from '../engine/apis.js';
 import type { Api } from '../engine/apis.js';
 
-/** The way of a request. */
+/** The destination of a request. */
 export interface Route {
   readonly upstreamName: string;
   readonly upstream: URL;
-  /** With the query, as it is sent. */
+  /** With the query. */
   readonly path: string;
-  /** The API that it carries a history for. */
+  /** The API whose history the request contains. */
   readonly api: Api | undefined;
-  /** The model, where the path names it. */
+  /** The model, if it is in the path. */
   readonly model: string | undefined;
 }
 
@@ -21,7 +21,7 @@ const GEMINI_PATH =
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
 const VERSION = /\/v1[a-z]*$/;
 
-/** Returns the way of a request; `undefined` for what is no path that may be asked for. */
+/** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
 export function routeOf(
   method: string,
   target: string,
@@ -54,7 +54,7 @@ function upstreamOf(path: string, headers: IncomingHttpHeaders): string {
   return isAnthropic || ANTHROPIC_PATH.test(path) ? 'anthropic' : 'openai';
 }
 
-/** Base URLs are written with the version and without, on either side. */
+/** Joins paths of which one, both or none has the version. */
 function joinPaths(base: string, path: string): string {
   const root = base.replace(/\/+$/, '');
   const version = VERSION.exec(root)?.[0];

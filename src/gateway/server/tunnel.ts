@@ -1,14 +1,14 @@
-// Requests to speak another protocol. A client that also speaks HTTP is sent back to that at once; others are connected
-// with their upstream, and what they say passes unread.
+// Upgrade requests. Clients with a fallback are told to use HTTP; others are connected to their upstream, and their data
+// is not read.
 
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
-import { pairs } from './header-lists.js';
 import type { Route } from './route.js';
 
-/** Clients of these fall back to HTTP when they are told to, and history passes by there. */
+/** Clients of these paths fall back to HTTP with status 426, which makes their histories readable. */
 const HAS_FALLBACK = /\/responses\/?$/;
 
 /** Answers a request for an upgrade. */
@@ -51,7 +51,7 @@ export function tunnel(
   outgoing.end();
 }
 
-/** Ends a connection with a status and nothing else. */
+/** Ends a connection with a status and no body. */
 export function answer(socket: Duplex, status: number): void {
   if (socket.destroyed || socket.writableEnded) return;
   const headers =

@@ -1,5 +1,5 @@
-// Reads what a provider reports of a request from a copy of its answer, be it one document or a stream of events, compressed
-// or not. Nobody waits for it, and what it cannot read it leaves alone.
+// Reads the usage that a provider reports from a copy of its answer: a document or a stream of events, compressed or not. Never delays
+// the answer, and ignores what it cannot read.
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
@@ -10,15 +10,14 @@ import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
 
-/** What is looked at of a document or an event: providers put the usage at its end. */
+/** Characters from the end of a document or an event that are searched: providers put the usage there. */
 const MAX_TEXT = 64 * 1024;
-/** What may wait to be decompressed. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Limit for bytes that are not decompressed yet. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
-/** What an answer turned out to say. */
 export interface TapReport {
   readonly usage: AnsweredUsage | undefined;
-  /** What a refusal says. */
+  /** The body of an answer with status 400. */
   readonly refusal: string | undefined;
 }
 
@@ -29,12 +28,12 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** Listens to an answer, and tells once it has ended. */
-export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => void): void {
+/** Listens to an answer, and reports once it has ended. */
+export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
-    tell({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
+    onReport({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
   };
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') {
@@ -47,7 +46,7 @@ export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => v
   const decoder = DECODERS[encoding]?.();
   if (decoder === undefined) return;
   answer.on('data', (chunk: Buffer) => {
-    if (decoder.writableLength > MAX_WAITING_BYTES) decoder.destroy();
+    if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
   answer.once('end', () => decoder.end());
@@ -58,15 +57,15 @@ export function tapUsage(answer: IncomingMessage, tell: (report: TapReport) => v
     reader.add(chunk);
   });
   decoder.once('end', end);
-  // The client gets the same bytes and judges for itself.
+  // The client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
 }
 
 const LINE_FEED = 0x0a;
-/** What both names of usage begin with. */
+/** Prefix of both keys, `usage` and `usageMetadata`. */
 const USAGE = '"usage';
 
-/** Finds the last word about usage in a text that comes in parts. */
+/** Finds the latest usage numbers in a stream of text. */
 export class UsageReader {
   readonly #isDocument: boolean;
   readonly #decoder = new StringDecoder('utf8');
@@ -74,12 +73,12 @@ export class UsageReader {
   #usage: Partial<AnsweredUsage> | undefined;
   #isAtLineStart = true;
 
-  /** @param isDocument whether it is one value, which may be written over many lines, and no stream of events with a line each */
+  /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with a line each */
   constructor(isDocument: boolean = false) {
     this.#isDocument = isDocument;
   }
 
-  /** The end of what has come. */
+  /** The end of the text so far. */
   get text(): string {
     return this.#text;
   }
@@ -93,18 +92,18 @@ export class UsageReader {
   #addLines(chunk: Buffer): void {
     const isAtLineStart = this.#isAtLineStart;
     this.#isAtLineStart = chunk.at(-1) === LINE_FEED;
-    // Whole lines of text by the model, as nearly all that streams: nothing of them is read, and nothing is kept.
+    // Fast path for nearly all chunks: whole lines without usage are neither decoded nor kept.
     if (isAtLineStart && this.#isAtLineStart && !chunk.includes(USAGE)) return;
     this.#text += this.#decoder.write(chunk);
     const lines = this.#text.lastIndexOf('\n');
     if (lines !== -1) {
-      this.#look(this.#text.slice(0, lines));
+      this.#scan(this.#text.slice(0, lines));
       this.#text = this.#text.slice(lines + 1);
     }
   }
 
   end(): AnsweredUsage | undefined {
-    this.#look(this.#text);
+    this.#scan(this.#text);
     if (this.#usage === undefined) return undefined;
     const {
       inputTokens = 0,
@@ -115,10 +114,10 @@ export class UsageReader {
     return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens };
   }
 
-  #look(text: string): void {
+  #scan(text: string): void {
     for (const key of ['"usage"', '"usageMetadata"']) {
       for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
-        // Within a text of the model's the quote is escaped.
+        // An escaped quote is part of the model's text.
         if (text[at - 1] === '\\') continue;
         const usage = asRecord(objectAt(text, at + key.length));
         if (usage !== undefined) this.#usage = { ...this.#usage, ...readUsage(usage) };
@@ -129,7 +128,7 @@ export class UsageReader {
 
 const MAX_USAGE_LENGTH = 8_192;
 
-/** The object behind a colon. Nothing in a report of usage holds a bracket within a text. */
+/** Parses the object after a colon. Strings in usage reports contain no brackets. */
 function objectAt(text: string, from: number): unknown {
   const start = text.indexOf('{', from);
   if (start === -1 || !/^\s*:\s*$/.test(text.slice(from, start))) return undefined;
@@ -143,7 +142,7 @@ function objectAt(text: string, from: number): unknown {
   return undefined;
 }
 
-/** What one report says; what it says nothing of stays as it was, and so does what cannot be. */
+/** Returns the valid numbers of a report. Missing and invalid ones do not change earlier numbers. */
 function readUsage(usage: JsonRecord): Partial<AnsweredUsage> {
   const { total, fresh, read, written, output } = usageNumbers(usage);
   const report: Record<keyof AnsweredUsage, number | undefined> = {

@@ -31,9 +31,9 @@ function missOf(...calls: readonly Call[]): string | undefined {
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
     const line = lineOf(cacheTtlMs);
     const landed = Array.from({ length: edits }, () => edit);
-    ledger.noteAnswer({ outcome: 'unchanged', line, edits: landed }, bytes);
+    ledger.recordAnswer({ outcome: 'unchanged', line, edits: landed }, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
-    ledger.noteUsage('one', {
+    ledger.recordUsage('one', {
       usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1 },
       mode: 'compact',
       status: 200,
