@@ -250,7 +250,7 @@ export default defineConfig(
       'no-restricted-syntax': [
         'error',
         ...NOWHERE,
-        { selector: 'Program > :not(ExportNamedDeclaration)', message: 'Names, nothing else.' },
+        { selector: 'Program > :not(ExportNamedDeclaration)', message: 'Exports only.' },
       ],
     },
   },

@@ -1,4 +1,4 @@
-// The adapter for the Vercel AI SDK, 6 and 7: names, nothing else.
+// The adapter for the Vercel AI SDK, 6 and 7: exports only.
 
 export { compactionMiddleware } from './adapters/ai-sdk/compaction-middleware.js';
 export type {

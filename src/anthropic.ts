@@ -1,4 +1,4 @@
-// The adapter for `@anthropic-ai/sdk`: names, nothing else.
+// The adapter for `@anthropic-ai/sdk`: exports only.
 
 export { compactionMiddleware } from './adapters/anthropic/compaction-middleware.js';
 export { compactingFetch } from './adapters/anthropic/compacting-fetch.js';

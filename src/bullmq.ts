@@ -1,4 +1,4 @@
-// Summaries as jobs of BullMQ, which any number of processes work off. Names, nothing else.
+// Summaries as jobs of BullMQ, which any number of processes can execute: exports only.
 
 export { queuedSummarizer } from './main/jobs/queued-summarizer.js';
 export type {

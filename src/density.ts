@@ -1,4 +1,4 @@
-// Pruning as pure functions, and what they say of a history: names, nothing else.
+// Pruning and its explanation as pure functions: exports only.
 
 export {
   applyDensityResult,
@@ -47,8 +47,7 @@ export type { FileDedupeFinding } from './shared/density/rules/file-dedupe.js';
 export type { EditAction } from './shared/density/rules/marks.js';
 export type { ReadWriteFinding } from './shared/density/rules/read-write.js';
 export type { RecencyFinding } from './shared/density/rules/recency.js';
-export type { ShrinkFinding } from './shared/density/rules/shrink.js';
-export type { ShrinkOption } from './shared/density/rules/shrink.js';
+export type { ShrinkFinding, ShrinkOption } from './shared/density/rules/shrink.js';
 export type { ShrinkerName, ShrinkLevel } from './shared/shrink/shrinker.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
 export { optimize } from './shared/density/plan/optimize.js';

@@ -1,4 +1,4 @@
-// The gateway between agents and their providers: names, nothing else.
+// The gateway between agents and their providers: exports only.
 
 export { startGateway } from './gateway/start-gateway.js';
 export type { GatewayMode, GatewayOptions, GatewayPage } from './gateway/server/options.js';

@@ -1,4 +1,4 @@
-// The adapter for Google GenAI (`@google/genai`): names, nothing else.
+// The adapter for Google GenAI (`@google/genai`): exports only.
 
 export { contentsCompactor } from './adapters/google/contents-compactor.js';
 export type { CompactMessages } from './adapters/provider-compaction.js';

@@ -1,9 +1,8 @@
-// The public API of a session and of what a host sets up: names, nothing else.
+// The public API for sessions and their setup: exports only.
 
 export { createCompactor } from './main/compactor.js';
-export type { CompactorStatus } from './main/compactor.js';
+export type { Compactor, CompactorStatus } from './main/compactor.js';
 export type { SessionOptions } from './main/session-options.js';
-export type { Compactor } from './main/compactor.js';
 export type { CompactorOptions, SummarizerOfProfile } from './main/compactor-options.js';
 export { Session, Session as TurnOrchestrator } from './main/session.js';
 export type {
@@ -14,8 +13,7 @@ export type {
 } from './main/preflight/context-gauge.js';
 export type { CostReport } from './main/preflight/cost-meter.js';
 export type { RequestTokens } from './main/preflight/token-tally.js';
-export type { EditOptions } from './main/preflight/edit-options.js';
-export type { EditPolicy, LandingReason } from './main/preflight/edit-options.js';
+export type { EditOptions, EditPolicy, LandingReason } from './main/preflight/edit-options.js';
 export type { HoldReason } from './main/preflight/progress-guard.js';
 export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
 export type { EntryChange } from './main/history-change.js';

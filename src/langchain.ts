@@ -1,4 +1,4 @@
-// The adapter for LangChain (`langchain`, `@langchain/core`): names, nothing else.
+// The adapter for LangChain (`langchain`, `@langchain/core`): exports only.
 
 export { compactionMiddleware, contextEdit } from './adapters/langchain/compaction-middleware.js';
 export { messageCompactor } from './adapters/langchain/message-compactor.js';

@@ -1,4 +1,4 @@
-// The adapters for `openai` and `@openai/agents`: names, nothing else.
+// The adapters for `openai` and `@openai/agents`: exports only.
 
 export { callModelInputFilter } from './adapters/openai/call-model-input-filter.js';
 export type {

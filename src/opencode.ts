@@ -1,4 +1,4 @@
-// The adapter for OpenCode (`opencode-ai`), a plugin: names, nothing else.
+// The adapter for OpenCode (`opencode-ai`), a plugin: exports only.
 
 export { plugin as default } from './adapters/opencode/plugin.js';
 export type { OpenCodePlugin } from './adapters/opencode/plugin-api.js';

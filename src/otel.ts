@@ -1,5 +1,5 @@
-// The bridge to OpenTelemetry: makes spans and metrics of what the diagnostics channels say. The one
-// file that imports @opentelemetry/api, which only those who import this need to have.
+// The bridge to OpenTelemetry: converts messages of the diagnostics channels to spans and metrics. The only
+// file that imports @opentelemetry/api, which is an optional peer dependency.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { diag, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -23,22 +23,21 @@ import { PassLedger } from './main/telemetry/pass-ledger.js';
 import type { PassTimes } from './main/telemetry/pass-ledger.js';
 import * as names from './main/telemetry/semantic-names.js';
 
-/** Where spans and metrics go. */
+/** The destination of spans and metrics. */
 export interface InstrumentCtxfoldOptions {
   /** @default the tracer `ctxfold` of the global provider */
   readonly tracer?: Tracer | undefined;
-  /** @default the meter `ctxfold` of the global provider; that must have been set before */
+  /** @default the meter `ctxfold` of the global provider, which must have been set before */
   readonly meter?: Meter | undefined;
 }
 
 /**
- * Makes a span `compact_context` of every step of a preflight, under the span that is active
- * there, and keeps metrics. Covers all sessions of the process. Nothing of what a history says is in
- * them, and ids of sessions are in spans only. What a tracer or a meter throws is told to `diag` once for each
- * kind of message, and fails nothing.
+ * Creates a span `compact_context` for every step of a preflight, as a child of the active span, and records metrics. Covers all
+ * sessions of the process. Spans and metrics contain no content, and only spans contain
+ * session ids. Errors of a tracer or a meter are logged by `diag` once per channel, and have no other effect.
  *
- * @returns ends it; may be called again
- * @throws TypeError for what is no tracer or no meter
+ * @returns a function that stops it; idempotent
+ * @throws TypeError for an invalid tracer or meter
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
   const tracer = options.tracer ?? trace.getTracer(names.SCOPE_NAME);
@@ -46,8 +45,8 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
   assertTracer(tracer);
   const instruments = instrumentsOf(meter);
   const passes = new PassLedger();
-  const listen = listenerOf(new Complaints());
-  const ends = [
+  const listen = listenerOf(new LossReporter());
+  const stops = [
     listen('ctxfold:pass', (message) => {
       passes.add(message);
       recordPass(instruments, message);
@@ -74,25 +73,25 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
     }),
   ];
   return () => {
-    for (const end of ends) end();
+    for (const stop of stops) stop();
   };
 }
 
 type Listen = <Name extends keyof TelemetryMessages>(
   name: Name,
-  ...takers: readonly ((message: TelemetryMessages[Name]) => void)[]
+  ...handlers: readonly ((message: TelemetryMessages[Name]) => void)[]
 ) => () => void;
 
-/** Each taker gets each message, whatever another one does with it. */
-function listenerOf(complaints: Complaints): Listen {
-  return (name, ...takers) => {
+/** Calls all handlers, even if one throws. */
+function listenerOf(losses: LossReporter): Listen {
+  return (name, ...handlers) => {
     const listener = (message: unknown): void => {
-      for (const take of takers) {
+      for (const handle of handlers) {
         try {
-          take(message as Parameters<typeof take>[0]);
+          handle(message as Parameters<typeof handle>[0]);
         } catch (error) {
-          // Thrown on, it would be an uncaught exception: monitoring must not end what it watches.
-          complaints.tell(name, error);
+          // Rethrown, it would be an uncaught exception: monitoring must not end the process.
+          losses.report(name, error);
         }
       }
     };
@@ -103,20 +102,20 @@ function listenerOf(complaints: Complaints): Listen {
   };
 }
 
-/** Tells of each kind of message once that it was lost: what fails once fails with every turn. */
-class Complaints {
-  readonly #told = new Set<string>();
+/** Reports a lost message once per channel, because the same error would recur with every turn. */
+class LossReporter {
+  readonly #reported = new Set<string>();
 
-  tell(name: string, error: unknown): void {
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
+  report(name: string, error: unknown): void {
+    if (this.#reported.has(name)) return;
+    this.#reported.add(name);
     try {
       diag.error(
         `${names.SCOPE_NAME}: a message of ${name} was lost; others may be, untold`,
         error,
       );
     } catch {
-      // There is nobody else to tell.
+      // There is no other way to report it.
     }
   }
 }
@@ -140,10 +139,10 @@ interface Instruments {
   readonly cacheMisses: Counter;
 }
 
-/** From a quick pass to a summary by a slow model. */
+/** Buckets from a quick pass to a summary by a slow model. */
 const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300];
 
-/** What an event loop can be kept busy for: hardly noticed, a frame, a request, an alarm. */
+/** Buckets for blocking the event loop, from imperceptible to critical. */
 const BUSY_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1];
 
 function instrumentsOf(meter: Meter): Instruments {
@@ -188,7 +187,7 @@ function inSeconds(description: string, explicitBucketBoundaries: number[]): Met
   return { description, unit: 's', advice: { explicitBucketBoundaries } };
 }
 
-/** A compression that was held took no time and did nothing. */
+/** Whether a compression was held, so that there is nothing to record. */
 function wasHeld({ outcome }: CompactionMessage): boolean {
   return outcome === 'held';
 }
@@ -199,7 +198,7 @@ function recordSpan(
   times: PassTimes | undefined,
 ): void {
   const { startTimeMs, durationMs, outcome, code } = message;
-  // Called where the step ended, so that the active span is the one that the step ran in.
+  // Called synchronously at the end of the step, so the active span is its parent.
   const span = tracer.startSpan(names.SPAN_COMPACT_CONTEXT, {
     kind: SpanKind.INTERNAL,
     startTime: startTimeMs,
@@ -236,7 +235,7 @@ function recordCompaction(instruments: Instruments, message: CompactionMessage):
   const attributes = stepAttributes(message);
   instruments.compactionDuration.record(message.durationMs / 1_000, attributes);
   const reclaimed = message.tokensBefore - message.tokensAfter;
-  // A counter only goes up; what was added while the step ran can outweigh what it took.
+  // Counters must not decrease: content added while the step ran can exceed what it removed.
   if (message.outcome === 'applied' && reclaimed > 0) {
     const { [names.ATTRIBUTE_OUTCOME]: _, ...labels } = attributes;
     instruments.tokensReclaimed.add(reclaimed, labels);
@@ -277,7 +276,7 @@ function stepAttributes({ step, strategy, outcome, code }: CompactionMessage): A
   });
 }
 
-/** The conventions have a name of their own for an error that has none. */
+/** The semantic conventions have `_OTHER` for errors without a type. */
 function errorType(code: FailureCode | undefined): string | undefined {
   return code === 'UNKNOWN' ? '_OTHER' : code;
 }

@@ -1,4 +1,4 @@
-// The store for `createCompactor({ store })` in PostgreSQL. Names, nothing else.
+// The store for `createCompactor({ store })` in PostgreSQL: exports only.
 
 export { POSTGRES_MIGRATION, postgresStore, sweepPostgres } from './main/state/postgres-store.js';
 export type { PostgresClient } from './main/state/postgres-store.js';

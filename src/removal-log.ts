@@ -1,4 +1,4 @@
-// What edits have taken away, and how to get it back: names, nothing else.
+// Reads and restores what edits have removed: exports only.
 
 export { readRemovals } from './main/removal-log/removal-reader.js';
 export type {

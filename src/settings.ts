@@ -1,4 +1,4 @@
-// The registry of settings, their check, profile files, and the types of prices: names, nothing else.
+// The registry of settings, their validation, profile files, and the types of prices: exports only.
 
 export type { CacheLifetime, OwnPrices } from './main/models/model-prices.js';
 export type { SettingAlias } from './main/settings/ephemeral-settings.js';

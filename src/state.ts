@@ -1,12 +1,14 @@
-// Sessions that outlive their process: what a session's state holds, and what comes of one. Names, nothing else.
+// Persistent session state: its types and its stores. Exports only.
 
 export type { StateDivergence } from './main/state/resume.js';
 export type {
   CostMemory,
+  ModelMemory,
   PassMemory,
   RequestMemory,
   SentMemory,
   SessionMemory,
+  SessionState,
   TallyMemory,
 } from './main/state/session-state.js';
 export { directoryStore } from './main/state/directory-store.js';
@@ -20,4 +22,3 @@ export type {
   StoreLimits,
   StoreOptions,
 } from './main/state/state-store.js';
-export type { ModelMemory, SessionState } from './main/state/session-state.js';

@@ -1,7 +1,6 @@
-// The strategies of compression, for those who call one or write one: names, nothing else.
+// The compression strategies, to call one or to write one: exports only.
 
-export { getCompressionPrompt } from './main/prompts/prompt-resolver.js';
-export { PromptResolver } from './main/prompts/prompt-resolver.js';
+export { getCompressionPrompt, PromptResolver } from './main/prompts/prompt-resolver.js';
 export type { PromptResolverOptions } from './main/prompts/prompt-resolver.js';
 export { HighDensityStrategy } from './main/strategies/high-density.js';
 export { MiddleOutStrategy } from './main/strategies/middle-out.js';

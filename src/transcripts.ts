@@ -1,4 +1,4 @@
-// Sessions that agents have recorded: names, nothing else.
+// Readers of sessions that agents have recorded: exports only.
 
 export { readTranscript, streamTranscript } from './main/formats/read-transcript.js';
 export type { ReadTranscriptOptions, Transcript } from './main/formats/read-transcript.js';

@@ -1,4 +1,4 @@
-// A loop of a model and tools over a session: names, nothing else.
+// A loop of model calls and tools over a session: exports only.
 
 export type {
   ChatChunk,

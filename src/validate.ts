@@ -1,4 +1,4 @@
-// What providers refuse of a history, and what a history may not hold: names, nothing else.
+// Validates histories, by the providers' rules and by ctxfold's own: exports only.
 
 export type { ProviderRequestOptions } from './shared/providers/provider-request.js';
 export { PROVIDER_PROFILES } from './shared/providers/provider-violation.js';
