@@ -93,15 +93,6 @@ export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
   return policy;
 }
 
-/** Returns a provider's token count, or `undefined` if it is not a valid one. */
-export function reportedTokens(reported: unknown): number | undefined {
-  return isTokens(reported) ? reported : undefined;
-}
-
-function isTokens(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
 function checked<Value>(
   value: unknown,
   is: (value: unknown) => value is Value,
@@ -125,8 +116,8 @@ type Usage = Pick<
  * @param input all input tokens
  */
 export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
-  const reportedInputTokens = reportedTokens(input);
-  const cacheRead = reportedTokens(read);
+  const reportedInputTokens = isTokens(input) ? input : undefined;
+  const cacheRead = isTokens(read) ? read : undefined;
   const isOdd =
     [input, read, written].some((value) => typeof value === 'number' && !isTokens(value)) ||
     (cacheRead ?? 0) > (reportedInputTokens ?? Infinity);
@@ -144,8 +135,11 @@ export function reportedSum(fresh: unknown, read: unknown, written: unknown): Us
   const parts = [fresh, read ?? 0, written ?? 0];
   const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);
   if (fresh === undefined || fresh === null || sum === 0) return {};
-  const isOdd = parts.some((part) => reportedTokens(part) === undefined);
-  return isOdd ? reportedUsage(NaN, read, written) : reportedUsage(sum, read, written);
+  return reportedUsage(parts.every(isTokens) ? sum : NaN, read, written);
+}
+
+function isTokens(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 /** Returns the usage report in a call's arguments, if there is one. */

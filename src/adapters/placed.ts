@@ -1,4 +1,5 @@
-// Origins of blocks: assigns them, and finds by them what edits of a history have left of each message.
+// Helpers of all formats for blocks: assigns origins, finds by them what edits of a history have left of each message, and joins
+// texts.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
 import type { Origin, PlacedBlock, PlacedEntry } from './message-format.js';
@@ -26,6 +27,21 @@ const FIRST_LINE = /\S[^\r\n]{0,199}/u;
 /** The summary of a failed tool result: its first line that is not blank, up to 200 characters; `undefined` if there is none. */
 export function failureLine(text: string): string | undefined {
   return FIRST_LINE.exec(text)?.[0];
+}
+
+/**
+ * Whether parallel calls depend on the first one: Gemini signs only that, and requires its signature as long as any of the others
+ * is sent.
+ *
+ * @param signed whether each call has a signature
+ */
+export function dependOnFirst(signed: readonly boolean[]): boolean {
+  return signed[0] === true && signed.includes(false);
+}
+
+/** Joins the texts of blocks, as paragraphs. */
+export function joinTexts(blocks: readonly ContentBlock[]): string {
+  return blocks.flatMap((block) => (block.type === 'text' ? block.text : [])).join('\n\n');
 }
 
 /** Messages or entries processed between yields: some tenths of a millisecond. */

@@ -2,7 +2,7 @@
 
 import type { ModelMessage } from 'ai';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import type { AdapterOptions } from '../adapter-options.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
@@ -19,10 +19,6 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
   const compact = createMessageCompactor(compactor, MODEL_MESSAGE_FORMAT, options);
-  return Object.assign(
-    async (messages: readonly Message[], call?: CompactCall): Promise<Message[]> =>
-      // Returned messages are given ones, or copies with fewer parts and other texts.
-      (await compact(messages, call)) as Message[],
-    { report: () => compact.report() },
-  );
+  // Returned messages are given ones, or copies with fewer parts and other texts.
+  return compact as unknown as MessageCompactor<Message>;
 }

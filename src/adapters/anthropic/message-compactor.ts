@@ -41,11 +41,7 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
     },
   );
   // Returned messages are given ones, or copies with fewer parts and other texts.
-  return Object.assign(
-    async (given: readonly Message[], call?: CompactCall) =>
-      (await compact(given, call)) as Message[],
-    { report: () => compact.report() },
-  );
+  return compact as unknown as MessageCompactor<Message>;
 }
 
 /**

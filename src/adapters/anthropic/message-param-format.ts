@@ -2,7 +2,7 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
-import { isBlank, isTextBlock } from '../../shared/content.js';
+import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
@@ -11,6 +11,7 @@ import type {
   PartEdits,
   ProviderMessages,
 } from '../message-format.js';
+import { joinTexts } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
@@ -53,10 +54,7 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
   }
 
   write({ speaker, blocks }: IContent): AnthropicMessage {
-    const content = blocks
-      .filter(isTextBlock)
-      .map(({ text }) => text)
-      .join('\n\n');
+    const content = joinTexts(blocks);
     return speaker === 'ai'
       ? { role: 'assistant', content: content.trimEnd() }
       : { role: 'user', content };
@@ -70,13 +68,13 @@ function editedContent(content: unknown, edits: PartEdits): string | readonly Me
     const edit = edits.get(0);
     return edit?.type === 'text' ? edit.text : content;
   }
-  const left: MessagePart[] = [];
+  const remaining: MessagePart[] = [];
   for (const [at, part] of (content as readonly MessagePart[]).entries()) {
     const edit = edits.get(at);
-    if (edit === undefined) left.push(part);
-    else if (edit !== null && !isBlankText(edit)) left.push(editedPart(part, edit));
+    if (edit === undefined) remaining.push(part);
+    else if (edit !== null && !isBlankText(edit)) remaining.push(editedPart(part, edit));
   }
-  return withoutLastReasoning(left);
+  return withoutLastReasoning(remaining);
 }
 
 function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {

@@ -15,7 +15,7 @@ import type {
   Reading,
   ReadingInSlices,
 } from '../message-format.js';
-import { PER_SLICE, placed } from '../placed.js';
+import { dependOnFirst, PER_SLICE, placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
@@ -143,13 +143,11 @@ function callsOfOneSignature(
   let end = start + 1;
   while (contents[end]?.role === 'model') end += 1;
   const calls = contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
-  const [first, ...others] = calls;
-  const signs = isSigned(first) && others.some((part) => !isSigned(part));
-  return signs ? new Set(calls) : NO_PARTS;
+  return dependOnFirst(calls.map(isSigned)) ? new Set(calls) : NO_PARTS;
 }
 
-function isSigned(part: PartFields | undefined): boolean {
-  return part?.['thoughtSignature'] !== undefined && part['thoughtSignature'] !== null;
+function isSigned({ thoughtSignature }: PartFields): boolean {
+  return thoughtSignature !== undefined && thoughtSignature !== null;
 }
 
 function callOf(part: PartFields): PartFields | undefined {

@@ -6,6 +6,7 @@ import type { BaseMessage } from '@langchain/core/messages';
 import type { IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { joinTexts } from '../placed.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
@@ -60,7 +61,5 @@ function withResult(content: BaseMessage['content'], text: string): BaseMessage[
 }
 
 function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {
-  const texts = blocks.flatMap((block) => (block.type === 'text' ? block.text : []));
-  const name = speaker === 'ai' ? 'AIMessage' : 'HumanMessage';
-  return makeMessage(name, texts.join('\n\n'), among);
+  return makeMessage(speaker === 'ai' ? 'AIMessage' : 'HumanMessage', joinTexts(blocks), among);
 }

@@ -13,7 +13,7 @@ import type {
   PlacedEntry,
   Reading,
 } from '../message-format.js';
-import { placed, placedInOrder } from '../placed.js';
+import { joinTexts, placed, placedInOrder } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import {
@@ -52,10 +52,10 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
         return withContent(message, rewriteContent(message.content, edits));
     }
   },
-  write: ({ speaker, blocks }: IContent) => {
-    const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    return { role: speaker === 'ai' ? 'assistant' : 'user', content: texts.join('\n\n') };
-  },
+  write: ({ speaker, blocks }: IContent) => ({
+    role: speaker === 'ai' ? 'assistant' : 'user',
+    content: joinTexts(blocks),
+  }),
 };
 
 class ChatReader implements MessageReader<ChatMessage> {

@@ -3,9 +3,10 @@
 
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { joinTexts } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
@@ -60,7 +61,8 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
     isSame: isSameButForCacheMarks,
     rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
-    write: (entry) => writeEntry(entry, dialect) as Item,
+    write: ({ speaker, blocks }) =>
+      dialect.write(speaker === 'ai' ? 'assistant' : 'user', joinTexts(blocks)) as Item,
     provider: dialect.provider,
   };
 }
@@ -155,11 +157,6 @@ function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   }
   if (!('output' in item) || edit?.type !== 'tool_response') return item;
   return { ...item, output: rewriteOutput(item.output, String(edit.result), 'input_text') };
-}
-
-function writeEntry({ speaker, blocks }: IContent, dialect: ItemDialect): JsonRecord {
-  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  return dialect.write(speaker === 'ai' ? 'assistant' : 'user', texts.join('\n\n'));
 }
 
 /** Joins the texts of lists of parts. */

@@ -7,7 +7,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
-import { failureLine, placed } from '../placed.js';
+import { dependOnFirst, failureLine, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
@@ -45,8 +45,7 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
       const answer: PlacedBlock[] = [];
       const results: PlacedBlock[] = [];
       const tools = step.filter(({ part }) => part['type'] === 'tool');
-      const signsForAll =
-        isSigned(tools[0]?.part) && tools.slice(1).some(({ part }) => !isSigned(part));
+      const isGrouped = dependOnFirst(tools.map(({ part }) => isSigned(part)));
       let group: string | undefined;
       for (const { part, at } of step) {
         if (part['type'] !== 'tool' || isProviderExecuted(part)) {
@@ -56,7 +55,7 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
         const name = asText(part['tool']) ?? '';
         const use = { id: asText(part['callID']), name };
         const id = this.#pairing.call(use, [index, callPart(at)]);
-        if (signsForAll) group ??= id;
+        if (isGrouped) group ??= id;
         const parameters = asRecord(part['state'])?.['input'] ?? {};
         const call: ContentBlock = {
           ...{ type: 'tool_call', id, name, parameters },
@@ -133,9 +132,9 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
   };
 }
 
-/** Gemini signs only the first of parallel calls, and requires it as long as the others are sent. */
-export function isSigned(part: JsonRecord | undefined): boolean {
-  const google = asRecord(asRecord(part?.['metadata'])?.['google']);
+/** Whether a tool part has Gemini's signature. */
+export function isSigned({ metadata }: JsonRecord): boolean {
+  const google = asRecord(asRecord(metadata)?.['google']);
   return google?.['thoughtSignature'] !== undefined;
 }
 

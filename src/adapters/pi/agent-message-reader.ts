@@ -7,7 +7,7 @@ import { IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { placed, placedInOrder } from '../placed.js';
+import { dependOnFirst, placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
@@ -83,13 +83,13 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
     }
     this.#pairing.beginStep();
     const calls = parts.filter(({ type }) => type === 'toolCall');
-    const signsForAll = isSigned(calls[0]) && calls.slice(1).some((call) => !isSigned(call));
+    const isGrouped = dependOnFirst(calls.map(isSigned));
     let group: string | undefined;
     const blocks = parts.map((part, at): PlacedBlock => {
       if (part['type'] !== 'toolCall') return placed(readPart(part), index, at);
       const name = asText(part['name']) ?? '';
       const id = this.#pairing.call({ id: asText(part['id']), name }, [index, at]);
-      if (signsForAll) group ??= id;
+      if (isGrouped) group ??= id;
       const parameters = part['arguments'] ?? {};
       return placed(
         {
@@ -126,9 +126,8 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
   }
 }
 
-/** Gemini signs only the first of parallel calls, and requires it as long as the others are sent. */
-function isSigned(part: JsonRecord | undefined): boolean {
-  return asFilledText(part?.['thoughtSignature']) !== undefined;
+function isSigned(part: JsonRecord): boolean {
+  return asFilledText(part['thoughtSignature']) !== undefined;
 }
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {
