@@ -108,15 +108,13 @@ const OPTIONS: readonly string[] = Object.keys({
   onSession: true,
   onError: true,
   logger: true,
-} satisfies Record<keyof AdapterOptions, true>).concat('removalLogPath', 'isLogged');
+} satisfies Record<keyof AdapterOptions, true>).concat('removalLogPath');
 
 /** Adapter options with defaults filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
   readonly maxConversations: number;
   readonly onError: OnError;
   readonly logger: Logger;
-  /** Whether the caller passed a logger. */
-  readonly isLogged: boolean;
 };
 
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
@@ -130,7 +128,6 @@ export function completeAdapterOptions(options: AdapterOptions): CompleteAdapter
   return {
     ...options,
     onError: options.onError ?? 'send-uncompacted',
-    isLogged: options.logger !== undefined,
     maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
     logger: options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger),
   };

@@ -2,6 +2,7 @@
 // were passed, and reports the failure.
 
 import type { Compactor } from '../main/compactor.js';
+import { SILENT_LOGGER } from '../main/host/logger.js';
 import { asError } from '../shared/errors.js';
 import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
@@ -79,7 +80,7 @@ export function createMessageCompactor<Message>(
  * a list and an aborted signal reject in any case.
  */
 function failOpen<Message>(
-  { onError, logger, isLogged }: CompleteAdapterOptions,
+  { onError, logger }: CompleteAdapterOptions,
   compact: Compact<Message>,
 ): Compact<Message> {
   if (onError === 'throw') return compact;
@@ -92,7 +93,7 @@ function failOpen<Message>(
       if (given === undefined || isAborted(call)) throw thrown;
       const error = asError(thrown);
       logger.warn('compaction failed; the messages are sent as they are', { error });
-      if (!isLogged) warnOnce(error);
+      if (logger === SILENT_LOGGER) warnOnce(error);
       return given;
     }
   };

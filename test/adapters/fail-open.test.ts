@@ -68,6 +68,17 @@ describe('onError', () => {
     expect(warnings).toHaveLength(1);
   });
 
+  it('goes on with a conversation whether or not the adapters of its runs have a logger', async () => {
+    const compactor = makeCompactor();
+    const { logger } = listening();
+    const first = chatCompactor(compactor, { logger });
+    await first([ASK]);
+    const second = chatCompactor(compactor);
+    await second([ASK, { role: 'assistant', content: 'Done.' }, ASK]);
+    expect(first.report()).toHaveLength(1);
+    expect(second.report()).toEqual(first.report());
+  });
+
   it('lets a signal end the call, and refuses what is no list', async () => {
     const compact = chatCompactor(makeCompactor());
     const signal = AbortSignal.abort(new Error('enough'));
