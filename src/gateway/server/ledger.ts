@@ -25,20 +25,23 @@ export interface CallRecord {
 /** Why a prompt was not read from the provider's cache. */
 export type CacheMiss = 'first call' | 'idle' | 'edited' | 'changed by the host' | 'unknown';
 
-/** A conversation as the page shows it. */
-export interface ConversationRecord {
-  readonly line: LineReport;
-  readonly mode: GatewayMode;
+interface ConversationTotals {
+  line: LineReport;
   readonly since: number;
-  readonly calls: number;
+  calls: number;
   /** Bytes of all requests, as they came and as they are compacted or would be. */
-  readonly bytes: number;
-  readonly compactedBytes: number;
-  readonly recent: readonly CallRecord[];
-  readonly edits: readonly EditReport[];
-  readonly usage: AnsweredUsage;
+  bytes: number;
+  compactedBytes: number;
+  readonly recent: CallRecord[];
+  readonly edits: EditReport[];
+  usage: AnsweredUsage;
   /** Estimated input costs, if the model's price is known. */
-  readonly dollars?: InputDollars | undefined;
+  dollars: InputDollars | undefined;
+}
+
+/** A conversation as the page shows it. */
+export interface ConversationRecord extends Readonly<ConversationTotals> {
+  readonly mode: GatewayMode;
 }
 
 /** Input costs in dollars, with edits and without. */
@@ -56,21 +59,12 @@ export interface GatewayStatus {
   readonly failureCount: number;
 }
 
-interface Conversation {
-  line: LineReport;
+interface Conversation extends ConversationTotals {
   /** Set by the user; otherwise the gateway's mode applies. */
   own: GatewayMode | undefined;
-  readonly since: number;
-  calls: number;
-  bytes: number;
-  compactedBytes: number;
-  readonly recent: CallRecord[];
-  readonly edits: EditReport[];
-  usage: AnsweredUsage;
   /** Tokens that the last reported prompt has left in the provider's cache, and for how long. */
   promptTokens: number;
   cacheTtlMs: number;
-  dollars: InputDollars | undefined;
 }
 
 const MAX_RECENT_CALLS = 50;
