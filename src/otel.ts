@@ -22,6 +22,7 @@ import type {
 import { PassLedger } from './main/telemetry/pass-ledger.js';
 import type { PassTimes } from './main/telemetry/pass-ledger.js';
 import * as names from './main/telemetry/semantic-names.js';
+import { withoutUndefined } from './shared/json.js';
 
 /** The destination of spans and metrics. */
 export interface InstrumentCtxfoldOptions {
@@ -279,8 +280,4 @@ function stepAttributes({ step, strategy, outcome, code }: CompactionMessage): A
 /** The semantic conventions have `_OTHER` for errors without a type. */
 function errorType(code: FailureCode | undefined): string | undefined {
   return code === 'UNKNOWN' ? '_OTHER' : code;
-}
-
-function withoutUndefined(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
