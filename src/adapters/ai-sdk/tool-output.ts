@@ -1,6 +1,6 @@
 // Converts the AI SDK's `output` of a tool result to the result of a response, and applies an edited result. Pure.
 
-import { isRecord } from '../../shared/json.js';
+import { asArray, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
@@ -66,8 +66,7 @@ function itemText(item: unknown): string {
 }
 
 function contentMediaTokens(value: unknown): number {
-  if (!Array.isArray(value)) return 0;
-  return (value as readonly unknown[]).reduce<number>((sum, item) => sum + itemTokens(item), 0);
+  return asArray(value).reduce<number>((sum, item) => sum + itemTokens(item), 0);
 }
 
 /** Tokens of a media item. A file that is a text counts as its text. */

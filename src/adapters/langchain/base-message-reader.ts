@@ -164,8 +164,7 @@ function isMessage(value: unknown): value is BaseMessage {
 }
 
 function pickFields(message: BaseMessage): ReadMessage {
-  const { content, name, status, tool_call_id } = fieldsOf(message);
-  const { tool_calls, invalid_tool_calls } = fieldsOf(message);
+  const { content, name, status, tool_calls, invalid_tool_calls, tool_call_id } = fieldsOf(message);
   return {
     type: typeOf(message),
     fields: { content, name, status, tool_calls, invalid_tool_calls, tool_call_id },

@@ -179,20 +179,15 @@ function originalOf(part: JsonRecord): string {
   return asText(asRecord(part['state'])?.['output']) ?? outcomeOf(part).text;
 }
 
-interface ModelNames {
-  readonly providerID?: string | undefined;
-  readonly modelID?: string | undefined;
-}
-
 /** Returns the model of the newest user message. */
-function modelOf(messages: readonly OpenCodeMessage[]): ModelNames {
+function modelOf(messages: readonly OpenCodeMessage[]) {
   const last = messages.findLast(({ info }) => info.role === 'user')?.info;
   const { providerID, modelID } = asRecord(asRecord(last)?.['model']) ?? {};
   return { providerID: asText(providerID), modelID: asText(modelID) };
 }
 
 /** Returns the provider's usage for the previous step. */
-function usageOf(messages: readonly OpenCodeMessage[]): ReturnType<typeof reportedSum> {
+function usageOf(messages: readonly OpenCodeMessage[]) {
   const last = messages.findLast(({ info }) => info.role === 'assistant')?.info;
   const { input, cache } = asRecord(asRecord(last)?.['tokens']) ?? {};
   const { read, write } = asRecord(cache) ?? {};

@@ -1,5 +1,6 @@
 // The server: admits or rejects requests, and dispatches them.
 
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -89,7 +90,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     ledger.recordPassed('another protocol');
     tunnel(forwarder, request, socket, head, routed(request, admission.target, options));
   });
-  await listen(server, options);
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
   let closing: Promise<void> | undefined;
   return {
     url: urlOf(server, options),
@@ -109,16 +111,6 @@ function routed(
   { upstreams }: CompleteGatewayOptions,
 ): Route | undefined {
   return routeOf(method, target, headers, upstreams);
-}
-
-async function listen(server: Server, { host, port }: CompleteGatewayOptions): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
