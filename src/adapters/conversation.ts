@@ -3,6 +3,7 @@
 
 import type { Compactor } from '../main/compactor.js';
 import { abortable } from '../main/waiting/abortable.js';
+import { inTurns } from '../main/waiting/event-loop-turn.js';
 import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
@@ -180,14 +181,14 @@ export class Conversation<Message> {
     if (fresh.length > 0 || !this.#isReady) {
       // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
-      const reading = await view.readInTurns(fresh);
+      const reading = await inTurns(view.readInSlices(fresh));
       this.#isReady = false;
       if (startsOver) this.#view = view;
       const added = this.#addToSession(reading.entries, call, startsOver);
       // The reader has messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
-      for (const place of await reading.commitInTurns()) places.push(place);
+      for (const place of await inTurns(reading.commitInSlices())) places.push(place);
       this.#isBroken = false;
       this.#taken = taken;
       await this.#runPreflight(session, call, transientTokens);
@@ -293,7 +294,7 @@ export class Conversation<Message> {
     );
     const isReplaced = session.history.journal !== journal;
     if (hadUnknownEdits || isReplaced || compressed?.outcome === 'applied') {
-      await view.followInTurns(session.history.getAll());
+      await inTurns(view.followInSlices(session.history.getAll()));
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
     }

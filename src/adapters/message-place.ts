@@ -37,10 +37,8 @@ export interface KnownMessages<Message> {
 /** Messages that were read. Committing adds them to the view. */
 export interface ReadAhead<Message> {
   readonly entries: readonly PlacedEntry[];
-  /** Returns the places of the messages. */
-  readonly commit: () => readonly Place<Message>[];
-  /** The same, yielding to the event loop between slices; nothing else may be read meanwhile. */
-  readonly commitInTurns: () => Promise<readonly Place<Message>[]>;
+  /** Returns the places of the messages. Nothing else may be read until the slices end. */
+  readonly commitInSlices: () => Generator<void, readonly Place<Message>[], undefined>;
 }
 
 /** Shared by all unedited messages. */

@@ -2,7 +2,6 @@
 // messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/history-change.js';
-import { inTurns } from '../main/waiting/event-loop-turn.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
 import type {
@@ -75,25 +74,15 @@ export class MessageView<Message> {
   }
 
   /**
-   * Reads further messages.
+   * Reads further messages. Nothing else may be read until the slices end.
    *
    * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
    */
-  read(messages: readonly Message[]): ReadAhead<Message> {
-    return runSlices(this.#readAhead(messages));
-  }
-
-  /** The same, yielding to the event loop between slices; nothing else may be read meanwhile. */
-  readInTurns(messages: readonly Message[]): Promise<ReadAhead<Message>> {
-    return inTurns(this.#readAhead(messages));
-  }
-
-  *#readAhead(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
+  *readInSlices(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
     const reading = yield* this.#readOrRefuse(messages);
     return {
       entries: reading.entries,
-      commit: () => runSlices(this.#commit(messages, reading)),
-      commitInTurns: () => inTurns(this.#commit(messages, reading)),
+      commitInSlices: () => this.#commit(messages, reading),
     };
   }
 
@@ -194,17 +183,11 @@ export class MessageView<Message> {
     this.#setPlaces(places);
   }
 
-  /** Applies an edit that replaced the whole history. Linear in blocks and messages. */
-  follow(history: readonly IContent[]): void {
-    runSlices(this.#follow(history));
-  }
-
-  /** The same, yielding to the event loop between slices; nothing else may change the view or the list meanwhile. */
-  followInTurns(history: readonly IContent[]): Promise<void> {
-    return inTurns(this.#follow(history));
-  }
-
-  *#follow(history: readonly IContent[]): Generator<void, void, undefined> {
+  /**
+   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or the list until
+   * the slices end.
+   */
+  *followInSlices(history: readonly IContent[]): Generator<void, void, undefined> {
     const unedited = this.#unedited;
     this.#unedited = undefined;
     const touched = new Set<GivenMessage<Message>>();

@@ -6,6 +6,7 @@ import { asArray, asFilledText, asRecord } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { COMPACTION_KIND } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
+import { runSlices } from '../shared/slices.js';
 import { estimatePayloadTokens } from '../shared/tokens/estimate.js';
 import type { HistoryService } from '../main/history-service.js';
 import type {
@@ -101,7 +102,7 @@ export async function compactHead<Message>(
   { history, tailStart, signal }: ProviderCompactionRequest,
 ): Promise<ProviderCompacted> {
   if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
-  view.follow(current.getRawHistory());
+  runSlices(view.followInSlices(current.getRawHistory()));
   const head = view.divide(history, tailStart);
   if (head === null)
     throw compactionFailed('there is no place at which its messages can be divided.');

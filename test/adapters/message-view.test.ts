@@ -6,6 +6,7 @@ import { MessageView } from '../../src/adapters/message-view.js';
 import type { EntryChange } from '../../src/main/history-change.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
+import { runSlices } from '../../src/shared/slices.js';
 import {
   answer,
   assistant,
@@ -29,8 +30,8 @@ class Told {
   }
 
   give(messages: readonly PlainMessage[]): void {
-    const { entries, commit } = this.view.read(messages);
-    commit();
+    const { entries, commitInSlices } = runSlices(this.view.readInSlices(messages));
+    runSlices(commitInSlices());
     this.history.push(...entries);
   }
 
@@ -46,7 +47,7 @@ class Told {
 
   follow(history: readonly IContent[]): void {
     this.history = [...history];
-    this.view.follow(history);
+    runSlices(this.view.followInSlices(history));
   }
 }
 
@@ -103,8 +104,8 @@ describe('MessageView', () => {
         (messages, fates, turned) => {
           const views = [0, 1].map(() => new MessageView(MESSAGE_PARAM_FORMAT as never));
           const standing = views.map((view, which) => {
-            const { entries, commit } = view.read(messages as never);
-            commit();
+            const { entries, commitInSlices } = runSlices(view.readInSlices(messages as never));
+            runSlices(commitInSlices());
             const history = entries.flatMap((entry, at) =>
               fateOf(entry, fates[at % fates.length]!),
             );
@@ -112,7 +113,7 @@ describe('MessageView', () => {
             if (turned < history.length && turned % 3 === 0)
               history.push(...history.splice(turned, 2));
             if (which === 1) view.applyChanges([]);
-            view.follow(history);
+            runSlices(view.followInSlices(history));
             return [...view.current];
           });
           expect(standing[0]).toEqual(standing[1]);
@@ -131,7 +132,7 @@ describe('MessageView', () => {
 
   it('reads nothing into the conversation before it is committed', () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
-    view.read(messages);
+    runSlices(view.readInSlices(messages));
     expect(view.given).toEqual([]);
     expect(view.current).toEqual([]);
   });

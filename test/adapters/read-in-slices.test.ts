@@ -16,6 +16,7 @@ import { PER_SLICE } from '../../src/adapters/placed.js';
 import { readInSlices } from '../../src/adapters/read-in-slices.js';
 import type { IContent } from '../../src/shared/content.js';
 import { runSlices } from '../../src/shared/slices.js';
+import { inTurns } from '../../src/main/waiting/event-loop-turn.js';
 import { ADAPTER_SAMPLES } from '../attacks/adapter-samples.js';
 import { staleRead } from './opencode/opencode-messages.js';
 import {
@@ -132,7 +133,9 @@ describe('readInSlices', () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     const many = Array.from({ length: 200 }, (_, at) => user(`message ${at}`));
     const tooLong = assistant(call('a', 'look', 'x'.repeat(9_000_000)));
-    expect(() => view.read([...many, tooLong, user('more')])).toThrow(/message 200 to fit/);
+    expect(() => runSlices(view.readInSlices([...many, tooLong, user('more')]))).toThrow(
+      /message 200 to fit/,
+    );
     expect(view.given).toEqual([]);
   });
 });
@@ -146,13 +149,13 @@ describe('MessageView', () => {
   it('reads a long list, and follows what was edited all over it, with turns of the event loop between', async () => {
     const view = new MessageView(PLAIN_MESSAGE_FORMAT);
     const atOnce = new MessageView(PLAIN_MESSAGE_FORMAT);
-    const { entries, commit } = atOnce.read(talk);
-    commit();
+    const { entries, commitInSlices } = runSlices(atOnce.readInSlices(talk));
+    runSlices(commitInSlices());
     let taken: readonly IContent[] = [];
     const readTurns = await turnsDuring(async () => {
-      const reading = await view.readInTurns(talk);
+      const reading = await inTurns(view.readInSlices(talk));
       taken = reading.entries;
-      await reading.commitInTurns();
+      await inTurns(reading.commitInSlices());
     });
     expect(taken).toEqual(entries);
     const editedOf = (history: readonly IContent[]): IContent[] =>
@@ -161,8 +164,8 @@ describe('MessageView', () => {
         if (block?.type !== 'tool_response') return entry;
         return { ...entry, blocks: [{ ...block, result: 'gone' }] };
       });
-    const followTurns = await turnsDuring(() => view.followInTurns(editedOf(taken)));
-    atOnce.follow(editedOf(entries));
+    const followTurns = await turnsDuring(() => inTurns(view.followInSlices(editedOf(taken))));
+    runSlices(atOnce.followInSlices(editedOf(entries)));
     expect(view.current).toEqual(atOnce.current);
     expect(view.current[1]).toEqual(answer('c0', 'look', 'gone'));
     expect(view.current.at(-1)).toEqual(answer('c2999', 'look', 'gone'));

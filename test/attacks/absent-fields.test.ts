@@ -11,6 +11,7 @@ import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/index.js';
 import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
+import { runSlices } from '../../src/shared/slices.js';
 
 const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
 afterAll(() => compactor.close());
@@ -182,9 +183,11 @@ describe('MessageView', () => {
       parts: [{ functionResponse: { name: 'look', response: { output: 'x' } } }],
     };
     const [refused, fresh] = [new MessageView(contentFormat), new MessageView(contentFormat)];
-    for (const view of [refused, fresh]) view.read(start).commit();
+    const read = (view: typeof fresh, messages: Content[]) =>
+      runSlices(view.readInSlices(messages));
+    for (const view of [refused, fresh]) runSlices(read(view, start).commitInSlices());
     const huge = { role: 'user', parts: [{ text: 'x'.repeat(9_000_000) }] };
-    expect(() => refused.read([call, call, huge])).toThrow('message 3');
-    expect(refused.read([call, answer]).entries).toEqual(fresh.read([call, answer]).entries);
+    expect(() => read(refused, [call, call, huge])).toThrow('message 3');
+    expect(read(refused, [call, answer]).entries).toEqual(read(fresh, [call, answer]).entries);
   });
 });

@@ -11,6 +11,7 @@ import { MessageView } from '../../../src/adapters/message-view.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
+import { runSlices } from '../../../src/shared/slices.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 
 const format = new SdkMessageFormat();
@@ -415,7 +416,7 @@ describe('SdkMessageFormat', () => {
     fc.assert(
       fc.property(arbitraryMessages(), (messages) => {
         const view = viewOf(messages);
-        view.follow(view.entries);
+        runSlices(view.followInSlices(view.entries));
         expect(view.current.every((message, at) => message === messages[at])).toBe(true);
         expect(view.current).toHaveLength(messages.length);
       }),
@@ -427,8 +428,8 @@ type OpenView = MessageView<SdkMessage> & { readonly entries: readonly PlacedEnt
 
 function viewOf(messages: readonly SdkMessage[]): OpenView {
   const view = new MessageView(format);
-  const { entries, commit } = view.read(messages);
-  commit();
+  const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
+  runSlices(commitInSlices());
   return Object.assign(view, { entries });
 }
 

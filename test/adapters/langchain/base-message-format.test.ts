@@ -25,6 +25,7 @@ import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { runSlices } from '../../../src/shared/slices.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { aiMessageOf, arbitraryBaseMessages } from './arbitrary-base-messages.js';
 
@@ -466,8 +467,8 @@ describe('baseMessageFormat', () => {
       fc.property(arbitraryBaseMessages, fc.func(fc.boolean()), (messages, goes) => {
         const told = JSON.stringify(messages);
         const view = new MessageView(format);
-        const { entries, commit } = view.read(messages);
-        commit();
+        const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
+        runSlices(commitInSlices());
         const idOf = (block: ContentBlock): string =>
           block.type === 'tool_call'
             ? block.id
@@ -475,13 +476,12 @@ describe('baseMessageFormat', () => {
               ? block.callId
               : '';
         const isGone = (block: ContentBlock): boolean => idOf(block) !== '' && goes(idOf(block));
-        view.follow(
-          entries.flatMap((entry) => {
-            const left = entry.blocks.filter((block) => !isGone(block));
-            if (left.length === entry.blocks.length) return [entry];
-            return left.length === 0 ? [] : [{ ...entry, blocks: left }];
-          }),
-        );
+        const history = entries.flatMap((entry) => {
+          const left = entry.blocks.filter((block) => !isGone(block));
+          if (left.length === entry.blocks.length) return [entry];
+          return left.length === 0 ? [] : [{ ...entry, blocks: left }];
+        });
+        runSlices(view.followInSlices(history));
         const ids = new Set(entries.flatMap((entry) => entry.blocks.map(idOf)));
         for (const message of view.current) {
           const index = messages.indexOf(message);

@@ -6,6 +6,7 @@ import { MessageView } from '../../../src/adapters/message-view.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { hasSubstance } from '../../../src/shared/content.js';
 import { orphanedReasoning } from '../../../src/shared/density/plan/materialize.js';
+import { runSlices } from '../../../src/shared/slices.js';
 
 /** Which calls go and which results shrink: by the number of the call, over and over again. */
 export interface Edits {
@@ -47,11 +48,11 @@ export function editTalk<Message extends object>(
   // What the model produced in a row comes at once.
   const last = messages.findLastIndex(isInstruction);
   const entries = [messages.slice(0, last + 1), messages.slice(last + 1)].flatMap((part) => {
-    const { entries: read, commit } = view.read(part);
-    commit();
+    const { entries: read, commitInSlices } = runSlices(view.readInSlices(part));
+    runSlices(commitInSlices());
     return read;
   });
-  view.follow(editEntries(entries, edits));
+  runSlices(view.followInSlices(editEntries(entries, edits)));
   return { entries, standing: view.current };
 }
 

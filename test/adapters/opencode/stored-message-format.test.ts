@@ -12,6 +12,7 @@ import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { runSlices } from '../../../src/shared/slices.js';
 import { runs } from '../../support/scale.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryMessages, assistant, message, said, tool, user } from './opencode-messages.js';
@@ -151,12 +152,12 @@ describe('storedMessageFormat', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const view = new MessageView(storedMessageFormat);
-        const { entries, commit } = view.read(deepFreeze(messages));
-        commit();
+        const { entries, commitInSlices } = runSlices(view.readInSlices(deepFreeze(messages)));
+        runSlices(commitInSlices());
         for (const entry of entries) assertIngestible(entry, 0);
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
-        view.follow(history);
+        runSlices(view.followInSlices(history));
         const again = storedMessageFormat.createReader().read(view.current, 0).entries;
         // Reasoning of a step that had nothing else goes with the next step of its message.
         const rules = findViolations(again).map(({ rule }) => rule);

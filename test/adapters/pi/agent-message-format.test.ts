@@ -13,6 +13,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findViolations } from '../../../src/shared/validity.js';
+import { runSlices } from '../../../src/shared/slices.js';
 import { runs } from '../../support/scale.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryMessages, assistant, call, message, result, said, user } from './pi-messages.js';
@@ -139,12 +140,12 @@ describe('agentMessageFormat', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const view = new MessageView(agentMessageFormat);
-        const { entries, commit } = view.read(deepFreeze(messages));
-        commit();
+        const { entries, commitInSlices } = runSlices(view.readInSlices(deepFreeze(messages)));
+        runSlices(commitInSlices());
         for (const entry of entries) assertIngestible(entry, 0);
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
-        view.follow(history);
+        runSlices(view.followInSlices(history));
         const again = agentMessageFormat.createReader().read(view.current, 0).entries;
         const introduced = findViolations(again).filter(
           ({ rule }) => !findViolations(entries).some((known) => known.rule === rule),
