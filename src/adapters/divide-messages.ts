@@ -57,7 +57,7 @@ export function divideMessages<Message>(
       if (moveBeforePairs(start, outline) === start)
         best = { length: start, messages: [...messages] };
     }
-    if (isPinned && !provider.takesPinned) break;
+    if (isPinned && !provider.allowsPinned) break;
     before = place.current;
     // Pinned messages stay in place, so they are not compacted.
     if (!isPinned) messages.push(place.current);

@@ -86,7 +86,7 @@ export interface MessageFormat<Message> {
 /** Compactions by the provider in a format. */
 export interface ProviderMessages<Message> {
   /** Whether pinned messages may precede the compaction; if not, the compacted head ends before the first pinned message. */
-  readonly takesPinned: boolean;
+  readonly allowsPinned: boolean;
   /** Whether the messages before this boundary can be compacted while those after it stay unchanged. */
   divides(before: Message, behind: Message): boolean;
   /** Converts the provider's answer, unchanged, to a message; `among` as in `MessageFormat.write`. */

@@ -71,7 +71,7 @@ export const COMPACTION_TRIGGER = { type: 'compaction_trigger' } as const;
 
 /** A compaction item of the Responses API may be anywhere; system and developer messages stay in place. */
 export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
-  takesPinned: true,
+  allowsPinned: true,
   divides: () => true,
   write: (item) => item as never,
 };

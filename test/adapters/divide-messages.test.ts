@@ -26,7 +26,7 @@ function conversationOf(notation: string, messages: readonly number[]) {
   return { history, places };
 }
 
-const ANYWHERE = { takesPinned: false, divides: () => true, write: () => 0 };
+const ANYWHERE = { allowsPinned: false, divides: () => true, write: () => 0 };
 
 describe('divideMessages', () => {
   it.each<[string, string, readonly number[], number, number | undefined]>([
@@ -45,7 +45,7 @@ describe('divideMessages', () => {
   it('asks the format, and leaves pinned messages where they are when it may', () => {
     const { history, places } = conversationOf('h a h a', [0, 1, 3, 4]);
     const divides = (before: number, behind: number): boolean => before === 1 && behind === 3;
-    const takesAll = { ...ANYWHERE, takesPinned: true };
+    const takesAll = { ...ANYWHERE, allowsPinned: true };
     expect(divideMessages(places, history, 4, takesAll)).toEqual({
       length: 3,
       messages: [0, 1, 3],

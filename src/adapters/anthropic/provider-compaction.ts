@@ -17,7 +17,7 @@ const MIN_MAX_TOKENS = 8_192;
 /** The block is the first message, unchanged. Messages after it keep their thinking. */
 export const ANTHROPIC_PROVIDER_MESSAGES: ProviderMessages<AnthropicMessage> = {
   // The block must be first, and system texts and server blocks before it would be lost.
-  takesPinned: false,
+  allowsPinned: false,
   divides: (before, behind) =>
     before.role !== behind.role && (behind.role === 'user' || behind.role === 'assistant'),
   write: (block) => ({ role: 'assistant', content: [block] }) as AnthropicMessage,

@@ -61,7 +61,7 @@ export interface GatewayStatus {
 
 interface Conversation extends ConversationTotals {
   /** Set by the user; otherwise the gateway's mode applies. */
-  own: GatewayMode | undefined;
+  ownMode: GatewayMode | undefined;
   /** Tokens that the last reported prompt has left in the provider's cache, and for how long. */
   promptTokens: number;
   cacheTtlMs: number;
@@ -100,12 +100,12 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** Whether any conversation is compacted, so that requests must wait until their conversation is known. */
   get mayCompact(): boolean {
     if (this.#mode === 'compact') return true;
-    return Array.from(this.#conversations.values()).some(({ own }) => own === 'compact');
+    return Array.from(this.#conversations.values()).some(({ ownMode }) => ownMode === 'compact');
   }
 
   modeOf({ id, name }: Pick<LineReport, 'id' | 'name'>): GatewayMode {
-    const own = this.#conversations.get(id)?.own;
-    if (own !== undefined) return own;
+    const ownMode = this.#conversations.get(id)?.ownMode;
+    if (ownMode !== undefined) return ownMode;
     const isDry = this.#dry.has(id) || (name !== undefined && this.#dry.has(name));
     return isDry ? 'observe' : this.#mode;
   }
@@ -116,7 +116,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     else {
       const conversation = this.#conversations.get(id);
       if (conversation === undefined) return false;
-      conversation.own = mode;
+      conversation.ownMode = mode;
     }
     this.emit('status');
     for (const known of this.#conversations.keys()) this.emit('conversation', known);
@@ -197,7 +197,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   conversation(id: string): ConversationRecord | undefined {
     const conversation = this.#conversations.get(id);
     if (conversation === undefined) return undefined;
-    const { own: _, promptTokens: _tokens, cacheTtlMs: _ttl, ...record } = conversation;
+    const { ownMode: _, promptTokens: _tokens, cacheTtlMs: _ttl, ...record } = conversation;
     return { ...record, mode: this.modeOf(conversation.line) };
   }
 
@@ -206,7 +206,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#conversations.delete(line.id);
     const conversation = known ?? {
       line,
-      own: undefined,
+      ownMode: undefined,
       since: Date.now(),
       calls: 0,
       bytes: 0,
