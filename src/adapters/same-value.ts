@@ -17,7 +17,8 @@ export type IsIgnored = (key: string, value: unknown) => boolean;
  */
 export function isSameValue(a: unknown, b: unknown, isIgnored: IsIgnored = ignoreNothing): boolean {
   try {
-    return new Comparison(isIgnored).isSame(a, b, 0);
+    valuesLeft = maxValues;
+    return isSame(a, b, isIgnored, maxDepth);
   } catch {
     // The reader reports the error if the value is used.
     return false;
@@ -75,55 +76,49 @@ function isCopiedList(a: readonly unknown[], b: readonly unknown[], depth: numbe
 
 type Members = Readonly<Record<string, unknown>>;
 
-class Comparison {
-  readonly #isIgnored: IsIgnored;
-  #values = 0;
-
-  constructor(isIgnored: IsIgnored) {
-    this.#isIgnored = isIgnored;
+function isSame(a: unknown, b: unknown, isIgnored: IsIgnored, depth: number): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
+    return Number.isNaN(a) && Number.isNaN(b);
   }
+  if (depth < 0 || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  if (Array.isArray(a)) return hasSameElements(a, b as readonly unknown[], isIgnored, depth);
+  if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array) === 0;
+  if (a instanceof Date) return a.getTime() === (b as Date).getTime();
+  if (a instanceof URL) return a.href === (b as URL).href;
+  return hasSameMembers(a as Members, b as Members, isIgnored, depth);
+}
 
-  isSame(a: unknown, b: unknown, depth: number): boolean {
-    if (a === b) return true;
-    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) {
-      return Number.isNaN(a) && Number.isNaN(b);
-    }
-    if (depth > maxDepth || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-    if (Array.isArray(a)) return this.#isSameList(a, b as readonly unknown[], depth);
-    if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array) === 0;
-    if (a instanceof Date) return a.getTime() === (b as Date).getTime();
-    if (a instanceof URL) return a.href === (b as URL).href;
-    return this.#hasSameMembers(a as Members, b as Members, depth);
+function hasSameElements(
+  a: readonly unknown[],
+  b: readonly unknown[],
+  isIgnored: IsIgnored,
+  depth: number,
+): boolean {
+  if (a.length !== b.length) return false;
+  // Counts before comparing: a sparse array can claim billions of elements.
+  valuesLeft -= a.length;
+  if (valuesLeft < 0) return false;
+  for (let at = 0; at < a.length; at += 1) {
+    if (!isSame(a[at], b[at], isIgnored, depth - 1)) return false;
   }
+  return true;
+}
 
-  #isSameList(a: readonly unknown[], b: readonly unknown[], depth: number): boolean {
-    if (a.length !== b.length || !this.#mayCompare(a.length)) return false;
-    for (let at = 0; at < a.length; at += 1) {
-      if (!this.isSame(a[at], b[at], depth + 1)) return false;
-    }
-    return true;
+function hasSameMembers(a: Members, b: Members, isIgnored: IsIgnored, depth: number): boolean {
+  let unmatched = 0;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined || isIgnored(key, value)) continue;
+    valuesLeft -= 1;
+    if (valuesLeft < 0 || !isSame(value, b[key], isIgnored, depth - 1)) return false;
+    unmatched += 1;
   }
-
-  #hasSameMembers(a: Members, b: Members, depth: number): boolean {
-    let unmatched = 0;
-    for (const key in a) {
-      const value = a[key];
-      if (value === undefined || this.#isIgnored(key, value)) continue;
-      if (!this.#mayCompare(1) || !this.isSame(value, b[key], depth + 1)) return false;
-      unmatched += 1;
-    }
-    for (const key in b) {
-      const value = b[key];
-      if (value !== undefined && !this.#isIgnored(key, value)) unmatched -= 1;
-    }
-    return unmatched === 0;
+  for (const key in b) {
+    const value = b[key];
+    if (value !== undefined && !isIgnored(key, value)) unmatched -= 1;
   }
-
-  /** Counts before comparing: a sparse array can claim billions of elements. */
-  #mayCompare(values: number): boolean {
-    this.#values += values;
-    return this.#values <= maxValues;
-  }
+  return unmatched === 0;
 }
 
 /** Whether both lists hold the same objects in the same order. */
