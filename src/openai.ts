@@ -2,11 +2,11 @@
 
 export { callModelInputFilter } from './adapters/openai/call-model-input-filter.js';
 export type {
+  AgentModelProvider,
   ModelInput,
   ModelInputFilter,
   ModelInputFilterOptions,
 } from './adapters/openai/call-model-input-filter.js';
-export type { AgentModelProvider } from './adapters/openai/agent-model-compaction.js';
 export { chatCompactor } from './adapters/openai/chat-compactor.js';
 export { inputCompactor } from './adapters/openai/input-compactor.js';
 export { providerCompaction } from './adapters/openai/provider-compaction.js';

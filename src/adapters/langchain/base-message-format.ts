@@ -1,9 +1,9 @@
 // The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages have the same classes.
 
-import { isRecord } from '../../shared/json.js';
+import type { BaseMessage, MessageContent } from '@langchain/core/messages';
+import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { BaseMessage } from '@langchain/core/messages';
-import type { IContent } from '../../shared/content.js';
+import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { joinTexts } from '../placed.js';
@@ -11,7 +11,7 @@ import { BaseMessageReader } from './base-message-reader.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
-import { editedContent, rewriteAiMessage } from './rewrite-ai-message.js';
+import { aiMessageParts, callIdOf } from './ai-message-parts.js';
 
 /** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
@@ -62,4 +62,116 @@ function withResult(content: BaseMessage['content'], text: string): BaseMessage[
 
 function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {
   return makeMessage(speaker === 'ai' ? 'AIMessage' : 'HumanMessage', joinTexts(blocks), among);
+}
+
+/**
+ * Returns a message of the model with edited parts. A call may be listed in five places of a message, and is removed from all of
+ * them, because integrations differ in which one they send.
+ */
+function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
+  const parts = aiMessageParts(fieldsOf(message));
+  const remains = (part: number): boolean => edits.get(part) !== null;
+  const changes: Record<string, unknown> = {};
+
+  const editOf = (at: number): PartEdit => edits.get(parts.partOfContent[at] ?? at);
+  if (parts.content.some((_, at) => editOf(at) !== undefined)) {
+    changes['content'] = editedContent(message.content, editOf);
+  }
+  const calls = parts.calls.filter((_, at) => remains(parts.firstCall + at));
+  if (calls.length < parts.calls.length) {
+    changes['tool_calls'] = calls;
+    Object.assign(changes, withoutCalls(message, removedIds(parts.calls, calls)));
+  }
+  const invalid = parts.invalidCalls.filter((_, at) => remains(parts.firstInvalidCall + at));
+  if (invalid.length < parts.invalidCalls.length) changes['invalid_tool_calls'] = invalid;
+  return copyWith(message, changes);
+}
+
+/** Ids of calls before the edit that no call has after it. */
+function removedIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
+  const ids = new Set(idsOf(before));
+  for (const id of idsOf(after)) ids.delete(id);
+  return ids;
+}
+
+function idsOf(calls: readonly unknown[]): readonly string[] {
+  return calls.flatMap((call) => asText(asRecord(call)?.['id']) ?? []);
+}
+
+/** Removes calls from the other places: chunks of a stream, and the provider's own data. */
+function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
+  const fields = fieldsOf(message);
+  const chunks = fields.tool_call_chunks;
+  const extra = asRecord(fields.additional_kwargs) ?? {};
+  const raw = extra['tool_calls'];
+  const metadata = asRecord(fields.response_metadata) ?? {};
+  const output = metadata['output'];
+  return {
+    ...(Array.isArray(chunks) && { tool_call_chunks: withoutChunks(chunks, ids) }),
+    ...(Array.isArray(raw) && { additional_kwargs: withoutRaw(extra, raw, ids) }),
+    ...(Array.isArray(output) && {
+      response_metadata: { ...metadata, output: withoutItems(output, ids) },
+    }),
+  };
+}
+
+function isCall(value: unknown, ids: ReadonlySet<string>): value is JsonRecord {
+  if (!isRecord(value)) return false;
+  const id = callIdOf(value);
+  return id !== undefined && ids.has(id);
+}
+
+/** Only the first chunk of a call has its id; the others have its index. */
+function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
+  const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
+  indices.delete(undefined);
+  return chunks.filter(
+    (chunk) => !isCall(chunk, ids) && !(isRecord(chunk) && indices.has(chunk['index'])),
+  );
+}
+
+/** Removes an empty list, which would be sent instead of `tool_calls`, and rejected. */
+function withoutRaw(
+  extra: JsonRecord,
+  raw: readonly unknown[],
+  ids: ReadonlySet<string>,
+): JsonRecord {
+  const { tool_calls: _, ...rest } = extra;
+  const remaining = raw.filter((call) => !isCall(call, ids));
+  return remaining.length === 0 ? rest : { ...rest, tool_calls: remaining };
+}
+
+/** Items of the Responses API: reasoning is removed with the call that it led to. */
+function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
+  const remaining: unknown[] = [];
+  for (const item of items) {
+    if (!isCall(item, ids)) remaining.push(item);
+    else while (isReasoning(remaining.at(-1))) remaining.pop();
+  }
+  return remaining;
+}
+
+function isReasoning(item: unknown): boolean {
+  return isRecord(item) && item['type'] === 'reasoning';
+}
+
+/** `undefined` for an unedited block, `null` for a removed one, else its replacement. */
+type PartEdit = ContentBlock | null | undefined;
+
+/**
+ * Returns content with edits applied, as a string or a list like before. Unedited blocks are the same objects.
+ *
+ * @param editOf returns the edit of a block; a string is block 0
+ */
+function editedContent(content: MessageContent, editOf: (at: number) => PartEdit): MessageContent {
+  if (!Array.isArray(content)) {
+    const edit = editOf(0);
+    if (edit === null) return '';
+    return edit?.type === 'text' ? edit.text : content;
+  }
+  return content.flatMap((block, at) => {
+    const edit = editOf(at);
+    if (edit === null) return [];
+    return edit?.type === 'text' && isRecord(block) ? { ...block, text: edit.text } : block;
+  });
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MessageParamFormat } from '../../../src/adapters/anthropic/message-param-format.js';
-import { restoreTurnStart } from '../../../src/adapters/anthropic/turn-start.js';
+import { restoreTurnStart } from '../../../src/adapters/anthropic/message-compactor.js';
 import { ask, exchange, say } from './conversations.js';
 
 const format = new MessageParamFormat();
