@@ -33,9 +33,9 @@ export interface InstrumentCtxfoldOptions {
 }
 
 /**
- * Creates a span `compact_context` for every step of a preflight, as a child of the active span, and records metrics. Covers all
- * sessions of the process. Spans and metrics contain no content, and only spans contain
- * session ids. Errors of a tracer or a meter are logged by `diag` once per channel, and have no other effect.
+ * Creates a span `compact_context` for every step of a preflight, as a child of the active span, and records metrics. Covers
+ * all sessions of the process. Spans and metrics contain no content, and only spans contain session ids. Errors of a tracer or
+ * a meter are logged by `diag` once per channel, and have no other effect.
  *
  * @returns a function that stops it; idempotent
  * @throws TypeError for an invalid tracer or meter

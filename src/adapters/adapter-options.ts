@@ -57,8 +57,8 @@ export interface CompactCall {
   /** The model that the messages go to. */
   readonly modelName?: string | undefined;
   /**
-   * Tokens that the provider reported for the previous request, including cached ones. Used only
-   * with `overheadTokens`, without which it says nothing about the messages, and with `reportedCacheReadTokens`.
+   * Tokens that the provider reported for the previous request, including cached ones. Used only with `overheadTokens`, without
+   * which it says nothing about the messages, and with `reportedCacheReadTokens`.
    */
   readonly reportedInputTokens?: number | undefined;
   /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */

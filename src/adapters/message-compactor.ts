@@ -35,11 +35,10 @@ export type Compact<Message> = (
 ) => Promise<Message[]>;
 
 /**
- * Creates the function for a format. It may be created anew for each run: with the same compactor and equal
- * options, a conversation continues in its session. Functions and loggers among the options need
- * not be equal; those of the newest call are used. If other options change, a conversation with a
- * `conversationId` continues under the new ones, in another session; one that is recognized by its messages is not
- * recognized.
+ * Creates the function for a format. It may be created anew for each run: with the same compactor and equal options, a
+ * conversation continues in its session. Functions and loggers among the options need not be equal; those of the newest call
+ * are used. If other options change, a conversation with a `conversationId` continues under the new ones, in another session;
+ * a conversation without an id starts over.
  *
  * @param around what a format does before and after each call
  * @throws TypeError for an invalid compactor or options that are not an object; RangeError naming each invalid option.

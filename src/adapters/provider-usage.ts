@@ -43,8 +43,8 @@ export function usageNumbers(usage: JsonRecord): UsageNumbers {
 }
 
 /**
- * Returns the usage in an answer of OpenAI's or Google's API as arguments of the next call:
- * `compact(items, { modelName, ...reportedBy(response) })`; `{}` if it is not such an answer.
+ * Returns the usage in an answer of OpenAI's or Google's API as arguments of the next call: `compact(items, { modelName,
+ * ...reportedBy(response) })`; `{}` if it is not such an answer.
  */
 export function reportedBy(answer: unknown): CompactCall {
   const record = asRecord(answer);

@@ -8,9 +8,9 @@ import type { CompactCall } from '../adapter-options.js';
 export type ModelReference = string | { readonly provider: string; readonly modelId: string };
 
 /**
- * Returns call arguments that follow from the model. Anthropic's models reject reasoning once anything before it has changed, so
- * it is removed from the first edit on. Whoever serves them, the name contains `anthropic`:
- * `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway.
+ * Returns call arguments that follow from the model. Anthropic's models reject reasoning once anything before it has changed,
+ * so it is removed from the first edit on. Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`,
+ * `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway.
  */
 export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
   // A custom model may lack these fields.

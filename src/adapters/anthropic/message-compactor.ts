@@ -18,9 +18,8 @@ import type { MessagePart } from './message-part.js';
  * whole list each time and changes nothing in it; pass it your list, and send what it returns. Cache
  * breakpoints may move from call to call.
  *
- * By default, reasoning is removed from the first edit on, because newer models reject reasoning if
- * something before it has changed. With `thinking: { type: 'enabled' }`, or `drop_block` for
- * prefix mismatches, set `reasoning: 'keep'`.
+ * By default, reasoning is removed from the first edit on, because newer models reject reasoning if something before it has
+ * changed. With `thinking: { type: 'enabled' }`, or `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -63,9 +62,9 @@ export function reasoningOfRequest(thinking: unknown): NonNullable<CompactCall['
 
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
- * budget. Restores its first call and the
- * answers if they were removed and later ones were not, and a call whose answers were removed next to a text
- * of the user, because that text alone would start another turn. Returns the same list if nothing must be restored.
+ * budget. Restores its first call and the answers if they were removed and later ones were not, and a call whose answers were
+ * removed next to a text of the user, because that text alone would start another turn. Returns the same list if nothing must
+ * be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],

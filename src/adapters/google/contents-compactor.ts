@@ -10,8 +10,8 @@ import type { MessageCompactor } from '../message-compactor.js';
 import { contentFormat } from './content-format.js';
 
 /**
- * Creates a function that compacts contents. Call it with the whole array before each
- * `generateContent` or `generateContentStream`:
+ * Creates a function that compacts contents. Call it with the whole array before each `generateContent` or
+ * `generateContentStream`:
  *
  * ```ts
  * const compact = contentsCompactor(compactor);

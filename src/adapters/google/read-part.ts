@@ -71,8 +71,8 @@ type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
 type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
 
 /**
- * Reads a response: unwraps `{ output }` and `{ error }`; anything else is the output as a whole.
- * It has failed if `error` is not empty, or if `isError` is set, as by MCP tools.
+ * Reads a response: unwraps `{ output }` and `{ error }`; anything else is the output as a whole. It has failed if `error` is
+ * not empty, or if `isError` is set, as by MCP tools.
  */
 export function readOutcome({ response }: GivenResponse): Outcome {
   if (!isRecord(response)) return { result: '' };

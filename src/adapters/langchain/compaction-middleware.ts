@@ -19,8 +19,8 @@ import { compactionByModel } from './provider-compaction.js';
  * createAgent({ model, tools, middleware: [compactionMiddleware(compactor)] });
  * ```
  *
- * The agent's state, and what a checkpointer stores of it, keep every message. Put it after
- * middleware that adds messages, so that it sees what is sent.
+ * The agent's state, and what a checkpointer stores of it, keep every message. Put it after middleware that adds messages, so
+ * that it sees what is sent.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -64,10 +64,9 @@ export function compactionMiddleware(
  * contextEditingMiddleware({ edits: [contextEdit(compactor)] });
  * ```
  *
- * LangChain passes edits the list in the agent's state, and edits modify it. So what this one removes is also removed
- * from the state and from what a checkpointer stores, as with LangChain's own
- * edits; message objects are never changed. `compactionMiddleware` does not change the state, and can be
- * aborted, which an edit cannot.
+ * LangChain passes edits the list in the agent's state, and edits modify it. So what this one removes is also removed from the
+ * state and from what a checkpointer stores, as with LangChain's own edits; message objects are never changed.
+ * `compactionMiddleware` does not change the state, and can be aborted, which an edit cannot.
  *
  * @throws RangeError naming each invalid option.
  */

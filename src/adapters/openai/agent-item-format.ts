@@ -8,8 +8,8 @@ import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
- * Items of the Agents SDK (`AgentInputItem`), with the rules of `responseItemFormat`. Hosted tools
- * and items that the SDK does not know are treated like the item of the Responses API in their `providerData`.
+ * Items of the Agents SDK (`AgentInputItem`), with the rules of `responseItemFormat`. Hosted tools and items that the SDK does
+ * not know are treated like the item of the Responses API in their `providerData`.
  */
 export const agentItemFormat: MessageFormat<object> = createItemFormat({
   callIdKey: 'callId',

@@ -52,10 +52,9 @@ export interface ModelInputFilter {
  * Returns a filter for `run(agent, input, { callModelInputFilter })` or for a `Runner`. It compacts the
  * items of a run before each call of the model.
  *
- * A run keeps its own items and calls the filter with them each time, so edits affect only what the model gets. A session of the
- * SDK stores the filtered items of the run's own input; items that it had
- * before are unchanged. With `previousResponseId` or `conversationId`, the provider keeps
- * the history and there are new items only, so there is nothing to compact.
+ * A run keeps its own items and calls the filter with them each time, so edits affect only what the model gets. A session of
+ * the SDK stores the filtered items of the run's own input; items that it had before are unchanged. With `previousResponseId`
+ * or `conversationId`, the provider keeps the history and there are new items only, so there is nothing to compact.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */

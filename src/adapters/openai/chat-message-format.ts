@@ -29,11 +29,11 @@ type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
 
 /**
- * Messages of Chat Completions. The parts of a user message are its content parts, or its text. A
- * tool message is one part. The parts of an assistant message are, in this order: the reasoning that some
- * servers put beside the content, the content parts, a refusal, audio, and each tool call; an empty text
- * counts only if there is no other part. Pinned are system and developer messages, messages with unknown roles,
- * functions of the older API with their calls (which have no ids), and tool messages whose call is missing.
+ * Messages of Chat Completions. The parts of a user message are its content parts, or its text. A tool message is one part. The
+ * parts of an assistant message are, in this order: the reasoning that some servers put beside the content, the content parts,
+ * a refusal, audio, and each tool call; an empty text counts only if there is no other part. Pinned are system and developer
+ * messages, messages with unknown roles, functions of the older API with their calls (which have no ids), and tool messages
+ * whose call is missing.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),

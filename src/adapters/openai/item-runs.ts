@@ -36,9 +36,8 @@ interface RunItem {
 
 /**
  * The reader of one conversation. Providers reject reasoning without what followed it and, by ids that a client cannot
- * interpret, what followed it without the reasoning. So a run with a pinned item is pinned as a whole,
- * as are the outputs of its calls. An output whose call is not in the conversation is pinned,
- * because it answers a call that the provider keeps.
+ * interpret, what followed it without the reasoning. So a run with a pinned item is pinned as a whole, as are the outputs of
+ * its calls. An output whose call is not in the conversation is pinned, because it answers a call that the provider keeps.
  */
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem;
