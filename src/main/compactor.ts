@@ -10,7 +10,6 @@ import { assertString, assertTokens } from '../shared/misuse.js';
 import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
-import type { HistoryMirror } from './history-change.js';
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
 import { ModelLimits } from './models/model-limits.js';
@@ -134,11 +133,6 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-interface SessionOffload {
-  readonly offload: Offload;
-  readonly mirror: HistoryMirror | undefined;
-}
-
 /** What a session needs before it has a history. */
 type SessionBasics = CompleteEditOptions &
   Omit<SessionInit, keyof EditOptions | 'history' | 'offload' | 'resolveStrategy' | 'logger'>;
@@ -193,7 +187,7 @@ class ThreadedCompactor implements Compactor {
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];
     let reportFallback = (event: FallbackEvent): void => void early.push(event);
-    const sessionOffload = this.#createOffload(
+    const offload = this.#createOffload(
       new OffloadMeter(sessionId, this.#meter),
       () => currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
       (event) => {
@@ -213,11 +207,7 @@ class ThreadedCompactor implements Compactor {
         cache,
         isReasoningUnset: options.reasoning === undefined,
       };
-      const session = await this.#startSession(
-        { ...options, removalLogPath },
-        basics,
-        sessionOffload,
-      );
+      const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
       modelName = () => session.history.modelName;
       reportFallback = (event): void => {
         session.reportFallback(event);
@@ -227,7 +217,7 @@ class ThreadedCompactor implements Compactor {
       });
       return session;
     } catch (error) {
-      sessionOffload.offload.close?.();
+      offload.close?.();
       throw error;
     }
   }
@@ -235,12 +225,12 @@ class ThreadedCompactor implements Compactor {
   async #startSession(
     { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
     basics: SessionBasics,
-    { offload, mirror }: SessionOffload,
+    offload: Offload,
   ): Promise<Session> {
     const { logger, tokenizer } = this.#options;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
-      mirror,
+      mirror: offload,
       logger,
       keepsAdded: this.#options.store !== undefined,
     });
@@ -349,17 +339,16 @@ class ThreadedCompactor implements Compactor {
     meter: OffloadMeter,
     densityConfig: () => DensityConfig,
     onFallback: (event: FallbackEvent) => void,
-  ): SessionOffload {
+  ): Offload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
-      const inline = new InlineOffload(meter, onFallback);
-      return { offload: inline, mirror: inline };
+      return new InlineOffload(meter, onFallback);
     }
     const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
-    if (offload === 'snapshot') return { offload: pooled, mirror: undefined };
+    if (offload === 'snapshot') return pooled;
     const countsTokens = tokenizer === 'o200k';
     const minEntries = countsTokens ? MIN_RESIDENT_ENTRIES : MIN_RESIDENT_ENTRIES_UNCOUNTED;
-    const resident = new ResidentOffload({
+    return new ResidentOffload({
       host: this.#host,
       pooled,
       meter,
@@ -369,7 +358,6 @@ class ThreadedCompactor implements Compactor {
       passSettings: densityConfig,
       minEntries: offload === 'resident' ? 1 : minEntries,
     });
-    return { offload: resident, mirror: resident };
   }
 
   async #resolvePrompt(): Promise<string | undefined> {

@@ -38,7 +38,7 @@ export interface HistoryServiceOptions {
   /** Counts tokens. @default an estimate by words */
   readonly countEntries?: CountEntries;
   /** Mirrors the history; notified of each change. @default none */
-  readonly mirror?: HistoryMirror | undefined;
+  readonly mirror?: Partial<HistoryMirror> | undefined;
   /** What an entry may be. */
   readonly limits?: Partial<IngestionLimits>;
   /** Whether added entries are kept even after edits remove them. @default false */
@@ -48,7 +48,7 @@ export interface HistoryServiceOptions {
 
 /** The history of one session. Entries are stored by reference and must not be mutated; an edit replaces them. */
 export class HistoryService extends SafeEmitter<HistoryEvents> {
-  readonly #mirror: HistoryMirror | undefined;
+  readonly #mirror: Partial<HistoryMirror> | undefined;
   readonly #watchers = new Set<(change: HistoryChange) => void>();
   readonly #limits: IngestionLimits;
   readonly #ledger: TokenLedger;
@@ -361,7 +361,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   #notifyChange(change: HistoryChange): void {
     for (const watcher of this.#watchers) watcher(change);
-    this.#mirror?.noteChange(change, {
+    this.#mirror?.noteChange?.(change, {
       base: this.base,
       entries: this.#entries,
       countedTokens: (entry) => this.#ledger.tokensOfWhole(entry),

@@ -3,6 +3,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import type { HistoryMirror } from '../history-change.js';
 import type { CompressionRequest, PlannedCompression } from '../../shared/resident-protocol.js';
 
 /** Where a session's work runs. `auto` chooses per pass. */
@@ -18,8 +19,11 @@ export interface BasedPlan {
   readonly tokensAfter?: Int32Array;
 }
 
-/** Runs density passes and counts tokens. All implementations return equal results for equal input. */
-export interface Offload {
+/**
+ * Runs density passes and counts tokens. All implementations return equal results for equal input; those that keep something of
+ * the history between passes are told about its changes.
+ */
+export interface Offload extends Partial<HistoryMirror> {
   /**
    * Plans a density pass on the first `base.length` entries of `history`, which must not change before the promise is returned.
    *
