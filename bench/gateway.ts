@@ -293,7 +293,7 @@ async function startGateway(mode: string, upstream: string): Promise<Gateway> {
 async function urlOf(child: ChildProcess): Promise<string> {
   if (child.stderr === null) throw new Error('The gateway has no standard error.');
   for await (const line of createInterface(child.stderr)) {
-    const url = /listens on (\S+)/.exec(line)?.[1];
+    const url = /listening on (\S+)/.exec(line)?.[1];
     if (url !== undefined) return url;
   }
   throw new Error('The gateway ended before it listened.');

@@ -114,7 +114,7 @@ describe('ctxfold analyze', () => {
 
   test.each([
     ['an entry that is not there', SESSION, '132', 'the session has 132 entries'],
-    ['a folder', FIXTURES, '0', 'takes one session'],
+    ['a folder', FIXTURES, '0', 'needs a single session'],
     ['what is no index', SESSION, '-1', '--explain'],
   ])('explains nothing of %s', async (_, place, index, message) => {
     const { code, stdout, stderr } = await run('analyze', place, `--explain=${index}`);

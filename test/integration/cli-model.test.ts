@@ -127,7 +127,7 @@ describe('ctxfold replay with a model', () => {
     const { code, stdout, stderr } = await replay(...withModel('one-shot', baseUrl), '--json');
     expect(code).toBe(5);
     expect(stderr).toMatch(
-      /^ctxfold: one-shot: [^\n]* no connection to [^\n]*ECONNREFUSED[^\n]*\n$/,
+      /^ctxfold: one-shot: [^\n]* cannot connect to [^\n]*ECONNREFUSED[^\n]*\n$/,
     );
     const report = JSON.parse(stdout) as Report;
     expect(report.compressionFailure).toMatchObject({ code: 'SUMMARIZER_UNREACHABLE' });
@@ -203,10 +203,10 @@ describe('ctxfold replay with a model', () => {
   });
 
   test.each([
-    [['--strategy', 'middle-out'], /--base-url <url> and --model <name> missing/],
-    [['--strategy', 'one-shot', '--model', 'm'], /--base-url <url> missing/],
-    [['--strategy', 'one-shot', '--base-url', 'http://h/v1'], /--model <name> missing/],
-    [['--model', 'm'], /high-density asks no model/],
+    [['--strategy', 'middle-out'], /add --base-url <url> and --model <name>\./],
+    [['--strategy', 'one-shot', '--model', 'm'], /: add --base-url <url>\./],
+    [['--strategy', 'one-shot', '--base-url', 'http://h/v1'], /: add --model <name>\./],
+    [['--model', 'm'], /high-density uses no model/],
     [[...withModel('one-shot', 'file:///etc')], /expected an http or https URL/],
     [[...withModel('one-shot', 'http://h/v1'), '--api-key-env', 'EMPTY_KEY'], /--api-key-env/],
     [['--top-preserve-threshold', '2'], /share from 0 to 1/],

@@ -127,7 +127,7 @@ describe('ctxfold replay', () => {
     const text = readFileSync(page, 'utf8');
     expect(text).toContain('1 session · ');
     expect(text).toContain('1 other file left out');
-    expect(text).toContain('$3 input, $0.3 from the cache');
+    expect(text).toContain('$3 input, $0.3 cache read');
     rmSync(folder, { recursive: true });
   });
 
@@ -358,7 +358,7 @@ describe('a folder', () => {
     async (command) => {
       const { code, stderr } = await run(command, path.join(FIXTURES, 'LICENSES'));
       expect(code).toBe(3);
-      expect(stderr).toMatch(/^ctxfold: No file of the folder [^\n]*\n$/);
+      expect(stderr).toMatch(/^ctxfold: No file in the folder [^\n]*\n$/);
     },
   );
 });
@@ -449,7 +449,7 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     (command) => {
       const { status, stderr } = shell(`"$0" "$1" ${command} "$2" > /dev/full`, SWE_AGENT);
       expect(status).toBe(1);
-      expect(stderr).toMatch(/^ctxfold: What there is to print cannot be written: .*ENOSPC.*\n$/);
+      expect(stderr).toMatch(/^ctxfold: Cannot write the output: .*ENOSPC.*\n$/);
     },
   );
 

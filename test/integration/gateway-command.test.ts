@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function listens(child: ChildProcessWithoutNullStreams): Promise<string> {
   for await (const line of createInterface(child.stderr)) {
-    const url = /listens on (\S+)/.exec(line)?.[1];
+    const url = /listening on (\S+)/.exec(line)?.[1];
     if (url !== undefined) return url;
   }
   throw new Error('The gateway ended before it listened.');

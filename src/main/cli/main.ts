@@ -33,9 +33,9 @@ async function createCommand(entry: CommandEntry): Promise<Command> {
 
 async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('ctxfold')
-    .description('Context compaction for agents: measure it on sessions that you have recorded.')
+    .description('Context compaction for agents: measure it on recorded sessions.')
     .version(packageVersion())
-    .option('--debug', 'on failure, print the stack and the causes')
+    .option('--debug', 'on failure, print the stack trace and the causes')
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const named = namedCommand(args);
@@ -46,7 +46,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   for (const command of [program, ...program.commands]) {
     command
       .exitOverride()
-      .showHelpAfterError('(--help tells what is possible)')
+      .showHelpAfterError('(see --help)')
       .configureOutput({
         writeOut: printText,
         writeErr: (text) => {
@@ -87,7 +87,7 @@ function exitOnUncaught(error: unknown): void {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader has closed the pipe, as `| head` does.
   if (error.code === 'EPIPE') return;
-  printMessage(`What there is to print cannot be written: ${printable(error.message)}`);
+  printMessage(`Cannot write the output: ${printable(error.message)}`);
   process.exit(EXIT.failed);
 });
 // Nowhere left to report it.

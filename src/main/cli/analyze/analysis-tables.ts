@@ -53,7 +53,7 @@ export function renderCategories(
       paint('cyan', bar(figures.tokens / Math.max(1, tokens.without))),
       zeroAsDash(figures.reclaimedTokens),
     ]);
-  const head = ['what it consists of', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
+  const head = ['composition', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
   const aligns = ['left', 'right', 'right', 'right', 'left', 'right'] as const;
   return renderTable(head, rows, aligns, width, paint);
 }
@@ -109,7 +109,7 @@ export function renderRules(
   width: number,
   paint: Paint,
 ): readonly string[] {
-  if (rules.length === 0) return wrap('Nothing was stale: all of it stays.', width);
+  if (rules.length === 0) return wrap('Nothing was stale: everything stays.', width);
   const head = ['what pruning reclaims', 'times', 'tokens', 'of all'];
   const rows = rules.flatMap((report) => [
     [
@@ -141,23 +141,23 @@ function aboutExample(example: { readonly tool: string | null } & Subject, lengt
 
 /** Names of the reasons: for the table of reasons, and beside a single entry. */
 const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string]>> = {
-  'user-text': ['what the user said', 'said by the user'],
-  'newest-inclusion': ['files that were included, the newest of each', 'newest inclusion'],
-  'assistant-text': ['what the model said', 'said by the model'],
+  'user-text': ['user text', 'from the user'],
+  'newest-inclusion': ['newest inclusion of each file', 'newest inclusion'],
+  'assistant-text': ['assistant text', 'from the model'],
   thinking: ['reasoning', 'reasoning'],
-  'open-call': ['protected: calls without a result yet', 'waits for its result'],
+  'open-call': ['protected: calls without a result yet', 'awaits its result'],
   write: ['writes: the record of what changed', 'a write'],
-  'current-read': ['reads of files that no write changed since', 'no later write'],
+  'current-read': ['reads of files not written since', 'no later write'],
   'newest-result': ['the newest results of other tools', 'among the newest'],
   'recent-result': ['calls whose result is new', 'new result'],
   'small-result': ['calls whose result is too small to prune', 'small result'],
-  'waiting-result': ['calls whose unused result waits for an edit', 'waits for an edit'],
+  'waiting-result': ['calls whose unused result awaits an edit', 'awaits an edit'],
   'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],
-  'pruned-result': ['calls whose old result is a pointer', 'pruned already'],
+  'pruned-result': ['calls whose old result is a pointer', 'already pruned'],
   'other-call': ['other tools: no write makes them stale', 'no rule applies'],
   media: ['images and other media', 'media'],
   summary: ['summaries', 'summary'],
-  other: ['parts that nothing is known about', 'not looked into'],
+  other: ['unknown content', 'not examined'],
 };
 
 /** Renders what stays, by reason. */
@@ -172,12 +172,7 @@ export function renderStays(
     formatCount(figures.tokens),
     formatShare(figures.tokens, tokens.without),
   ]);
-  const total = [
-    'all that stays',
-    '',
-    formatCount(tokens.with),
-    formatShare(tokens.with, tokens.without),
-  ];
+  const total = ['total', '', formatCount(tokens.with), formatShare(tokens.with, tokens.without)];
   const head = ['what stays, and why', 'items', 'tokens', 'of all'];
   return renderTable(
     head,

@@ -34,8 +34,8 @@ Examples:
   ctxfold analyze rollout.jsonl --recency 3 --suggest
   ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
 
-Of a folder, all files in it and in the folders below are tried; those that are
-no session are listed with the reason.
+For a folder, all files below it are tried; files that are not sessions are
+listed with the reason.
 
 ${EXIT_CODES_HELP}`;
 
@@ -43,13 +43,13 @@ ${EXIT_CODES_HELP}`;
 export function createAnalyzeCommand(onExit: (code: number) => void): Command {
   return new Command('analyze')
     .description(
-      'Plays recorded agent sessions as replay does, and tells what they consist of, by category and ' +
-        'by tool, what each rule takes away, and what stays and why. Tokens are counted, not ' +
+      'Plays recorded agent sessions as replay does, and shows what they consist of, by category and ' +
+        'by tool, what each rule removes, and what stays and why. Tokens are counted, not ' +
         'estimated. Nothing leaves the machine.',
     )
     .argument('<path>', SESSION_HELP)
     .addOption(
-      new Option('--format <name>', 'format of the files (default: found out)').choices(
+      new Option('--format <name>', 'format of the files (default: detected)').choices(
         TRANSCRIPT_FORMATS,
       ),
     )
@@ -57,14 +57,14 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
     .addOption(SHARED_OPTIONS.recency)
     .option(
       '--explain <index>',
-      'tell of one entry of a session why it stays or goes, and nothing else; entries count from 0',
+      'show only why one entry of a session stays or goes; entries count from 0',
       wholeNumber(0),
     )
     .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
     .addOption(SHARED_OPTIONS.workspace)
     .option(
       '--threads <n>',
-      'worker threads (default: as many as the machine runs at once, up to 8)',
+      'worker threads (default: the available CPU cores, up to 8)',
       wholeNumber(1, 64),
     )
     .addOption(SHARED_OPTIONS.price)

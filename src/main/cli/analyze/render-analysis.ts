@@ -38,7 +38,7 @@ export function renderAnalysis(report: AnalysisReport, options: RenderOptions): 
     headline(report, width, paint),
     ...(report.isFolder ? folderSections(report, Math.max(width, listWidth), paint) : []),
     ...(report.totals.entries === 0
-      ? [['There are no entries: there is nothing to analyze.']]
+      ? [['There are no entries: nothing to analyze.']]
       : figureSections(report, width, paint)),
     renderWarnings(warningsOf(report), width, paint),
     renderUnread(report.path, report.unread, width, paint),
@@ -82,7 +82,7 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): stri
 
 function windowOf({ end, contextLimit: limit }: SessionAnalysis): readonly string[] {
   return [
-    `At the end that is ${formatShare(end.without, limit)} of a window of ${formatCount(limit)} ` +
+    `The history ends at ${formatShare(end.without, limit)} of a window of ${formatCount(limit)} ` +
       `without pruning, ${formatShare(end.with, limit)} with it.`,
   ];
 }

@@ -39,12 +39,12 @@ const INDENT = '  ';
 
 const VERDICTS: Readonly<Record<BlockExplanation['verdict'], string>> = {
   kept: 'stays',
-  dropped: 'goes',
+  dropped: 'is removed',
   placeholder: 'becomes a placeholder',
   excerpt: 'becomes an excerpt',
   cut: 'is cut out',
-  shortened: 'becomes shorter',
-  shrunk: 'is made smaller',
+  shortened: 'is shortened',
+  shrunk: 'is shrunk',
 };
 
 const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {
@@ -69,8 +69,8 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
     ...(blocks.length === 0
       ? [
           report.landed?.step === 'compressed'
-            ? wrap('A compression took it, or what it held.', width)
-            : ['The entry holds nothing.'],
+            ? wrap('A compression removed it or its content.', width)
+            : ['The entry is empty.'],
         ]
       : []),
     ...blocks.map((block) => renderBlock(block, width, paint)),
@@ -79,7 +79,7 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
 
 /** Returns when the edit landed, or that it is held back. */
 function whenOf({ explanation, landed }: ExplanationReport): string {
-  if (landed === null) return explanation.verdict === 'kept' ? '' : ' once that is worth an edit';
+  if (landed === null) return explanation.verdict === 'kept' ? '' : ' once an edit pays off';
   const { modelCall } = landed;
   return modelCall === null ? ' at the end' : ` before model call ${formatCount(modelCall)}`;
 }
@@ -107,12 +107,12 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
 function factsOf(block: BlockExplanation): readonly string[] {
   if (block.rule === 'working-set') {
     return [
-      `sent ${formatNumberOf(block.age, 'time')}, of ${formatCount(block.time)}`,
+      `sent ${formatNumberOf(block.age, 'time')}, stays for ${formatCount(block.time)}`,
       `about ${formatCount(block.tokens)} tokens`,
-      `waiting in all ${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} needed`,
+      `${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} tokens needed for an edit`,
     ];
   }
   return block.rule === 'recency'
-    ? [`number ${formatCount(block.rank)}, ${formatCount(block.retained)} stay`]
+    ? [`rank ${formatCount(block.rank)}, the newest ${formatCount(block.retained)} stay`]
     : [];
 }

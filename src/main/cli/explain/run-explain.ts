@@ -30,7 +30,7 @@ export async function runExplain(
   signal: AbortSignal,
 ): Promise<number> {
   const { isFolder } = await findSessionFiles(path, signal);
-  if (isFolder) return usageError('--explain takes one session, and this is a folder.');
+  if (isFolder) return usageError('--explain needs a single session, not a folder.');
   const progress = await openProgress(given.json === true);
   try {
     const transcript = await readSession(path, { format: given.format, signal, progress });
@@ -49,7 +49,7 @@ export async function runExplain(
     if (explained === null) {
       const { playedEntries } = recording.report;
       return usageError(
-        `--explain ${index}: the session could be played up to entry ${playedEntries}.`,
+        `--explain ${index}: the session could only be played up to entry ${playedEntries}.`,
       );
     }
     const report: ExplanationReport = {

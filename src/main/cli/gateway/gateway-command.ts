@@ -30,8 +30,8 @@ Examples:
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 my-agent
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
 
-The page is at /ctxfold. Anywhere but on loopback the gateway wants a token, in the variable CTXFOLD_GATEWAY_TOKEN;
-requests give it as the header x-ctxfold-token, or as /token/<token> in front of their path.
+The page is at /ctxfold. On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN;
+requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
 
 ${EXIT_CODES_HELP}`;
 
@@ -41,7 +41,7 @@ Examples:
   ctxfold run --mode compact -- gemini -p "fix the tests"
 
 The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where
-one of them is set already, that is where the gateway sends to. Its exit code becomes that of ctxfold.`;
+one is already set, the gateway forwards to its URL. ctxfold exits with the exit code of the command.`;
 
 /** Adds the options that both commands have. */
 function addGatewayOptions(command: Command, port: number): Command {
@@ -49,49 +49,49 @@ function addGatewayOptions(command: Command, port: number): Command {
     .addOption(
       new Option(
         '--mode <mode>',
-        'observe: pass requests on as they come and show what could be saved; compact: save it',
+        'observe: forward requests unchanged and show what could be saved; compact: save it',
       )
         .choices(['observe', 'compact'])
         .default('observe'),
     )
     .option(
       '--dry <conversation>',
-      'only observe a conversation, by its name or id; may be given several times',
+      'only observe this conversation, by name or id; repeatable',
       collectValues,
     )
     .option(
       '--port <number>',
-      'where to listen; 0 for any port that is free',
+      'port to listen on; 0 for any free port',
       wholeNumber(0, 65_535),
       port,
     )
     .option(
       '--upstream <name=url>',
-      'where requests go: anthropic, openai, gemini, or a name that stands in front of the path; may be given several times',
+      'where to forward requests: anthropic, openai, gemini, or a name that starts the path; repeatable',
       collectValues,
     )
     .option(
       '--context-limit <tokens>',
-      'tokens that the models accept (default: by their names)',
+      'context window of the models (default: by model name)',
       wholeNumber(1),
     )
-    .option('--workspace <directory>', 'where relative paths in tool calls start from')
-    .option('--removal-log <directory>', 'where to keep what is taken away, for `ctxfold mcp`')
+    .option('--workspace <directory>', 'base of relative paths in tool calls')
+    .option('--removal-log <directory>', 'where to keep removed content, for `ctxfold mcp`')
     .option(
       '--store <where>',
-      'where to keep the states of conversations, for gateways that start again or share them: a directory, redis://… or postgres://…',
+      'where to keep conversation state across restarts and gateways: a directory, redis://… or postgres://…',
     );
 }
 
 /** Creates the command `gateway`, which runs until it is terminated. */
 export function createGatewayCommand(onExit: (code: number) => void): Command {
   const command = new Command('gateway').description(
-    'Listens between agents and their providers, for Anthropic Messages, OpenAI Responses and Chat ' +
-      'Completions, and Gemini. Passes requests on as they come, unless --mode compact is given, and shows ' +
-      'on its page what each call was sent and would have been.',
+    'Runs a proxy between agents and providers, for Anthropic Messages, OpenAI Responses and Chat ' +
+      'Completions, and Gemini. Forwards requests unchanged, unless --mode compact is given. Its page shows ' +
+      'what each call was sent, with ctxfold and without.',
   );
   return addGatewayOptions(command, 8787)
-    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addHelpText('after', GATEWAY_EXAMPLES)
     .action(async ({ host, ...given }: ServeArguments, own: Command) => {
       const { runGateway } = await import('./run-gateway.js');
@@ -103,11 +103,11 @@ export function createGatewayCommand(onExit: (code: number) => void): Command {
 /** Creates the command `run`, which exits with the command that it runs. */
 export function createRunCommand(onExit: (code: number) => void): Command {
   const command = new Command('run').description(
-    'Starts a gateway on a port of its own, runs a command with the variables by which agents find their ' +
-      'provider, and ends with it. Passes signals on.',
+    'Starts a gateway on a free port, runs a command with the variables by which agents find their ' +
+      'provider, and exits with it. Forwards signals.',
   );
   return addGatewayOptions(command, 0)
-    .argument('<command...>', 'the agent with its arguments, behind --')
+    .argument('<command...>', 'the agent and its arguments, after --')
     .addHelpText('after', RUN_EXAMPLES)
     .action(async (words: readonly string[], given: GatewayArguments, own: Command) => {
       const { runBehindGateway } = await import('./run-gateway.js');
@@ -120,7 +120,9 @@ function readGatewayOptions(given: GatewayArguments, command: Command): GatewayO
   const upstreams = (given.upstream ?? []).map((text) => {
     const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (name === undefined || url === undefined || !URL.canParse(url))
-      command.error(`error: --upstream: expected a name and a URL, as openai=https://host/v1.`);
+      command.error(
+        `error: --upstream: expected a name and a URL, such as openai=https://host/v1.`,
+      );
     return [name, url] as const;
   });
   return {

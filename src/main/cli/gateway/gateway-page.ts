@@ -45,7 +45,7 @@ const CONVERSATION_COLUMNS = [
 ];
 const CALL_COLUMNS = [
   'At',
-  'Bytes came',
+  'Bytes received',
   'Bytes compacted',
   'Mode',
   'Status',
@@ -85,13 +85,13 @@ function document(script: string, style: string): string {
             </p>
           </section>
           <section>
-            <h2>Together</h2>
+            <h2>Totals</h2>
             <dl id="totals"></dl>
           </section>
           <section>
             <h2>Conversations</h2>
             ${emptyTable('conversations', CONVERSATION_COLUMNS)}
-            <p id="none">No conversation has come through yet.</p>
+            <p id="none">No conversations yet.</p>
           </section>
           <section id="detail" hidden>
             <h2 id="detail-name"></h2>
@@ -102,7 +102,7 @@ function document(script: string, style: string): string {
             <pre id="original" hidden tabindex="0"></pre>
           </section>
           <section>
-            <h2>Passed unread, and failures</h2>
+            <h2>Forwarded unread, and failures</h2>
             <dl id="passed"></dl>
             <ul id="failures"></ul>
           </section>
@@ -110,7 +110,7 @@ function document(script: string, style: string): string {
         <footer>
           <p>
             Tokens with and without are estimates; input, cache and output are what the provider
-            reported. Nothing of a conversation is shown until you ask for an original.
+            reported. Content of a conversation is shown only when you open an original.
           </p>
         </footer>
         ${rawElement('script', script)}

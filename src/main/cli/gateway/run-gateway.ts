@@ -28,7 +28,7 @@ const NOT_RUNNABLE = 126;
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await startGateway({ ...options, page: gatewayPage });
-  printMessage(`listens on ${gateway.url} (${options.mode ?? 'observe'})`);
+  printMessage(`listening on ${gateway.url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${gateway.url}/ctxfold`);
   try {
     await waitForTermination();

@@ -10,20 +10,20 @@ const EXAMPLES_HELP = `
 Examples:
   ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
   ctxfold mcp --removal-log session.removals.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
-  ctxfold mcp --removal-log first.removals.jsonl --log second.removals.jsonl --all-sessions
+  ctxfold mcp --removal-log first.removals.jsonl --removal-log second.removals.jsonl --all-sessions
 
 As an entry of a client's configuration:
   { "mcpServers": { "ctxfold": { "command": "npx",
       "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
 
-Of removal logs that hold several sessions it must be told whose results it may give: each line of a
-removal log has the \`sessionId\` of its session.
+If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the
+\`sessionId\` of its session.
 
 ${EXIT_CODES_HELP}`;
 
 const SEVERAL_SESSIONS =
-  'error: what was removed belongs to several sessions: say whose may be given back by --session <id>, ' +
-  'or --all-sessions when all of them may.';
+  'error: the removal logs hold several sessions: choose one with --session <id>, ' +
+  'or serve all with --all-sessions.';
 
 const SERVER_MISSING =
   'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
@@ -44,29 +44,23 @@ export function createMcpCommand(): Command {
   return new Command('mcp')
     .description(
       'Serves the Model Context Protocol on standard input and output: the tool `recall` returns the ' +
-        'original result of a tool call that was taken out of a conversation, `list_removed` lists what ' +
-        'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, also while they ' +
-        'are being written; changes nothing. Ends when its input ends.',
+        'original result of a tool call that was removed from a conversation, `list_removed` lists what ' +
+        'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, even while they ' +
+        'are being written; never writes. Exits when its input ends.',
     )
-    .requiredOption(
-      '--removal-log <file>',
-      'a removal log to read; may be given several times',
-      collectValues,
-    )
-    .option('--session <id>', 'whose results may be given; needed when there are several sessions')
+    .requiredOption('--removal-log <file>', 'a removal log to read; repeatable', collectValues)
+    .option('--session <id>', 'the session to serve; needed if the logs hold several')
     .addOption(
-      new Option('--all-sessions', 'give the results of any session to whoever asks').conflicts(
-        'session',
-      ),
+      new Option('--all-sessions', 'serve the results of all sessions').conflicts('session'),
     )
     .addHelpText('after', EXAMPLES_HELP)
     .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
-      if (session === '') command.error('error: --session: expected the id of a session.');
+      if (session === '') command.error('error: --session: expected a session id.');
       for (const path of paths) {
         if (path === '-')
-          command.error('error: --removal-log: standard input is for the protocol.');
+          command.error('error: --removal-log: standard input is used by the protocol.');
         if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
-        command.error(`error: --removal-log: ${path} is no file.`);
+        command.error(`error: --removal-log: ${path} is not a file.`);
       }
       const scope = scopeOf(session, allSessions);
       const { chooseRecall } = await import('./recall-choice.js');

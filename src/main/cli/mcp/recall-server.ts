@@ -17,14 +17,14 @@ const MAX_SHOWN_ID_LENGTH = 100;
 
 const RECALL_DESCRIPTION =
   'Returns the full original result of an earlier tool call that was shortened to a placeholder to save ' +
-  'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original], or that was ' +
-  'removed altogether. Use it when you need details that are gone, instead of running that tool again. It ' +
-  'gives what the tool answered back then: to learn how things are now, run the tool again instead.';
+  'space, such as [read_file: src/a.ts — success, 120 lines; recall("call_1") for the original], or ' +
+  'removed altogether. Use it when you need details that are gone, instead of running the tool again. The ' +
+  'result is as old as the call: to see the current state, run the tool again.';
 
 const LIST_DESCRIPTION =
-  'Lists results of tools that were taken out of the conversation and that `recall` can return, the newest ' +
+  'Lists tool results that were removed from the conversation and that `recall` can return, newest ' +
   'first: id, tool, key parameter, outcome and size of each. Use it to find the id of a result that ' +
-  'you know was there and for which you see no placeholder.';
+  'you know was there but see no placeholder for.';
 
 const SEVERAL_SESSIONS =
   'Nothing can be given back: what was removed belongs to several conversations, and this server was not told which one ' +
@@ -43,7 +43,7 @@ export function createRecallServer(source: RecallSource, version: string): McpSe
       title: 'Recall a removed result',
       description: RECALL_DESCRIPTION,
       inputSchema: z.object({
-        id: z.string().describe('The id that the placeholder has in quotes, without the quotes.'),
+        id: z.string().describe('The quoted id in the placeholder, without the quotes.'),
       }),
       annotations: READ_ONLY,
     },
@@ -55,8 +55,14 @@ export function createRecallServer(source: RecallSource, version: string): McpSe
       title: 'List removed results',
       description: LIST_DESCRIPTION,
       inputSchema: z.object({
-        limit: z.number().int().min(1).max(MAX_PAGE).default(DEFAULT_PAGE).describe('How many.'),
-        cursor: z.string().optional().describe('Where the page before said to go on.'),
+        limit: z
+          .number()
+          .int()
+          .min(1)
+          .max(MAX_PAGE)
+          .default(DEFAULT_PAGE)
+          .describe('Maximum number of results.'),
+        cursor: z.string().optional().describe('The cursor that the previous page named.'),
       }),
       annotations: READ_ONLY,
     },

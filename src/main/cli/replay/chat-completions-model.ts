@@ -62,17 +62,17 @@ async function complete(
     signal: abortSignal,
   }).catch((error: unknown) => {
     abortSignal.throwIfAborted();
-    return fail(`no connection to ${new URL(url).host} (${reasonOf(error)})`, undefined, error);
+    return fail(`cannot connect to ${new URL(url).host} (${reasonOf(error)})`, undefined, error);
   });
   const body = await response.text().catch((error: unknown) => {
     abortSignal.throwIfAborted();
-    return fail('the connection broke off in the middle of the answer', response, error);
+    return fail('the connection was lost in the middle of the answer', response, error);
   });
   const document = parseJson(body);
-  if (!response.ok) return fail(errorOf(document) ?? 'the server says no more', response);
+  if (!response.ok) return fail(errorOf(document) ?? 'the server gave no reason', response);
   return (
     answerOf(document) ??
-    fail(errorOf(document) ?? 'the answer is no chat completion in JSON', response)
+    fail(errorOf(document) ?? 'the answer is not a chat completion in JSON', response)
   );
 }
 

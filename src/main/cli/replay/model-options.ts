@@ -36,8 +36,8 @@ export function readModelChoice(
     const useless = namesOf(given);
     if (useless.length === 0) return null;
     return fail(
-      `--strategy ${given.strategy} asks no model: leave out ${useless.join(', ')}, or choose a ` +
-        'strategy that does.',
+      `--strategy ${given.strategy} uses no model: drop ${useless.join(', ')}, or choose a strategy ` +
+        'that does.',
     );
   }
   const { baseUrl, model } = given;
@@ -47,16 +47,16 @@ export function readModelChoice(
       ...(model === undefined ? ['--model <name>'] : []),
     ];
     return fail(
-      `--strategy ${given.strategy} needs a model to write summaries: ${missing.join(' and ')} missing.`,
+      `--strategy ${given.strategy} needs a model to write summaries: add ${missing.join(' and ')}.`,
     );
   }
   if (!isPlainUrl(baseUrl)) {
     return fail(
-      '--base-url: expected an http or https URL without credentials, query and fragment, such as ' +
+      '--base-url: expected an http or https URL without credentials, query or fragment, such as ' +
         'http://localhost:11434/v1.',
     );
   }
-  if (model.trim() === '') return fail('--model: expected the name of a model.');
+  if (model.trim() === '') return fail('--model: expected a model name.');
   return {
     baseUrl,
     model,
@@ -96,13 +96,13 @@ function readKey(
   const key = environment[variable]?.trim() ?? '';
   if (key === '') {
     return fail(
-      '--api-key-env: the environment has no variable of that name, or it is empty. Give the name ' +
-        'of the variable that holds the key, not the key.',
+      '--api-key-env: no environment variable of that name is set, or it is empty. Give the name ' +
+        'of the variable, not the key.',
     );
   }
   // fetch would quote other characters of a header in its error.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    return fail('--api-key-env: the variable holds characters that no key can have.');
+    return fail('--api-key-env: the variable has characters that no key can have.');
   }
   return key;
 }

@@ -130,8 +130,8 @@ export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): 
   return [
     `The input of ${formatNumberOf(requests, 'model call')} costs ${formatDollars(left.dollars)} instead of ` +
       `${formatDollars(without.dollars)}: ${formatSaving(without.dollars, left.dollars)}. ` +
-      `${formatShare(left.cacheReadTokens, left.sentTokens)} is read from the cache, without ` +
-      `${formatShare(without.cacheReadTokens, without.sentTokens)}.`,
+      `Read from the cache: ${formatShare(left.cacheReadTokens, left.sentTokens)} with ctxfold, ` +
+      `${formatShare(without.cacheReadTokens, without.sentTokens)} without.`,
     ...(rules.length === 0 ? [] : [`Saved by ${rules.join(', ')}.`]),
     pricesSentence(prices),
   ];
@@ -144,19 +144,19 @@ export function pricesSentence(prices: readonly UsedPrice[]): string {
   const known = [names('given'), names('recorded')].filter((name) => name !== '').join('; ');
   const assumed = names('assumed');
   return [
-    ...(known === '' ? [] : [`Prices are those of ${known}.`]),
+    ...(known === '' ? [] : [`Prices per million tokens: ${known}.`]),
     ...(assumed === ''
       ? []
       : [
-          `${known === '' ? 'The recording' : 'Some of the recordings'} named no model whose price is known: dollars are by that of ` +
-            `${assumed}. It is assumed; --price names another.`,
+          `${known === '' ? 'The recording names' : 'Some recordings name'} no model with a known price. ` +
+            `Assumed per million tokens: ${assumed}; --price sets another.`,
         ]),
   ].join(' ');
 }
 
 function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): string {
-  const listed = name === '' ? '' : `${name}, ${MODEL_PRICES_DATE}: `;
-  return `${listed}$${input} input, $${cacheRead} from the cache, $${cacheWrite} written to it`;
+  const listed = name === '' ? '' : `${name} (${MODEL_PRICES_DATE}) `;
+  return `${listed}$${input} input, $${cacheRead} cache read, $${cacheWrite} cache write`;
 }
 
 /** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */
@@ -167,10 +167,10 @@ export function formatDollars(dollars: number): string {
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** `60 % less`, `3 % more`, `as much` */
+/** `60 % less`, `3 % more`, `the same` */
 export function formatSaving(without: number, left: number): string {
   const share = without === 0 ? 0 : (without - left) / without;
-  if (Math.abs(share) < 0.005) return 'as much';
+  if (Math.abs(share) < 0.005) return 'the same';
   return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
 }
 
@@ -191,7 +191,7 @@ export function readPrice(text: string, fail: (message: string) => never): Model
   return (
     modelPrice(text) ??
     fail(
-      '--price: expected the id of a model whose price is known, such as claude-sonnet-5-5, or ' +
+      '--price: expected the id of a model with a known price, such as claude-sonnet-5-5, or ' +
         'dollars per million tokens: input, or input/read/write, such as 3/0.3/3.75.',
     )
   );

@@ -20,7 +20,7 @@ export function renderReport(report: ReplayReport, options: RenderOptions): stri
   return sectionsText([
     headline(report, width, paint),
     ...(report.entries === 0
-      ? [wrap('The transcript holds no entries: there is nothing to replay.', width)]
+      ? [wrap('The transcript has no entries: nothing to replay.', width)]
       : figures(report, width, paint)),
     renderWarnings(report.warnings, width, paint),
   ]);
@@ -59,7 +59,7 @@ function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
   return [
     `summaries by ${printable(summarizer.model)} at ${printable(summarizer.baseUrl)}`,
     `its window ${formatCount(summarizer.contextLimit)}`,
-    ...(summarizer.fallbackToTruncation ? ['truncation where it fails'] : []),
+    ...(summarizer.fallbackToTruncation ? ['truncation if it fails'] : []),
   ];
 }
 
@@ -75,7 +75,7 @@ function figures(
     verdict(report, width, paint),
     chart(report, width, paint),
     ...(reclaimed.length === 0
-      ? [wrap('Nothing was stale, and compression was not due: the history is as it was.', width)]
+      ? [wrap('Nothing was stale and no compression was due: the history is unchanged.', width)]
       : [renderTotals(reclaimed, end.tokens.without, width, paint)]),
     ...(largest.length === 0 ? [] : [renderLargest(largest, width, paint)]),
     renderRun(report, width, paint),
@@ -126,7 +126,7 @@ export function renderWarnings(
   const total = sumOf(groups, ({ count }) => count);
   const more = groups.length - MAX_WARNINGS;
   return [
-    ...wrap(`${formatNumberOf(total, 'warning')} of the transcript's reader`, width).map((line) =>
+    ...wrap(`${formatNumberOf(total, 'warning')} from the transcript reader`, width).map((line) =>
       paint('yellow', line),
     ),
     ...groups

@@ -26,7 +26,7 @@ export function renderRun(report: ReplayReport, width: number, paint: Paint): re
     paint('dim', 'run'),
     ...labelled('history', historyFacts(report), width),
     ...labelled('summaries', summaryFacts(report), width),
-    ...labelled('kept', removalFacts(report), width),
+    ...labelled('removed', removalFacts(report), width),
     ...labelled('event loop', eventLoopFacts(report), width),
     ...labelled('work', workFacts(report), width),
     ...kinds.slice(0, MAX_FAILURES).flatMap((kind) => labelled('failure', [kind], width)),
@@ -49,7 +49,7 @@ function historyFacts({ modelCalls, end }: ReplayReport): readonly string[] {
     formatNumberOf(applied.length, 'compression') +
       (byModel > 0 ? `, ${formatCount(byModel)} by the model` : ''),
     ...nonZero(fallbacks, 'truncated instead'),
-    ...nonZero(ended('rejected', 'stale'), 'more in vain'),
+    ...nonZero(ended('rejected', 'stale'), 'discarded'),
     ...nonZero(ended('held'), 'held back'),
     ...nonZero(ended('failed'), 'failed'),
     ...(fitted > 0 ? [`made to fit ${formatNumberOf(fitted, 'time')}`] : []),
@@ -62,10 +62,10 @@ function summaryFacts({ summarizer }: ReplayReport): readonly string[] {
   if (requests === 0) return [];
   return [
     formatNumberOf(requests, 'request'),
-    ...nonZero(failedRequests, 'not answered'),
+    ...nonZero(failedRequests, 'failed'),
     `${formatCount(inputTokens)} tokens read`,
     `${formatCount(outputTokens)} written`,
-    ...nonZero(unmeteredRequests, 'without figures of the provider'),
+    ...nonZero(unmeteredRequests, 'without usage figures'),
     `waited ${formatMs(waitMs)}`,
   ];
 }
@@ -73,7 +73,7 @@ function summaryFacts({ summarizer }: ReplayReport): readonly string[] {
 function removalFacts({ removals }: ReplayReport): readonly string[] {
   if (removals === null) return [];
   return [
-    `${formatNumberOf(removals.records, 'entry', 'entries')} as they were in ${printable(removals.file)}`,
+    `${formatNumberOf(removals.records, 'original entry', 'original entries')} in ${printable(removals.file)}`,
   ];
 }
 
@@ -81,8 +81,8 @@ function eventLoopFacts({ mainThread }: ReplayReport): readonly string[] {
   return [
     `longest block ${formatMs(mainThread.longestDelayMs)}`,
     `busy ${formatShare(mainThread.utilization, 1)} of ${formatMs(mainThread.elapsedMs)}`,
-    `all windows ${formatMs(mainThread.windowWaitMs)}, busy for ${formatMs(mainThread.windowBusyMs)} of it`,
-    `longest window ${formatMs(mainThread.longestWindowMs)}`,
+    `preflights ${formatMs(mainThread.windowWaitMs)}, ${formatMs(mainThread.windowBusyMs)} of it busy`,
+    `longest preflight ${formatMs(mainThread.longestWindowMs)}`,
   ];
 }
 

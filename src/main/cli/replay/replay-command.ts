@@ -41,7 +41,7 @@ type SharedOption = 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' 
 export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
   contextLimit: new Option(
     '--context-limit <tokens>',
-    'context window of the model (default: by the model that the session names, 128000 where that is not known)',
+    'context window of the model (default: that of the model the session names, 128000 if unknown)',
   ).argParser(wholeNumber(1)),
   recency: new Option(
     '--recency <n>',
@@ -49,17 +49,17 @@ export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
   ).argParser(wholeNumber(1)),
   workspace: new Option(
     '--workspace <dir>',
-    'where relative paths start (default: as recorded, else here)',
+    'base of relative paths (default: as recorded, else the working directory)',
   ).argParser(absolutePath),
   price: new Option(
     '--price <model or dollars>',
-    'what input costs: the id of a model, or dollars per million tokens as input/read/write ' +
-      '(default: the prices of the models that the recording names)',
+    'price of input: a model id, or dollars per million tokens as input/read/write ' +
+      '(default: the prices of the recorded models)',
   ),
   json: new Option(
     '--json',
-    'print one JSON document without content: figures, plain names of tools and ids of calls; ' +
-      'no texts, parameters or working directory, and a tag for each path',
+    'print one JSON document without content: figures, plain tool names and call ids; ' +
+      'no texts, parameters or working directory, and tags instead of paths',
   ),
   noRedact: new Option('--no-redact', 'with --json, show paths, parameters and the start of texts'),
 };
@@ -85,9 +85,9 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
   const command = new Command('replay')
     .description(
       'Plays a recorded agent session through ctxfold, turn by turn, and reports the tokens that ' +
-        'each model call would have sent without and with it. Nothing leaves the machine, but for ' +
-        'the strategies that ask a model: middle-out and one-shot send the session to --base-url ' +
-        'to have it summarized, and to no other place.',
+        'each model call would have sent without and with it. Nothing leaves the machine, except ' +
+        'with strategies that ask a model: middle-out and one-shot send the session to --base-url, ' +
+        'and nowhere else, to have it summarized.',
     )
     .argument('<path>', SESSION_HELP);
   return addPlayOptions(command)
@@ -107,7 +107,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
 export function addPlayOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--format <name>', 'format of the file (default: found out)').choices(
+      new Option('--format <name>', 'format of the file (default: detected)').choices(
         TRANSCRIPT_FORMATS,
       ),
     )
@@ -119,7 +119,7 @@ export function addPlayOptions(command: Command): Command {
     .addOption(SHARED_OPTIONS.contextLimit)
     .option(
       '--threshold <share>',
-      'compress at this share of the context window (default: the strategy’s)',
+      'compress at this share of the context window (default: depends on the strategy)',
       share(false),
     )
     .option(
@@ -140,12 +140,12 @@ export function addPlayOptions(command: Command): Command {
     .option('--threads <n>', 'worker threads (default: 1 or 2)', wholeNumber(1, 64))
     .option(
       '--removal-log <file>',
-      'append what edits take away to this file, as a session with a removal log does',
+      'append removed content to this file, as a session with a removal log does',
     )
     .addOption(SHARED_OPTIONS.price)
-    .option('--base-url <url>', 'where the model that writes summaries is: <url>/chat/completions')
+    .option('--base-url <url>', 'server of the model that writes summaries: <url>/chat/completions')
     .option('--model <name>', 'the model that writes summaries')
-    .option('--api-key-env <variable>', 'environment variable that holds the key (default: no key)')
+    .option('--api-key-env <variable>', 'environment variable with the API key (default: no key)')
     .option(
       '--summarizer-context-limit <tokens>',
       'context window of the model that writes summaries (default: --context-limit)',
@@ -153,7 +153,7 @@ export function addPlayOptions(command: Command): Command {
     )
     .option(
       '--fallback-to-truncation',
-      'where the model or its summary fails, truncate and play on (default: stop)',
+      'if the model or its summary fails, truncate and continue (default: stop)',
     );
 }
 
@@ -188,11 +188,11 @@ export function assertOwnFile(
 ): void {
   if (kept === undefined) return;
   if (kept === '-' && option === '--removal-log') {
-    command.error('error: --removal-log: it is a file that is read again; name one.');
+    command.error('error: --removal-log: expected a file, since it is read back.');
   }
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
   if (statistics === undefined || recorded === undefined) return;
   if (statistics.ino !== recorded.ino || statistics.dev !== recorded.dev) return;
-  command.error(`error: ${option}: this is the recorded session itself; name another file.`);
+  command.error(`error: ${option}: this is the recorded session itself; use another file.`);
 }

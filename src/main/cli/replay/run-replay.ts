@@ -67,7 +67,7 @@ async function replay(
 /** Returns the exit code for the sessions of a folder. Prints a message if there are none. */
 export function exitCodeOfFolder(sessions: readonly unknown[]): number {
   if (sessions.length > 0) return EXIT.done;
-  printMessage('No file of the folder is a session that can be read.');
+  printMessage('No file in the folder is a readable session.');
   return EXIT.transcript;
 }
 

@@ -46,7 +46,7 @@ export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): stri
     ...(given.summarizer === null
       ? []
       : [
-          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), which this strategy needs',
+          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), required by this strategy',
         ]),
   ];
   return [

@@ -25,10 +25,10 @@ export function cacheSection(page: ReportPage): Markup {
   const input = sumInput(requests);
   const cold = requests.filter(({ isCold }, at) => isCold && at > 0).length;
   return html`<section aria-labelledby="h-cache">
-    <h2 id="h-cache">Money and cache</h2>
+    <h2 id="h-cache">Cost and cache</h2>
     <p>
-      What a call begins with as the call before did, the provider reads from its cache, for a
-      fraction of the price. An edit ahead of the end is a rewrite: all behind it is paid for in
+      The provider reads the prefix that a call shares with the previous one from its cache, for a
+      fraction of the price. An edit before the end is a rewrite: everything after it is paid in
       full once. ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times.`}
     </p>
     <ul class="legend">
@@ -58,7 +58,7 @@ function bars(requests: readonly RecordedRequest[]): Markup {
     .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
     .join('');
   const rewrites = requests.flatMap(({ isRewrite }, at) => (isRewrite ? [at] : []));
-  const label = `Input of each of ${requests.length} calls; the table below has the sums.`;
+  const label = `Input of each of ${requests.length} calls; the table below has the totals.`;
   return html`<div class="steps">
     <span class="top">${formatCompact(top)}</span>
     <svg
@@ -94,7 +94,7 @@ function sums(input: InputSums): Markup {
     ...savedByRule(input).map(([rule, dollars]) =>
       figureRow(html`saved by <code>${rule}</code>`, ['', '', formatDollars(dollars)]),
     ),
-    figureRow('hits of the cache', [hits(without), hits(left), '']),
+    figureRow('cache hits', [hits(without), hits(left), '']),
     figureRow('rewrites', ['0', formatCount(rewrites), '']),
   ];
   const caption = 'Input with and without ctxfold';
@@ -107,8 +107,8 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
   'every-turn': 'at once',
   auto: 'when worth a rewrite',
   batched: 'when worth a rewrite',
-  'append-only': 'when worth a rewrite, and no reasoning is lost',
-  'at-birth': 'only in the unsent',
+  'append-only': 'when worth a rewrite and no reasoning is lost',
+  'at-birth': 'only unsent content',
 };
 
 function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
@@ -132,8 +132,8 @@ function policyTable({ recording, policies }: ReportPage, { without }: InputSums
       return row(name, sum, rewrites, tokensAtEnd);
     }),
   ];
-  const caption = 'Policies of editing, side by side';
-  const heading = html`<h3>When edits land: the policies side by side</h3>`;
+  const caption = 'Edit policies compared';
+  const heading = html`<h3>When edits land: policies compared</h3>`;
   const table = tableMarkup({ attribute: 'id="policies"', caption, head, rows });
   return html`<div>${heading}${table}</div>`;
 }

@@ -15,7 +15,7 @@ export function chartSection(chart: ChartData): Markup {
   if (chart.turns.length === 0) return NOTHING;
   const peak = Math.max(...chart.without);
   return html`<section aria-labelledby="h-turns">
-    <h2 id="h-turns">Tokens of each call</h2>
+    <h2 id="h-turns">Tokens per call</h2>
     <figure>
       <figcaption>
         <ul class="legend">
@@ -36,7 +36,7 @@ export function chartSection(chart: ChartData): Markup {
         id="chart"
         role="img"
         tabindex="0"
-        aria-label="Stacked area of the tokens of each of ${chart.turns.length} turns by category; at most ${formatCount(peak)} without ctxfold. The table below has the numbers."
+        aria-label="Stacked area chart of tokens by category over ${chart.turns.length} turns; at most ${formatCount(peak)} without ctxfold. The table below has the numbers."
       >
         <noscript
           ><p class="empty">
@@ -82,9 +82,9 @@ function turnTable({ turns, layers, without, marks }: ChartData): Markup {
     </tr>`;
   });
   const summary = html`<summary>
-    ${isWhole ? 'The calls as a table' : `One of ${formatCount(step)} calls as a table`}
+    ${isWhole ? 'The calls as a table' : `One in ${formatCount(step)} calls as a table`}
   </summary>`;
-  const caption = 'Tokens of each call';
+  const caption = 'Tokens per call';
   const table = tableMarkup({ attribute: 'id="turns"', caption, head: [head], rows });
   return html`<details>${summary}${table}</details>`;
 }

@@ -21,37 +21,34 @@ export interface EditGroup {
 const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new Map([
   [
     'read-write written-later',
-    ['Reads of files that were changed later', 'The file is no longer what the model had read.'],
+    ['Reads of files that were changed later', 'The file is no longer what the model read.'],
   ],
   [
     'file-dedupe included-again',
-    ['Files that stand in the history again', 'Only the newest copy of a file stays.'],
+    ['Files included again later', 'Only the newest copy of a file stays.'],
   ],
-  [
-    'recency old',
-    ['Older results than the number to keep', 'Of each tool, the newest results stay.'],
-  ],
+  ['recency old', ['Results beyond the number to keep', 'The newest results of each tool stay.']],
   [
     'working-set aged',
-    ['Long outputs, cut to an excerpt', 'The model has read them; the lines that tell most stay.'],
+    [
+      'Long outputs, cut to an excerpt',
+      'The model has read them; the most informative lines stay.',
+    ],
   ],
-  [
-    'working-set expired',
-    ['Results that nothing asked for any more', 'One line stays and says what stood there.'],
-  ],
+  ['working-set expired', ['Results no longer used', 'One line stays and says what was there.']],
   [
     'working-set repeated',
-    ['Results of calls that were made again', 'The same call has a newer answer further down.'],
+    ['Results of calls that were made again', 'The same call has a newer result further down.'],
   ],
   [
     'working-set read-again',
-    ['Lines that were read again', 'The same lines stand further down, in a newer read.'],
+    ['Lines that were read again', 'A newer read further down has the same lines.'],
   ],
   [
     'working-set forgotten',
     [
       'Old calls without their results',
-      'The results were gone already, and nothing needs the calls.',
+      'The results were already gone, and nothing needs the calls.',
     ],
   ],
   [

@@ -28,7 +28,7 @@ export function editsSection(page: ReportPage): Markup {
   if (rows.length === 0) {
     return html`<section aria-labelledby="h-edits">
       <h2 id="h-edits">Edits</h2>
-      <p>Nothing was out of date, and there was room: the history is as it was.</p>
+      <p>Nothing was stale and there was room: the history is unchanged.</p>
     </section>`;
   }
   const bySize = [...rows].sort((a, b) => reclaimedBy(b) - reclaimedBy(a));
@@ -39,13 +39,14 @@ export function editsSection(page: ReportPage): Markup {
   return html`<section aria-labelledby="h-edits" id="edits" data-filter>
     <h2 id="h-edits">Edits</h2>
     <p>
-      ${formatNumberOf(rows.length, 'edit')} gave back ${formatCount(sumOf(rows, reclaimedBy))}
+      ${formatNumberOf(rows.length, 'edit')} reclaimed ${formatCount(sumOf(rows, reclaimedBy))}
       tokens. A session with a
-      <code>removalLogDirectory</code> returns any original by <code>session.restore(callId)</code>.
+      <code>removalLogDirectory</code> returns any original with
+      <code>session.restore(callId)</code>.
     </p>
     ${filterBar('edits', [
       ['size', 'largest first'],
-      ['turn', 'in order of calls'],
+      ['turn', 'by call'],
       ['name', 'by tool and file'],
     ])}
     ${editGroups(rows).map((group) => groupMarkup(page, group, listed, excerpts))}
@@ -74,7 +75,7 @@ function groupMarkup(
   const more =
     left === 0
       ? NOTHING
-      : html`<p class="faint">${formatNumberOf(left, 'smaller one')} not listed.</p>`;
+      : html`<p class="faint">${formatNumberOf(left, 'smaller edit')} not listed.</p>`;
   return html`<details class="group" data-group>${summary}${table} ${more}</details>`;
 }
 
@@ -104,7 +105,7 @@ function successorOf({ why }: EditRow, nameOf: (name: string) => string): Markup
 const SPEAKERS = { human: 'user', ai: 'assistant', tool: 'tool' } as const;
 
 function speakerOf({ speaker, tokensBefore }: EditRow): string {
-  return tokensBefore === 0 ? 'put in its place' : `message of the ${SPEAKERS[speaker]}`;
+  return tokensBefore === 0 ? 'replacement' : `${SPEAKERS[speaker]} message`;
 }
 
 function excerptMarkup(row: EditRow): Markup {

@@ -15,7 +15,7 @@ export function filterBar(
       aria-label="Show only ${list} with these words"
       placeholder="filter ${list}"
     />
-    <select data-sort aria-label="Order of the ${list}">
+    <select data-sort aria-label="Sort ${list}">
       ${orders.map(([key, label]) => html`<option value="${key}">${label}</option>`)}
     </select>
     <output data-found aria-live="polite"></output>

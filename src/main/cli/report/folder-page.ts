@@ -183,12 +183,12 @@ function sessionRow(session: FolderSession): Markup {
       <dt>at the end</dt>
       <dd>
         ${formatCount(end.with)} of ${formatCount(end.without)}
-        tokens${hasStopped ? '; it could not be played any further' : ''}
+        tokens${hasStopped ? '; the replay stopped early' : ''}
       </dd>
       ${
         reasons.length === 0
           ? NOTHING
-          : html`<dt>given back</dt>
+          : html`<dt>reclaimed</dt>
               <dd>
                 <ul>
                   ${reasons.map(

@@ -28,7 +28,7 @@ export function headlineSection(head: PageHead): Markup {
   return html`<header>
       <p class="eyebrow">
         Context
-        report${isRedacted ? html` <span class="badge">Content of the session is hidden</span>` : html` <span class="badge open">Shows content of the session</span>`}
+        report${isRedacted ? html` <span class="badge">Session content is hidden</span>` : html` <span class="badge open">Shows session content</span>`}
       </p>
       <h1>${named(title, 160)}</h1>
       <p class="facts">${facts.join(' · ')}</p>
@@ -52,7 +52,7 @@ function figure({ input, pricing }: PageHead): Markup {
     </svg>`;
   return html`<section aria-labelledby="h-cost" class="headline" id="cost">
     <h2 id="h-cost">
-      <b>${formatDollars(now)}</b> of input with ctxfold,
+      Input costs <b>${formatDollars(now)}</b> with ctxfold,
       <b class="before">${formatDollars(before)}</b> without:
       <em>${formatSaving(before, now)}</em>
     </h2>
@@ -100,14 +100,14 @@ function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[]
   // Error messages may quote the session.
   const stop = isRedacted
     ? [
-        ...(exceeded === null ? [] : ['The session did not fit the context window any more.']),
+        ...(exceeded === null ? [] : ['The session no longer fit the context window.']),
         ...(compressionFailure === null
           ? []
           : [`A compression failed: ${compressionFailure.code}.`]),
       ].join(' ')
     : (stopMessage(replay) ?? '');
   return [
-    ...(entries === 0 ? [html`The transcript holds no entries: there is nothing to show.`] : []),
+    ...(entries === 0 ? [html`The transcript has no entries: nothing to show.`] : []),
     ...(stop === ''
       ? []
       : [html`Stopped before model call ${replay.modelCalls.length + 1}: ${named(stop, 500)}`]),

@@ -25,10 +25,10 @@ export function lifeSection(page: ReportPage): Markup {
       ${lives.length > shown.length ? `These are the ${shown.length} largest.` : ''}
     </p>
     <ul class="legend">
-      <li><i class="key used"></i>until the last call about it</li>
-      <li><i class="key idle"></i>sent along without one</li>
-      <li><i class="key stub"></i>what an edit left of it</li>
-      <li><i class="key spared"></i>not sent any more</li>
+      <li><i class="key used"></i>until its last use</li>
+      <li><i class="key idle"></i>sent after that</li>
+      <li><i class="key stub"></i>shortened by an edit</li>
+      <li><i class="key spared"></i>no longer sent</li>
     </ul>
     ${axis(page)}
     <ol class="lives" id="lives">
@@ -57,7 +57,7 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
   const subject = life.subject === null ? '' : label.ofCall(life.subject);
   const words = [
     `first sent with call ${nameOf(birth)}`,
-    ...(lastUse > birth ? [`last asked about by call ${nameOf(lastUse)}`] : []),
+    ...(lastUse > birth ? [`last used by call ${nameOf(lastUse)}`] : []),
     ...(shortened === null ? [] : [`shortened before call ${nameOf(shortened)}`]),
     ...(removed === null ? [] : [`removed before call ${nameOf(removed)}`]),
   ].join(', ');

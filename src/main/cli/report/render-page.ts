@@ -46,8 +46,8 @@ export function renderPage(page: ReportPage, assets: PageAssets): string {
 /** Returns the settings that the session was played with, as code to paste. */
 function settingsSection({ settings, money }: ReplayReport): Markup {
   return html`<section aria-labelledby="h-settings">
-    <h2 id="h-settings">These settings</h2>
-    <p>What the figures of this page were made with, ready to paste.</p>
+    <h2 id="h-settings">Settings</h2>
+    <p>The settings behind these figures, ready to paste.</p>
     <div class="snippet">
       <button type="button" data-copy="snippet">Copy</button>
       <pre id="snippet" tabindex="0">${settingsSnippet(settings, money.price)}</pre>
@@ -91,8 +91,8 @@ function renderDocument(
         <main>${body}</main>
         <footer>
           <p>
-            Made by ctxfold. What was recorded without it was played through it; tokens are counted
-            with the encoding o200k.
+            Made by ctxfold: recorded without it, then played through it. Tokens are counted with
+            the o200k encoding.
           </p>
         </footer>
         ${rawElement('script type="application/json" id="data"', scriptJson(data))}

@@ -32,17 +32,16 @@ export function createReportCommand(onExit: (code: number) => void): Command {
   const command = new Command('report')
     .description(
       'Plays a recorded agent session as replay does, and writes one HTML page about it: what it cost ' +
-        'and would have cost, tokens of each call, money and cache, what fills the window, the life of ' +
-        'each result, every edit, and the settings to copy. Of a folder: totals by day, and its ' +
-        'sessions. The page needs nothing but itself. It holds plain names of tools, ids of calls and ' +
-        'numbers, and no content of the session unless --no-redact is given: then only you may read ' +
-        'the file.',
+        'and would have cost, tokens per call, cache use, what fills the window, the life of each ' +
+        'result, every edit, and the settings to copy. For a folder: totals by day, and its sessions. ' +
+        'The page is self-contained. It has plain tool names, call ids and numbers, and no content of ' +
+        'the session unless --no-redact is given: then only you may read the file.',
     )
     .argument('<path>', SESSION_HELP)
-    .option('-o, --output <file>', 'where to write the page; - for standard output', 'report.html')
+    .option('-o, --output <file>', 'file for the page; - for standard output', 'report.html')
     .option('--redact', 'hide content and paths', true)
-    .option('--no-redact', 'show paths, and the start of what edits took away')
-    .option('--title <text>', 'what the page calls the session (default: a tag for its file)');
+    .option('--no-redact', 'show paths, and the start of removed content')
+    .option('--title <text>', 'title of the page (default: a tag for the file)');
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, options: PriceText<ReportArguments>, command: Command) => {

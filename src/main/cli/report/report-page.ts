@@ -156,10 +156,10 @@ function reasonOfStep(cause: EditCause): string {
 
 const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason'], string>> = {
   'every-turn': '',
-  'reclaims-enough': ' as it reclaims enough',
-  'cache-cold': ' as the cache was cold',
-  'price-step': ' to get below a step of the price',
-  'sent-before': ' as it had been sent so before',
+  'reclaims-enough': ' because it reclaims enough',
+  'cache-cold': ' because the cache was cold',
+  'price-step': ' to get below a price step',
+  'sent-before': ' because it was sent that way before',
   threshold: ' at the threshold',
   unsent: ' before it was sent',
 };

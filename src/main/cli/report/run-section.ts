@@ -32,7 +32,7 @@ export function runSection({ recording: { report: replay }, label }: ReportPage)
 function verdictOf({ offload, mainThread }: ReplayReport): string {
   const { workerMs, mainThreadMs } = offload;
   if (offload.workerTasks === 0) {
-    return `No work ran on workers: all of it took the main thread ${formatMs(mainThreadMs)}.`;
+    return `No work ran on workers; the main thread spent ${formatMs(mainThreadMs)} on it.`;
   }
   return (
     `${formatMs(workerMs)} of work ran on worker threads, ` +
@@ -46,7 +46,7 @@ function factsOf({
   mainThread,
 }: ReplayReport): readonly (readonly [string, string, string])[] {
   return [
-    ['in queue', formatMs(offload.queueMs), 'tasks waited for a free thread, or for an answer'],
+    ['in queue', formatMs(offload.queueMs), 'tasks waited for a free thread or a reply'],
     [
       'run on workers',
       formatMs(offload.workerMs),
@@ -63,17 +63,17 @@ function factsOf({
     [
       'preflights',
       formatMs(mainThread.windowWaitMs),
-      `the turn loop waited, busy for ${formatMs(mainThread.windowBusyMs)} of it; longest ${formatMs(mainThread.longestWindowMs)}`,
+      `the turn loop waited, ${formatMs(mainThread.windowBusyMs)} of it busy; longest ${formatMs(mainThread.longestWindowMs)}`,
     ],
     [
       'main thread busy',
       formatShare(mainThread.utilization, 1),
-      `of ${formatMs(mainThread.elapsedMs)}, the replay itself included`,
+      `of ${formatMs(mainThread.elapsedMs)}, including the replay itself`,
     ],
     [
       'fallbacks',
       formatCount(offload.fallbacks),
-      `tasks that workers failed at; ${formatNumberOf(offload.failures, 'failed attempt')}`,
+      `tasks that failed on workers; ${formatNumberOf(offload.failures, 'failed attempt')}`,
     ],
   ];
 }
@@ -83,8 +83,8 @@ function countsOf({ failures, warnings }: ReplayReport): Markup {
   const count = sumOf(warnings, (warning) => warning.count);
   if (failures.length + count === 0) return NOTHING;
   return html`<p>
-    ${formatNumberOf(failures.length, 'failure')}, ${formatNumberOf(count, 'warning')} of the
-    transcript’s reader; their texts are hidden.
+    ${formatNumberOf(failures.length, 'failure')}, ${formatNumberOf(count, 'warning')} from the
+    transcript reader; their texts are hidden.
   </p>`;
 }
 

@@ -26,7 +26,7 @@ const MAX_TABLE_ROWS = 60;
 
 const SIDES = [
   ['with', 'at the end, with ctxfold'],
-  ['without', 'everything that was said'],
+  ['without', 'everything said'],
 ] as const;
 
 interface Cell {

@@ -15,9 +15,9 @@ export const EXIT_CODES_HELP: string = `Exit codes:
   0    done
   1    unexpected failure
   2    wrong usage
-  3    the transcript cannot be read, or is of no known format
-  4    the session could not be made to fit the context window; what was
-       reached until then is reported all the same
-  5    a compression failed, as when the model cannot be reached or its
-       summary is unfit; what was reached until then is reported all the same
+  3    the transcript cannot be read, or its format is unknown
+  4    the session could not be made to fit the context window; the report
+       covers what was played until then
+  5    a compression failed, for example because the model is unreachable or
+       its summary unusable; the report covers what was played until then
   130  interrupted`;

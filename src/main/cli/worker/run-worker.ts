@@ -43,10 +43,10 @@ export async function runWorker(options: WorkerArguments): Promise<number> {
   worker.on('failed', (job, error) => {
     printMessage(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
   });
-  printMessage(printable(`works on the queue ${queue}, ${concurrency} summaries at a time`));
+  printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
   try {
     await waitForTermination();
-    printMessage('ends when what was begun is done');
+    printMessage('finishing running jobs');
     // Unfinished jobs go to another worker when their locks expire.
     const late = setTimeout(() => {
       worker.cancelAllJobs();

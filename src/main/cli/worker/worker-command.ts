@@ -9,7 +9,7 @@ Examples:
   ctxfold worker --redis redis://127.0.0.1:6379 --summarizer ./summarizer.js
   ctxfold worker --redis redis://10.0.0.7 --summarizer ./summarizer.js --concurrency 16 --store postgres://10.0.0.8/agents
 
-The module exports by default what \`createCompactor\` takes as \`summarizer\`, or a function that returns it:
+The default export of the module is the \`summarizer\` for \`createCompactor\`, or a function that returns it:
   export default fromLanguageModel(createOpenAI()('my-model'), { contextLimit: 400_000 });
 
 ${EXIT_CODES_HELP}`;
@@ -28,16 +28,16 @@ export interface WorkerArguments {
 export function createWorkerCommand(onExit: (code: number) => void): Command {
   return new Command('worker')
     .description(
-      'Writes the summaries that compactors with `queuedSummarizer` of ctxfold/bullmq ask for, as a worker of a ' +
-        'queue of BullMQ. Any number of workers share the work. On SIGTERM and SIGINT it finishes what it has begun.',
+      'Runs the summary jobs of compactors with `queuedSummarizer` of ctxfold/bullmq, as a worker of a BullMQ ' +
+        'queue. Any number of workers share the queue. On SIGTERM and SIGINT it finishes running jobs first.',
     )
-    .requiredOption('--redis <url>', 'the Redis or Valkey of the queue')
-    .requiredOption('--summarizer <module>', 'the module with the model that writes summaries')
+    .requiredOption('--redis <url>', 'Redis or Valkey of the queue')
+    .requiredOption('--summarizer <module>', 'module with the model that writes summaries')
     .option(
       '--store <where>',
-      'the store that requests and answers lie in: redis://…, postgres://… or a directory (default: that Redis)',
+      'store of requests and answers: redis://…, postgres://… or a directory (default: that Redis)',
     )
-    .option('--queue <name>', 'the name of the queue', 'ctxfold')
+    .option('--queue <name>', 'name of the queue', 'ctxfold')
     .option('--concurrency <number>', 'summaries at a time', wholeNumber(1, 1_000), 4)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (given: WorkerArguments) => {

@@ -74,12 +74,7 @@ describe('renderAnalysis', () => {
     const { without, with: left } = single.totals.tokens;
     const share = formatShare(without - left, without);
     expect(text).toContain(`claude-code · 132 entries · 28,972 tokens\nPruning reclaims ${share}:`);
-    const heads = [
-      'what it consists of',
-      'by tool',
-      'what pruning reclaims',
-      'what stays, and why',
-    ];
+    const heads = ['composition', 'by tool', 'what pruning reclaims', 'what stays, and why'];
     const places = heads.map((head) => text.indexOf(head));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);

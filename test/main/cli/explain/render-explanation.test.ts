@@ -66,8 +66,8 @@ describe('renderExplanation', () => {
         '  Bash · b1',
         '  Its time is over: the model was sent it once, and it stays for 0 model calls.',
         '  An excerpt takes its place.',
-        '  working-set: expired · sent 1 time, of 0 · about 475 tokens',
-        '  waiting in all 0 of 0 needed',
+        '  working-set: expired · sent 1 time, stays for 0 · about 475 tokens',
+        '  0 of 0 tokens needed for an edit',
         '',
       ].join('\n'),
     );
@@ -77,7 +77,7 @@ describe('renderExplanation', () => {
     expect(render(RUN, 0)).toContain(
       'human · stays as it is\n\nblock 0, text: stays\n  No rule takes it away.\n  none: no-rule\n',
     );
-    expect(render([aiContent([])], 0)).toContain('The entry holds nothing.');
+    expect(render([aiContent([])], 0)).toContain('The entry is empty.');
   });
 
   test('keeps to its width, and to characters that steer no terminal', () => {

@@ -117,8 +117,8 @@ describe('createChatCompletionsModel', () => {
   });
 
   test.each([
-    ['broken JSON', '{"choices":[', /no chat completion/],
-    ['another document', '[]', /no chat completion/],
+    ['broken JSON', '{"choices":[', /not a chat completion/],
+    ['another document', '[]', /not a chat completion/],
     ['an error with status 200', '{"error":{"message":"overloaded"}}', /^overloaded$/],
   ])('%s may pass', async (_, body, message) => {
     const { baseUrl } = await startLoopbackModel({ kind: 'body', body });
@@ -130,7 +130,7 @@ describe('createChatCompletionsModel', () => {
   test('a closed connection may pass, and its reason is told', async () => {
     const { baseUrl } = await startLoopbackModel({ kind: 'reset' });
     const error = await errorOf(baseUrl);
-    expect(error.message).toMatch(/^no connection to 127\.0\.0\.1:\d+ \(UND_ERR_SOCKET\)$/);
+    expect(error.message).toMatch(/^cannot connect to 127\.0\.0\.1:\d+ \(UND_ERR_SOCKET\)$/);
     expect(error).toMatchObject({ statusCode: undefined, isRetryable: true });
   });
 

@@ -42,13 +42,13 @@ describe('readModelChoice', () => {
     };
     const read = (more: Partial<ModelArguments>) => () =>
       readModelChoice({ strategy, contextLimit, ...more }, {}, fail);
-    expect(read({})).toThrow(/--base-url <url> and --model <name> missing/);
-    expect(read({ model: 'm' })).toThrow(/: --base-url <url> missing/);
-    expect(read({ baseUrl: 'http://h' })).toThrow(/: --model <name> missing/);
+    expect(read({})).toThrow(/add --base-url <url> and --model <name>\.$/);
+    expect(read({ model: 'm' })).toThrow(/: add --base-url <url>\.$/);
+    expect(read({ baseUrl: 'http://h' })).toThrow(/: add --model <name>\.$/);
   });
 
   test.each(['high-density', 'top-down-truncation'] as const)('%s needs and takes none', (name) => {
-    expect(() => choose({ strategy: name })).toThrow(/leave out --base-url, --model/);
+    expect(() => choose({ strategy: name })).toThrow(/drop --base-url, --model/);
     const { contextLimit } = GIVEN;
     const fail = (): never => {
       throw new Error('not expected');

@@ -50,9 +50,9 @@ describe('moneySentences', () => {
   test('say what it costs, by which rule it is less, and by which prices', () => {
     const said = moneySentences(sumInput([request(0), request(1)]), [known]);
     expect(said).toEqual([
-      'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. 0.0 % is read from the cache, without 50.0 %.',
+      'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. Read from the cache: 0.0 % with ctxfold, 50.0 % without.',
       'Saved by working-set $3.00, other −$0.50.',
-      `Prices are those of claude-opus-5-5, ${MODEL_PRICES_DATE}: $4 input, $0.2 from the cache, $5 written to it.`,
+      `Prices per million tokens: claude-opus-5-5 (${MODEL_PRICES_DATE}) $4 input, $0.2 cache read, $5 cache write.`,
     ]);
     expect(moneySentences(sumInput([]), [known])).toEqual([]);
   });
@@ -61,15 +61,15 @@ describe('moneySentences', () => {
 describe('pricesSentence', () => {
   test('says which price is assumed, and how to name another', () => {
     expect(pricesSentence([assumed])).toBe(
-      `The recording named no model whose price is known: dollars are by that of claude-sonnet-4-6, ${MODEL_PRICES_DATE}: $3 input, $0.3 from the cache, $3.75 written to it. It is assumed; --price names another.`,
+      `The recording names no model with a known price. Assumed per million tokens: claude-sonnet-4-6 (${MODEL_PRICES_DATE}) $3 input, $0.3 cache read, $3.75 cache write; --price sets another.`,
     );
-    expect(pricesSentence([known, assumed, known])).toContain('Some of the recordings named no');
+    expect(pricesSentence([known, assumed, known])).toContain('Some recordings name no');
   });
 
   test('shows a price that has no name', () => {
     const price = { name: '', input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
     expect(pricesSentence([{ price, origin: 'given' }])).toContain(
-      'those of $3 input, $0.3 from the cache, ',
+      'tokens: $3 input, $0.3 cache read, ',
     );
   });
 });
@@ -90,8 +90,8 @@ describe('formatSaving', () => {
   test.each([
     [100, 40, '60 % less'],
     [100, 103, '3 % more'],
-    [100, 100, 'as much'],
-    [0, 0, 'as much'],
+    [100, 100, 'the same'],
+    [0, 0, 'the same'],
   ])('%d to %d is %s', (without, left, text) => {
     expect(formatSaving(without, left)).toBe(text);
   });

@@ -133,12 +133,12 @@ tokens  call  largest items    tool  about
 run
 history     edits before 1 of 3 model calls · 0 compressions
 event loop  longest block 4.3 ms · busy 12.5 % of 400 ms
-            all windows 30 ms, busy for 12 ms of it
-            longest window 20 ms
+            preflights 30 ms, 12 ms of it busy
+            longest preflight 20 ms
 work        4 tasks in workers for 25 ms · 0.50 ms in queue
             4 tasks inline · 0 fallbacks
 
-7 warnings of the transcript's reader
+7 warnings from the transcript reader
   - Odd. (7 times) [line 1, line 2, …]
 `);
   });
@@ -219,17 +219,17 @@ work        4 tasks in workers for 25 ms · 0.50 ms in queue
     });
     for (const words of [
       'summaries by a-model at http://h/v1 · its window 32,000',
-      'truncation where it fails',
+      'truncation if it fails',
       'sent for summaries           0  5,000',
       'Stopped before model call 4: Cut off.',
       'entries summarized by the model      3   1,000',
       '2 compressions, 1 by the model',
-      '1 truncated instead · 1 more in vain',
-      '1 held back · 1 failed · made to fit 1 time',
-      '4 requests · 1 not answered · 5,000 tokens read',
-      '600 written · 1 without figures of the provider',
+      '1 truncated instead · 1 discarded · 1 held back',
+      '1 failed · made to fit 1 time',
+      '4 requests · 1 failed · 5,000 tokens read',
+      '600 written · 1 without usage figures',
       'waited 2.0 s',
-      '7 entries as they were in kept.jsonl',
+      '7 original entries in kept.jsonl',
       'Busy. (2 times)',
     ]) {
       expect(text).toContain(words);

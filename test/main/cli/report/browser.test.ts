@@ -220,7 +220,7 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     );
     expect(saved).toEqual(saved.toSorted((a, b) => b - a));
     await sessions.first().locator('summary').click();
-    expect(await sessions.first().innerText()).toContain('given back');
+    expect(await sessions.first().innerText()).toContain('reclaimed');
   });
 
   test('no id breaks in the middle', async () => {

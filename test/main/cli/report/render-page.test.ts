@@ -51,7 +51,7 @@ describe('renderPage', () => {
     };
     const page = await documentOf(longSession(60), { recencyRetention: 2, workingSet });
     expect(page).not.toContain('secret');
-    expect(page).toContain('<span class="badge">Content of the session is hidden</span>');
+    expect(page).toContain('<span class="badge">Session content is hidden</span>');
     expect(page).toContain('by rule: superseded read');
     expect(page).toContain('by rule: unused result');
     expect(page).toContain('<b><bdi>Read</bdi></b> <bdi>#');
@@ -68,7 +68,7 @@ describe('renderPage', () => {
 
   test('says a reason once, and in each row what made it true', async () => {
     const page = await documentOf(longSession(60), { recencyRetention: 2 });
-    expect(page.match(/The file is no longer what the model had read\./g)).toHaveLength(1);
+    expect(page.match(/The file is no longer what the model read\./g)).toHaveLength(1);
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
 
@@ -76,12 +76,12 @@ describe('renderPage', () => {
     const price = modelPrice('claude-sonnet-5')!;
     const priced = await documentOf(longSession(30), { recencyRetention: 2, price });
     expect(priced).toMatch(
-      /<b>\$[\d.]+<\/b> of input with ctxfold, <b class="before">\$[\d.]+<\/b>/,
+      /Input costs <b>\$[\d.]+<\/b> with ctxfold, <b class="before">\$[\d.]+<\/b> without/,
     );
-    expect(priced).toContain('those of claude-sonnet-5, 2026-');
+    expect(priced).toContain('tokens: claude-sonnet-5 (2026-');
     const unpriced = await documentOf(longSession(30), { recencyRetention: 2 });
-    expect(unpriced).toContain('claude-sonnet-4-6, 2026-');
-    expect(unpriced).toContain('It is assumed; --price names another.');
+    expect(unpriced).toContain('Assumed per million tokens: claude-sonnet-4-6 (2026-');
+    expect(unpriced).toContain('; --price sets another.');
   });
 
   test('lets nothing of a hostile session out of its text', async () => {
@@ -105,7 +105,7 @@ describe('renderPage', () => {
   });
 
   test('an empty session has a page, and so has a folder of one', async () => {
-    expect(await documentOf([])).toContain('The transcript holds no entries');
+    expect(await documentOf([])).toContain('The transcript has no entries');
     expect(await folderDocumentOf([[]])).toContain('1 session · 0 model calls');
   });
 });

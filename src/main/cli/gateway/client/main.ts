@@ -107,8 +107,8 @@ function showTotals(all: readonly Conversation[]): void {
   fill(byId('totals'), [
     ['conversations', whole(all.length)],
     ['calls', whole(sum(({ calls }) => calls))],
-    ['input tokens without', whole(without)],
-    ['input tokens with', `${whole(sent)} (${share(without - sent, without)} less)`],
+    ['input tokens without ctxfold', whole(without)],
+    ['input tokens with ctxfold', `${whole(sent)} (${share(without - sent, without)} less)`],
     ['cost of input', dollars(money)],
   ]);
 }
@@ -121,8 +121,8 @@ function showStatus(): void {
   }
   byId('mode-note').textContent =
     mode === 'observe'
-      ? 'requests leave as they came; the figures say what would have been saved'
-      : 'histories are compacted on their way';
+      ? 'requests are forwarded unchanged; the figures show what could be saved'
+      : 'histories are compacted before forwarding';
   fill(byId('passed'), [
     ...Object.entries(passed).map(([reason, count]): [string, string] => [reason, whole(count)]),
     ['failures', whole(failureCount)],
@@ -179,7 +179,7 @@ async function showOriginal(conversation: string, edit: number): Promise<void> {
   const answer = await fetch(`ctxfold/original?${asked}`);
   const place = byId('original');
   place.hidden = false;
-  place.textContent = answer.ok ? await answer.text() : 'This original is not kept any more.';
+  place.textContent = answer.ok ? await answer.text() : 'This original is no longer kept.';
   place.focus();
 }
 
@@ -188,7 +188,7 @@ events.addEventListener('open', () => {
   byId('state').textContent = 'live';
 });
 events.addEventListener('error', () => {
-  byId('state').textContent = 'the gateway does not answer; trying again …';
+  byId('state').textContent = 'the gateway does not answer; retrying …';
 });
 events.addEventListener('status', ({ data }: MessageEvent<string>) => {
   status = JSON.parse(data) as Status;
