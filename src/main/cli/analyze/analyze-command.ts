@@ -34,8 +34,7 @@ Examples:
   ctxfold analyze rollout.jsonl --recency 3 --suggest
   ctxfold analyze sessions --json | jq '.sessions[] | [.file, .tokens.without]'
 
-For a folder, all files below it are tried; files that are not sessions are
-listed with the reason.
+For a folder, all files below it are tried; files that are not sessions are listed with the reason.
 
 ${EXIT_CODES_HELP}`;
 

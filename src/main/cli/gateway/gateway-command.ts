@@ -30,8 +30,8 @@ Examples:
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 my-agent
   OPENAI_BASE_URL=http://127.0.0.1:8787/v1 my-agent
 
-The page is at /ctxfold. On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN;
-requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
+The page is at /ctxfold.
+On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN; requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
 
 ${EXIT_CODES_HELP}`;
 
@@ -40,8 +40,8 @@ Examples:
   ctxfold run -- claude
   ctxfold run --mode compact -- gemini -p "fix the tests"
 
-The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where
-one is already set, the gateway forwards to its URL. ctxfold exits with the exit code of the command.`;
+The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT.
+Where one is already set, the gateway forwards to its URL. ctxfold exits with the exit code of the command.`;
 
 /** Adds the options that both commands have. */
 function addGatewayOptions(command: Command, port: number): Command {

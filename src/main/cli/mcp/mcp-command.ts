@@ -16,8 +16,7 @@ As an entry of a client's configuration:
   { "mcpServers": { "ctxfold": { "command": "npx",
       "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
 
-If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the
-\`sessionId\` of its session.
+If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the \`sessionId\` of its session.
 
 ${EXIT_CODES_HELP}`;
 

@@ -2,7 +2,12 @@
 // the other edit policies. Needs no script.
 
 import type { EditPolicy } from '../../../index.js';
-import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
+import {
+  formatCompact,
+  formatCount,
+  formatNumberOf,
+  formatShare,
+} from '../terminal/text-layout.js';
 import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
@@ -29,7 +34,7 @@ export function cacheSection(page: ReportPage): Markup {
     <p>
       The provider reads the prefix that a call shares with the previous one from its cache, for a
       fraction of the price. An edit before the end is a rewrite: everything after it is paid in
-      full once. ${cold === 0 ? '' : `The cache was cold ${formatCount(cold)} times.`}
+      full once. ${cold === 0 ? '' : `The cache was cold ${formatNumberOf(cold, 'time')}.`}
     </p>
     <ul class="legend">
       <li><i class="swatch full"></i>paid in full</li>

@@ -20,6 +20,10 @@ export interface EditGroup {
 /** What happened and why it was safe, by rule, or rule and reason. */
 const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new Map([
   [
+    'shrink shrunk',
+    ['Results shortened before they were first sent', 'This rewrites nothing that is cached.'],
+  ],
+  [
     'read-write written-later',
     ['Reads of files that were changed later', 'The file is no longer what the model read.'],
   ],

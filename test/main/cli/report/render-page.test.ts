@@ -72,6 +72,18 @@ describe('renderPage', () => {
     expect(page.match(/then <bdi>Write<\/bdi>/g)!.length).toBeGreaterThan(3);
   });
 
+  test('describes shrunk results together, not by the size of one of them', async () => {
+    const output = 'a line that repeats\n'.repeat(200);
+    const entries = [
+      humanText('go'),
+      ...step('b', 'Bash', { command: 'make' }, output),
+      aiContent('.'),
+    ];
+    const page = await documentOf(entries, { session: { edits: 'every-turn' } });
+    expect(page).toContain('<b>Results shortened before they were first sent</b>');
+    expect(page).not.toContain('characters.');
+  });
+
   test('has one figure in dollars, and says whose prices they are', async () => {
     const price = modelPrice('claude-sonnet-5')!;
     const priced = await documentOf(longSession(30), { recencyRetention: 2, price });
