@@ -16,8 +16,7 @@ export const EXIT_CODES_HELP: string = `Exit codes:
   1    unexpected failure
   2    wrong usage
   3    the transcript cannot be read, or its format is unknown
-  4    the session could not be made to fit the context window; the report
-       covers what was played until then
-  5    a compression failed, for example because the model is unreachable or
-       its summary unusable; the report covers what was played until then
-  130  interrupted`;
+  4    the session could not be made to fit the context window
+  5    a compression failed (unreachable model, unusable summary or similar)
+  130  interrupted
+On 4 and 5, what was played until then is reported.`;
