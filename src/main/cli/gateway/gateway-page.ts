@@ -109,8 +109,8 @@ function document(script: string, style: string): string {
         </main>
         <footer>
           <p>
-            Tokens with and without are estimates; input, cache and output are what the provider
-            reported. Content of a conversation is shown only when you open an original.
+            Tokens with and without ctxfold are estimates; input, cache and output are what the
+            provider reported. Content of a conversation is shown only when you open an original.
           </p>
         </footer>
         ${rawElement('script', script)}
