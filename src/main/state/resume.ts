@@ -150,8 +150,8 @@ function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMe
   };
 }
 
-/** Entries taken in between turns of the event loop. */
-const ENTRIES_PER_TURN = 256;
+/** Entries taken in between turns of the event loop: about half a millisecond, and 20 in a process that has just started. */
+const ENTRIES_PER_TURN = 64;
 
 /** What is reported about a state. */
 export type StateReport = StateDivergence | { readonly error: CtxfoldError };
