@@ -107,7 +107,7 @@ function renderBlock(block: BlockExplanation, width: number, paint: Paint): read
 function factsOf(block: BlockExplanation): readonly string[] {
   if (block.rule === 'working-set') {
     return [
-      `sent ${formatNumberOf(block.age, 'time')}, stays for ${formatCount(block.time)}`,
+      `sent ${formatNumberOf(block.age, 'time')}, kept for ${formatCount(block.time)}`,
       `about ${formatCount(block.tokens)} tokens`,
       `${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} tokens needed for an edit`,
     ];

@@ -102,11 +102,11 @@ const VERDICTS: Readonly<Record<number, DensityVerdict>> = {
 };
 
 const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {
-  'no-rule': 'No rule takes it away.',
+  'no-rule': 'No rule removes it.',
   open: 'The call has no result yet.',
-  'no-call': 'It answers no call that is known.',
-  gone: 'A placeholder stands in its place already.',
-  companion: 'It goes with what it belongs to.',
+  'no-call': 'It answers no known call.',
+  gone: 'It is a placeholder already.',
+  companion: 'It is removed with the block that it belongs to.',
 };
 
 const PURPOSES: Readonly<Record<number, CallPurpose>> = {

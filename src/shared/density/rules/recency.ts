@@ -46,8 +46,8 @@ export const RECENCY: DensityRule<RecencyFinding> = {
     };
   },
   say: ({ rank, retained }, { toolName }) =>
-    `Of the results of ${shownToolName(toolName ?? '')} the newest ${retained} stay, ` +
-    `and this is number ${rank}, counted from the newest.`,
+    `The newest ${retained} results of ${shownToolName(toolName ?? '')} are kept, ` +
+    `and this is number ${rank} from the newest.`,
 };
 
 /**

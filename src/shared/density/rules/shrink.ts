@@ -110,8 +110,8 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   },
   say: ({ reason, length, left }) =>
     reason === 'shrunk'
-      ? `The model was not sent it yet, and it is sent with ${left} of its ${length} characters.`
-      : `The model was not sent it yet, and of its ${length} characters none are to be taken.`,
+      ? `It was not sent to the model yet, and is sent with ${left} of its ${length} characters.`
+      : `It was not sent to the model yet, and none of its ${length} characters can be left out.`,
 };
 
 /** Marks the results that recent ones refer to, for as long as the latter would stay themselves. */

@@ -159,35 +159,34 @@ export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: Explained
   const reason = reasonText(finding);
   if (isWaiting && finding.reason === 'aged') return reason;
   if (isWaiting && neededTokens === Infinity)
-    return `${reason} It waits: all results together have few tokens.`;
+    return `${reason} It is not pruned yet: all results together have few tokens.`;
   if (isWaiting) {
     return (
-      `${reason} It waits: results like it would give back ${count(waitingTokens)} tokens together, ` +
-      `and ${count(neededTokens)} would be worth a rewrite of the prompt cache.`
+      `${reason} It is not pruned yet: it and similar results would save ${count(waitingTokens)} tokens, ` +
+      `and rewriting the prompt cache pays from ${count(neededTokens)} on.`
     );
   }
   if (verdict !== 'excerpt' && verdict !== 'placeholder') return reason;
-  return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} takes its place.`;
+  return `${reason} ${verdict === 'excerpt' ? 'An excerpt' : 'A placeholder'} replaces it.`;
 }
 
 function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): string {
-  const sent = `the model was sent it ${times(age)}`;
-  const stays = `it stays for ${modelCalls(time)}`;
+  const lease = `sent ${times(age)}, kept for ${modelCalls(time)}`;
   switch (reason) {
     case 'unsent':
-      return 'The model was not sent it yet.';
+      return 'It was not sent to the model yet.';
     case 'small':
-      return `It is small, with ${count(tokens)} tokens.`;
+      return `It has only ${count(tokens)} tokens.`;
     case 'fresh':
-      return `It is new: ${sent}, and ${stays}.`;
+      return `It is in the working set: ${lease}.`;
     case 'aged':
-      return `It is no longer new, and leaves when others do: ${sent}, and else ${stays}.`;
+      return `It is old enough to be pruned with others: ${lease} otherwise.`;
     case 'expired':
-      return `Its time is over: ${sent}, and ${stays}.`;
+      return `It has left the working set: ${lease}.`;
     case 'repeated':
       return `The same call was made again: ${nameOfCall(by)}.`;
     case 'spent':
-      return `Of its arguments ${count(tokens)} tokens are gone from the file, or were written or read again.`;
+      return `Its arguments have ${count(tokens)} tokens that are no longer in the file, or were written or read again.`;
     case 'read-again':
       return `The same lines were read again by ${nameOfCall(by)}.`;
   }

@@ -64,9 +64,9 @@ describe('renderExplanation', () => {
         '',
         'block 0, tool response: becomes an excerpt',
         '  Bash · b1',
-        '  Its time is over: the model was sent it once, and it stays for 0 model calls.',
-        '  An excerpt takes its place.',
-        '  working-set: expired · sent 1 time, stays for 0 · about 475 tokens',
+        '  It has left the working set: sent once, kept for 0 model calls. An excerpt',
+        '  replaces it.',
+        '  working-set: expired · sent 1 time, kept for 0 · about 475 tokens',
         '  0 of 0 tokens needed for an edit',
         '',
       ].join('\n'),
@@ -75,7 +75,7 @@ describe('renderExplanation', () => {
 
   test('says of what no rule looks at that it stays', () => {
     expect(render(RUN, 0)).toContain(
-      'human · stays as it is\n\nblock 0, text: stays\n  No rule takes it away.\n  none: no-rule\n',
+      'human · stays as it is\n\nblock 0, text: stays\n  No rule removes it.\n  none: no-rule\n',
     );
     expect(render([aiContent([])], 0)).toContain('The entry is empty.');
   });

@@ -71,8 +71,8 @@ describe('SessionRecorder', () => {
     expect(count('working-set')).toBeGreaterThan(0);
     const known = [
       /^read-write: What was read was written later, last by the Write call /,
-      /^recency: Of the results of (?:Read|Write|Bash) the newest 2 stay, /,
-      /^working-set: .* (?:An excerpt|A placeholder) takes its place\.$/,
+      /^recency: The newest 2 results of (?:Read|Write|Bash) are kept, /,
+      /^working-set: .* (?:An excerpt|A placeholder) replaces it\.$/,
     ];
     expect(reasons.filter((reason) => !known.some((form) => form.test(reason)))).toEqual([]);
   });

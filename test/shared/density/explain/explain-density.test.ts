@@ -246,7 +246,7 @@ describe('explainDensity', () => {
     });
     expect(only(explain(1))).toMatchObject({
       ...{ rule: 'recency', reason: 'old', verdict: 'placeholder', rank: 2, retained: 1 },
-      text: 'Of the results of run_shell_command the newest 1 stay, and this is number 2, counted from the newest.',
+      text: 'The newest 1 results of run_shell_command are kept, and this is number 2 from the newest.',
     });
     expect(only(explain(3))).toMatchObject({ reason: 'recent', verdict: 'kept', rank: 1 });
   });
@@ -275,14 +275,16 @@ describe('explainDensity', () => {
       ...{ rule: 'working-set', reason: 'expired', verdict: 'kept', isWaiting: true },
       ...{ age: 2, time: 0 },
     });
-    expect(block.text).toContain('It waits:');
+    expect(block.text).toContain('It is not pruned yet:');
     expect(explain(1).verdict).toBe('kept');
   });
 
   it('tells that it waits as long as there is little', () => {
     const workingSet = { ...RULES, otherCalls: 0, freeTokens: Infinity };
     const { explain } = explainAll(`a:s1 t:s1(${LONG}) a a`, { workingSet });
-    expect(only(explain(1)).text).toContain('It waits: all results together have few tokens.');
+    expect(only(explain(1)).text).toContain(
+      'It is not pruned yet: all results together have few tokens.',
+    );
   });
 
   it.each([-1, 1, 0.5, NaN])('has no explanation of entry %d of one', (index) => {
