@@ -40,7 +40,7 @@ const FORMATS = new Map([
 ] as unknown as [string, MessageFormat<object>][]);
 
 function longTalk(name: string): object[] {
-  if (name === 'opencode') return Array.from({ length: 100 }, staleRead).flat() as object[];
+  if (name === 'opencode') return Array.from({ length: 100 }, staleRead).flat();
   const { talk, more, made } = ADAPTER_SAMPLES.find((sample) => sample.name === name)!;
   const make = (message: unknown): object => (made?.(message) ?? message) as object;
   return Array.from({ length: 60 }, () => [...(talk() as object[]), ...more().map(make)]).flat();

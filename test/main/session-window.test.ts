@@ -147,7 +147,8 @@ function expectCulprit(
   expect(left.get(Number(at))).toBe(largest);
   const { speaker } = history[Number(at)] ?? humanText('');
   expect(name).toContain(speaker);
-  if (speaker === 'human') expect(Number(at)).toBe(newestUserEntry(outlineHistory(history).outline));
+  if (speaker === 'human')
+    expect(Number(at)).toBe(newestUserEntry(outlineHistory(history).outline));
 }
 
 /** Runs a window and holds it to all that it promises. Returns what it resolved to, or threw. */
