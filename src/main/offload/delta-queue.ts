@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
+import { inOrder } from '../../shared/density/index/stretches.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
@@ -126,13 +127,8 @@ export class DeltaQueue {
         }
         return change.contents;
       case 'edit': {
-        const replaced = [...change.replacements].sort(([a], [b]) => a - b);
-        const step: DeltaStep = {
-          kind: 'edit',
-          removals: Int32Array.from(change.removals).sort(),
-          replaced: Int32Array.from(replaced, ([index]) => index),
-        };
-        const contents = replaced.map(([, entry]) => entry);
+        const { contents, ...edit } = inOrder(change);
+        const step: DeltaStep = { kind: 'edit', ...edit };
         this.#changes.push({ contents, edit: { step, after: base } });
         return contents;
       }

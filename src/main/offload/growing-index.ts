@@ -5,13 +5,11 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';
-import { stretchesOfEdit } from '../../shared/density/index/stretches.js';
+import { inOrder, stretchesOfEdit } from '../../shared/density/index/stretches.js';
+import type { UnorderedEdit } from '../../shared/density/index/stretches.js';
 import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { WorkerPoolError } from '../../shared/errors.js';
-
-/** What changed in an edit; indices refer to the history before it. */
-export type IndexedEdit = Pick<DensityResult, 'removals' | 'replacements'>;
 
 /** An index that follows one history. Its plans equal those of an index made from scratch. */
 export class GrowingIndex {
@@ -31,11 +29,8 @@ export class GrowingIndex {
   }
 
   /** Indexes the entries that follow the indexed ones, up to `end`, exclusive. */
-  extend(history: readonly IContent[], end: number = history.length): void {
-    for (let at = this.#index.length; at < end; at += 1) {
-      const entry = history[at];
-      if (entry !== undefined) this.#index.append(entry);
-    }
+  extend(history: readonly IContent[], end?: number): void {
+    this.#index.extend(history, end);
   }
 
   /**
@@ -63,15 +58,14 @@ export class GrowingIndex {
   }
 
   /** Follows an edit of indexed entries. */
-  noteEdit({ removals, replacements }: IndexedEdit): void {
-    const replaced = [...replacements].toSorted(([a], [b]) => a - b);
-    const edited = replaced.map(([entry]) => entry);
+  noteEdit(edit: UnorderedEdit): void {
+    const { removals, replaced, contents } = inOrder(edit);
     const { length } = this.#index;
-    const placeOf = this.#index.placesOf(new Set([...removals, ...edited]));
-    for (const [entry, content] of replaced) this.#index.append(content, placeOf(entry));
-    const removed = Int32Array.from(removals).sort();
-    const left = stretchesOfEdit(length, removed, Int32Array.from(edited));
-    this.#index = this.#index.chosen(left).index;
+    const placeOf = this.#index.placesOf(new Set([...removals, ...replaced]));
+    contents.forEach((content, at) => {
+      this.#index.append(content, placeOf(replaced[at] ?? Infinity));
+    });
+    this.#index = this.#index.chosen(stretchesOfEdit(length, removals, replaced)).index;
   }
 
   /** Follows an edit that shrinks results behind the last answer and changes no other calls or results. */

@@ -131,7 +131,7 @@ class Explainer {
     if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
     // Also index calls if no rule needs them: they tell what their results are.
     const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
-    for (const entry of history) index.append(entry);
+    index.extend(history);
     const { calls, responses, inclusions } = index;
     this.#history = history;
     this.#config = config;

@@ -113,6 +113,12 @@ export class HistoryIndex {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
 
+  /** Appends the entries of a history that follow the indexed ones, up to `end`, exclusive. */
+  extend(history: readonly IContent[], end: number = history.length): void {
+    const isWhole = this.#length === 0 && end === history.length;
+    for (const entry of isWhole ? history : history.slice(this.#length, end)) this.append(entry);
+  }
+
   append({ speaker, blocks }: IContent, place: EntryPlace = 'end'): void {
     const { calls, recency, workingSet, unsent, inclusionSyntaxes } = this.#scope;
     const entry = this.#length;

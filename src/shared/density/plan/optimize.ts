@@ -56,9 +56,7 @@ export function planWithTexts(
   index: HistoryIndex = new HistoryIndex(scopeOfPass(config)),
 ): PlanWithTexts {
   if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
-  for (const entry of index.length === 0 ? history : history.slice(index.length)) {
-    index.append(entry);
-  }
+  index.extend(history);
   const plan = planIndexed(index, config);
   return withTexts(plan, index);
 }
