@@ -132,13 +132,15 @@ export class EditGate {
   #admit(found: FoundEdit, point: LandingPoint): Admission {
     const { isForced, isBatchPoint, tokensBelowStep, toBeCached } = point;
     const { edits, sent, minReclaimTokens, history, cache } = this.#options;
-    const bound = this.#withoutBreakingReasoning(found, isForced);
-    if (bound.firstEntry === Infinity) return HELD;
+    // Most turns hold what they find, which grows with the history: they must not look at all of it.
+    let bound: FoundEdit | undefined;
+    const boundEdit = (): FoundEdit => (bound ??= this.#withoutBreakingReasoning(found, isForced));
     const sentEntries = sent.intactEntries;
+    const shrinking = (): FoundEdit =>
+      this.#withoutBreakingReasoning(found.shrinkingFrom(sentEntries), isForced);
     const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
-    const shrinking = bound.shrinkingFrom(sentEntries);
     const priced = (): PricedEdit => ({
-      result: bound.result,
+      result: boundEdit().result,
       history: history.getRawHistory(),
       sentEntries,
       countedTokens,
@@ -148,7 +150,7 @@ export class EditGate {
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
       const entry = belowStepFrom(priced(), tokensBelowStep, above);
-      return admitted(found, bound.limitedTo({ entry, block: 0 }), 'price-step');
+      return admitted(found, boundEdit().limitedTo({ entry, block: 0 }), 'price-step');
     }
     const tokensOf = (edit: DensityResult): number =>
       reclaimedTokens(edit, history.getRawHistory(), countedTokens);
@@ -159,14 +161,24 @@ export class EditGate {
       // Shrinking unsent results is free, so it must not help to pay for the rest.
       reclaimedTokens: () =>
         // Between batches the sum is not needed, and held edits are not materialized.
-        isBatchPoint ? tokensOf(bound.result) - tokensOf(shrinking.result) : 0,
+        isBatchPoint ? tokensOf(boundEdit().result) - tokensOf(shrinking().result) : 0,
       minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
       worthwhileFrom: () => worthwhileFrom({ ...priced(), spendable: this.#options.spendable?.() }),
     });
-    if (decision.verdict === 'hold') return admitted(found, shrinking, 'unsent');
-    const entry = decision.verdict === 'land-from' ? decision.entry : sentEntries;
-    const landing = decision.verdict === 'land' ? bound : bound.limitedTo({ entry, block: 0 });
-    return admitted(found, landing, decision.reason);
+    switch (decision.verdict) {
+      case 'hold':
+        return admitted(found, shrinking(), 'unsent');
+      case 'unsent-only': {
+        const unsent = found.limitedTo({ entry: sentEntries, block: 0 });
+        return admitted(found, this.#withoutBreakingReasoning(unsent, isForced), decision.reason);
+      }
+      case 'land-from': {
+        const from = boundEdit().limitedTo({ entry: decision.entry, block: 0 });
+        return admitted(found, from, decision.reason);
+      }
+      case 'land':
+        return admitted(found, boundEdit(), decision.reason);
+    }
   }
 
   #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {

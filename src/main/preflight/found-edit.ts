@@ -1,6 +1,6 @@
 // An edit found by a preflight, of which a part may land: either a pass's plan, materialized only on demand, or the result of a
-// custom strategy. Limiting an edit keeps calls and responses together (both go or neither does), and looks only at the entries
-// that the edit names.
+// custom strategy. Limiting an edit keeps calls and responses together (both go or neither does). A plan whose edits are held
+// grows with the history, so limiting it costs what is left, not what is held.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -21,7 +21,7 @@ import { firstEditedIndex } from './reasoning-policy.js';
 export interface FoundEdit {
   /** The first entry that it edits; `Infinity` if it edits none. */
   readonly firstEntry: number;
-  /** Number of entries that it edits. */
+  /** Number of its edits: rows of a plan, entries of a strategy's result. */
   readonly size: number;
   readonly result: DensityResult;
   /** The part that changes nothing in front of a place; the same object if that is all of it. */
@@ -77,9 +77,7 @@ export class PlannedEdit implements FoundEdit {
   }
 
   get size(): number {
-    const entries = new Set<number>();
-    for (const row = new PlanCursor(this.#plan); !row.isAtEnd; row.next()) entries.add(row.entry);
-    return entries.size;
+    return this.#plan.length / ROW_LENGTH;
   }
 
   get result(): DensityResult {
@@ -164,11 +162,14 @@ export function limitPlan(
   settings: PassSettings,
   texts: readonly string[] = [],
 ): DensityPlan {
-  const held = heldEntries(editsOfPlan(plan, history), history, place, () => {
-    const rows = rowsOf(plan, (entry) => entry === place.entry);
+  const rest = rowsFrom(plan, place.entry);
+  const edits = editsOfPlan(rest, history);
+  const heldIds = lostIds(plan.subarray(0, plan.length - rest.length), history, allLostIds(edits));
+  const held = heldEntries(edits, heldIds, history, place, () => {
+    const rows = rowsOf(rest, (entry) => entry === place.entry);
     return materializeDensityPlan(rows, history, settings, texts).replacements.get(place.entry);
   });
-  return held.size === 0 ? plan : rowsOf(plan, (entry) => !held.has(entry));
+  return held.size === 0 ? rest : rowsOf(rest, (entry) => !held.has(entry));
 }
 
 /**
@@ -184,15 +185,18 @@ export function limitResult(
   const edits = editedIndices(result).map((index) => {
     return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
   });
-  const held = heldEntries(edits, history, place, () => replacements.get(place.entry));
-  if (held.size === 0) return result;
-  return partOfResult(result, (entry) => !held.has(entry), settings);
+  const rest = edits.filter(({ index }) => index >= place.entry);
+  const heldIds = allLostIds(edits.filter(({ index }) => index < place.entry));
+  const held = heldEntries(rest, heldIds, history, place, () => replacements.get(place.entry));
+  if (held.size === 0 && rest.length === edits.length) return result;
+  return partOfResult(result, (entry) => entry >= place.entry && !held.has(entry), settings);
 }
 
 /** Returns the part of a plan that only shrinks results, from an entry on. Entries with other edits are left out. */
 function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
-  const shrunk = shrunkEntries(plan, fromEntry);
-  return rowsOf(plan, (entry) => shrunk.has(entry));
+  const rest = rowsFrom(plan, fromEntry);
+  const shrunk = shrunkEntries(rest);
+  return rowsOf(rest, (entry) => shrunk.has(entry));
 }
 
 /** Like `shrinkingPart`, for a strategy's result; empty if that has no rows. */
@@ -201,15 +205,14 @@ function shrinkingPartOfResult(
   fromEntry: number,
   settings: PassSettings,
 ): DensityResult {
-  const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN, fromEntry);
+  const shrunk = shrunkEntries(rowsFrom(result.rows ?? EMPTY_PLAN, fromEntry));
   return partOfResult(result, (entry) => shrunk.has(entry), settings);
 }
 
-function shrunkEntries(plan: DensityPlan, fromEntry: number): ReadonlySet<number> {
+function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   const shrunk = new Set<number>();
   const others = new Set<number>();
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-    if (row.entry < fromEntry) continue;
     (row.action === ACTION.shrink ? shrunk : others).add(row.entry);
   }
   for (const entry of others) shrunk.delete(entry);
@@ -227,6 +230,17 @@ function partOfResult(
   if (rows === undefined) return { removals, replacements, metadata };
   const { texts } = madeBy(result) ?? { texts: [] };
   return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
+}
+
+/** The rows of an entry and of those behind it, in the same memory; the same object if these are all. */
+function rowsFrom(plan: DensityPlan, entry: number): DensityPlan {
+  let [low, high] = [0, plan.length / ROW_LENGTH];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((plan[middle * ROW_LENGTH] ?? Infinity) < entry) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? plan : plan.subarray(low * ROW_LENGTH);
 }
 
 /** The rows of the wanted entries. */
@@ -253,9 +267,7 @@ function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly 
     const { entry: index } = row;
     const lost: string[] = [];
     for (; row.entry === index; row.next()) {
-      const isDropped = row.action === ACTION.drop || row.action === ACTION.companion;
-      const block = isDropped ? history[index]?.blocks[row.block] : undefined;
-      const callId = block && callIdOf(block);
+      const callId = lostId(row, history);
       if (callId !== undefined) lost.push(callId);
     }
     edits.push({ index, lostCallIds: lost });
@@ -263,26 +275,56 @@ function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly 
   return edits;
 }
 
+function allLostIds(edits: readonly EntryEdit[]): ReadonlySet<string> {
+  return new Set(edits.flatMap(({ lostCallIds: ids }) => ids));
+}
+
+/** Those of the wanted call ids that a plan removes anything of. Few parts of an edit remove calls, so it is rarely read. */
+function lostIds(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  wanted: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const lost = new Set<string>();
+  if (wanted.size === 0) return lost;
+  for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
+    const callId = lostId(row, history);
+    if (callId !== undefined && wanted.has(callId)) lost.add(callId);
+  }
+  return lost;
+}
+
+/** The id of the call of which a row removes anything. */
+function lostId(row: PlanCursor, history: readonly IContent[]): string | undefined {
+  if (row.action !== ACTION.drop && row.action !== ACTION.companion) return undefined;
+  const block = history[row.entry]?.blocks[row.block];
+  return block && callIdOf(block);
+}
+
 /**
- * The entries whose edits would change something in front of the place, and those that share a call with one of them.
+ * The entries whose edits would change something in front of the place, and those that share a call with an edit in front.
  *
+ * @param edits the edits of the place's entry and of those behind it
+ * @param heldIds ids of the calls of which edits in front of that entry remove anything
  * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed
  */
 function heldEntries(
   edits: readonly EntryEdit[],
+  heldIds: ReadonlySet<string>,
   history: readonly IContent[],
   place: Place,
   afterAtPlace: () => IContent | undefined,
 ): ReadonlySet<number> {
   const isBehind = ({ index }: EntryEdit): boolean => {
-    if (index !== place.entry) return index > place.entry;
-    if (place.block === 0) return true;
+    if (index > place.entry || place.block === 0) return true;
     const after = afterAtPlace();
     const kept = history[index]?.blocks.slice(0, place.block);
     return after !== undefined && kept?.every((block, at) => block === after.blocks[at]) === true;
   };
-  const closed = edits.filter((edit) => !isBehind(edit));
-  if (closed.length === 0) return new Set();
+  const isHeld = (edit: EntryEdit): boolean =>
+    !isBehind(edit) || edit.lostCallIds.some((callId) => heldIds.has(callId));
+  const held = edits.filter(isHeld);
+  if (held.length === 0) return new Set();
   const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) {
@@ -292,13 +334,13 @@ function heldEntries(
     }
   }
   // The list grows while it is walked.
-  for (const { lostCallIds: callIds } of closed) {
+  for (const { lostCallIds: callIds } of held) {
     for (const callId of callIds) {
-      closed.push(...(byCall.get(callId) ?? []));
+      held.push(...(byCall.get(callId) ?? []));
       byCall.delete(callId);
     }
   }
-  return new Set(closed.map(({ index }) => index));
+  return new Set(held.map(({ index }) => index));
 }
 
 /** One id may occur several times in an entry: it is lost if it occurs less often than before. */

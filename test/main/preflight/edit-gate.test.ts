@@ -1,0 +1,66 @@
+// What the decision about an edit reads of a history: most of an edit may be held for as long as the session lasts.
+
+import { describe, expect, it } from 'vitest';
+
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { EditGate } from '../../../src/main/preflight/edit-policy.js';
+import { PlannedEdit } from '../../../src/main/preflight/found-edit.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
+import { historyOf } from '../../support/notation.js';
+
+const PASS = {
+  workspaceRoot: '/w',
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: false,
+  recencyRetention: 1,
+};
+
+/** Ten reads that writes have superseded. */
+const STALE = Array.from({ length: 10 }, (_, at) => {
+  const file = `(${String(at)}.ts)`;
+  return `a:*s${at}00,r${at}01${file} t:r${at}01 a:w${at}02${file} t:w${at}02`;
+}).join(' ');
+
+/** Counts the reads of each entry. */
+function watched(entries: readonly IContent[], reads: Set<number>): readonly IContent[] {
+  return new Proxy(entries, {
+    get: (target, key, receiver) => {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads.add(Number(key));
+      return Reflect.get(target, key, receiver) as unknown;
+    },
+  });
+}
+
+describe('EditGate', () => {
+  it.each([
+    ['auto', 'keep'],
+    ['auto', 'forbid-edits'],
+    ['batched', 'forbid-edits'],
+    ['append-only', 'keep'],
+    ['append-only', 'forbid-edits'],
+    ['at-birth', 'keep'],
+    ['at-birth', 'forbid-edits'],
+  ] as const)('does not look at what it holds: %s, %s', (edits, reasoning) => {
+    const entries = historyOf(`h ${STALE} h`);
+    const reads = new Set<number>();
+    const history = watched(entries, reads);
+    const { plan } = planWithTexts(entries, PASS);
+    const found = new PlannedEdit(plan, history, PASS, [], () => undefined);
+    expect(found.size).toBe(20);
+    const gate = new EditGate({
+      edits,
+      reasoning,
+      minReclaimTokens: 0,
+      history: { getRawHistory: () => history, countedTokens: () => 1 },
+      logger: SILENT_LOGGER,
+      sent: { intactEntries: entries.length - 1, isCacheCold: false },
+      cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
+      isReasoningUnset: true,
+    });
+    const { reason, isWhole } = gate.admit(found, { isForced: false, isBatchPoint: false });
+    expect({ reason, isWhole }).toEqual({ reason: undefined, isWhole: false });
+    expect([...reads].filter((index) => index < entries.length - 1)).toEqual([]);
+  });
+});
