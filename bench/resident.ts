@@ -43,6 +43,7 @@ const LATER_MS = 50;
 const BUSY_WARM = 'turn of 5, back to back, busy';
 const BUSY = 'turn of 5, all at once, busy';
 const POSTED = 'five entries posted to a thread that answers, busy';
+const COUNTED = 'five entries added and counted, no window, busy';
 const BUSY_APART = 'turn of 5, one by one, busy';
 const WAITING = 'the waits of such a turn alone, busy';
 const AT_ONCE = 'window, entry just now, wall';
@@ -93,6 +94,8 @@ export async function measureResident({ sizes, cloneMs }: ScopeContext): Promise
     const player = new TurnPlayer(session, followingOf(entries));
     await player.window();
     await measureTurns(player, add);
+    add(COUNTED, median(await busyOfCounts(player, session)), TURNS);
+    await player.window();
     await measureWindows(player, add, entries >= LONG_GOAL_ENTRIES);
     const passes = compactor.stats().residentPasses;
     check(passes >= TURNS + WARM_UP_TURNS, `the worker answered ${passes} passes`);
@@ -172,6 +175,19 @@ async function measureTurns(player: TurnPlayer, add: AddMeasurement): Promise<vo
     waiting.push((await timeTurn(waitAsInTurn)).busyMs);
   }
   add(WAITING, median(waiting), WAITS_ALONE);
+}
+
+/** What a turn takes that has nothing to decide: entries are checked and posted, and their counts arrive. */
+async function busyOfCounts(player: TurnPlayer, session: Session): Promise<readonly number[]> {
+  const busy: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const time = await timeThread(() => {
+      player.arriveTogether();
+      return session.history.waitForTokenUpdates();
+    }, BETWEEN_TURNS_MS);
+    busy.push(time.busyMs);
+  }
+  return busy;
 }
 
 /** What no turn can go below that has a thread look at its entries: one message there, and one back. */
