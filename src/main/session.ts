@@ -47,6 +47,7 @@ import { findOriginal, keepOriginals } from './state/state-keeper.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
+import { packedTokensOf } from './tokens/packed-tokens.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 
@@ -166,10 +167,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return landed + thrownAway === 0 ? costs.report : { ...costs.report, summaries: ahead.counts };
   }
 
-  /**
-   * What this session has decided and learned, as plain JSON. Given this and the entries that were added, `createSession`
-   * continues from here in any process.
-   */
+  /** What this session has decided and learned: with it and the added entries, `createSession` continues in any process. */
   snapshot(): SessionState {
     const { history, calibration } = this.#parts;
     const { journal, modelName } = history;
@@ -177,7 +175,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return sealState({
       digests: journal.digest.digests,
       journal: journal.packed,
-      tokens: history.getRawHistory().map((entry) => history.countedTokens(entry)),
+      packedTokens: packedTokensOf(history),
       at: Date.now(),
       memory: this.#preflight.memory,
       model: learned === undefined ? null : { name: modelName ?? null, ...learned },

@@ -4,7 +4,9 @@ import { crc32 } from 'node:zlib';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
-import { ByteReader, ByteWriter, fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
+import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
+import type { KnownTokens } from '../tokens/token-ledger.js';
+import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { HistoryDigests } from './history-digest.js';
 
 /** The format version that this library writes and reads. */
@@ -44,29 +46,31 @@ export interface OpenState {
   readonly digests: HistoryDigests;
   readonly journal: PackedJournal;
   /** Tokens by entry; `undefined` if unknown. */
-  readonly tokens: readonly (number | undefined)[];
+  readonly tokens: KnownTokens;
   readonly at: number;
   readonly memory: SessionMemory;
   readonly model: ModelMemory | null;
 }
 
-/** Packs a state. */
+/**
+ * Packs a state.
+ *
+ * @param state `packedTokens` as `packedTokensOf` returns them
+ */
 export function sealState({
   digests,
   journal,
-  tokens,
+  packedTokens,
   at,
   memory,
   model,
-}: OpenState): SessionState {
-  const packed = new ByteWriter();
-  for (const count of tokens) packed.number(count === undefined ? 0 : count + 1);
+}: Omit<OpenState, 'tokens'> & { readonly packedTokens: Uint8Array }): SessionState {
   const { entries, bytes, places } = digests;
   const state = {
     version: STATE_VERSION,
     history: { entries, bytes: toBase64(bytes), places: toBase64(places) },
     journal: { records: toBase64(journal.bytes), texts: [...journal.texts] },
-    tokens: toBase64(packed.view()),
+    tokens: toBase64(packedTokens),
     at,
     memory,
     model,
@@ -121,16 +125,10 @@ function readState({ history, journal, tokens, at, memory, model }: SessionState
   if (!journal.texts.every((text) => typeof text === 'string')) {
     throw new TypeError('Expected texts.');
   }
-  const packed = new ByteReader(fromBase64(tokens));
-  const counts: (number | undefined)[] = [];
-  while (!packed.isAtEnd) {
-    const number = packed.number();
-    counts.push(number === 0 ? undefined : number - 1);
-  }
   return {
     digests,
     journal: { bytes: fromBase64(journal.records), texts: journal.texts },
-    tokens: counts,
+    tokens: unpackTokens(fromBase64(tokens)),
     at: count(at),
     memory: readMemory(memory),
     model: model && readModel(model),

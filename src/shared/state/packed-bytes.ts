@@ -19,6 +19,15 @@ export class ByteWriter {
     this.byte(left);
   }
 
+  /** Removes the last numbers. */
+  dropNumbers(count: number): void {
+    for (let left = count; left > 0; left -= 1) {
+      // A number ends with the only one of its bytes below 0x80.
+      do this.#length -= 1;
+      while ((this.#bytes[this.#length - 1] ?? 0) >= 0x80);
+    }
+  }
+
   byte(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#length] = value;

@@ -1,0 +1,78 @@
+// The tokens of a history's entries as bytes, for saved states. A state is saved with every turn, so that only what changed
+// since the last one is packed.
+
+import { ByteReader, ByteWriter } from '../../shared/state/packed-bytes.js';
+import type { HistoryChange } from '../history-change.js';
+import type { HistoryService } from '../history-service.js';
+import type { KnownTokens } from './token-ledger.js';
+
+const PACKED = new WeakMap<HistoryService, PackedTokens>();
+
+/** Returns for each entry 0 if it is not counted, else one more than its tokens. The bytes are valid until the next call. */
+export function packedTokensOf(history: HistoryService): Uint8Array {
+  let packed = PACKED.get(history);
+  if (packed === undefined) {
+    packed = new PackedTokens(history);
+    PACKED.set(history, packed);
+  }
+  return packed.bytes;
+}
+
+class PackedTokens {
+  readonly #history: HistoryService;
+  readonly #bytes = new ByteWriter();
+  /** Length of the prefix that `#bytes` holds. All of its entries are counted. */
+  #entries = 0;
+
+  constructor(history: HistoryService) {
+    this.#history = history;
+    history.watch((change) => {
+      const kept = Math.min(this.#entries, unchangedEntries(change));
+      this.#bytes.dropNumbers(this.#entries - kept);
+      this.#entries = kept;
+    });
+  }
+
+  get bytes(): Uint8Array {
+    const entries = this.#history.getRawHistory();
+    let tokens: number | undefined;
+    const next = (at: number): number | undefined => {
+      const entry = entries[at];
+      return entry && this.#history.countedTokens(entry);
+    };
+    while ((tokens = next(this.#entries)) !== undefined) {
+      this.#bytes.number(tokens + 1);
+      this.#entries += 1;
+    }
+    if (this.#entries === entries.length) return this.#bytes.view();
+    const all = new ByteWriter();
+    all.bytes(this.#bytes.view());
+    for (let at = this.#entries; at < entries.length; at += 1) all.number((next(at) ?? -1) + 1);
+    return all.view();
+  }
+}
+
+/** Number of entries in front of whatever a change replaced or removed. */
+function unchangedEntries(change: HistoryChange): number {
+  if (change.kind === 'append') return Infinity;
+  if (change.kind !== 'edit') return 0;
+  let first = Infinity;
+  for (const index of change.removals) first = Math.min(first, index);
+  for (const index of change.replacements.keys()) first = Math.min(first, index);
+  return first;
+}
+
+/**
+ * Returns the tokens by entry.
+ *
+ * @throws RangeError if the bytes end within a number, or a number is too large.
+ */
+export function unpackTokens(bytes: Uint8Array): KnownTokens {
+  const packed = new ByteReader(bytes);
+  const tokens: (number | undefined)[] = [];
+  while (!packed.isAtEnd) {
+    const number = packed.number();
+    tokens.push(number === 0 ? undefined : number - 1);
+  }
+  return tokens;
+}
