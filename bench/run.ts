@@ -14,6 +14,7 @@ import { measureMemory } from './memory.js';
 import { measureOpening } from './opening.js';
 import { measurePeers } from './peers.js';
 import { measureResidentMemory } from './resident-memory.js';
+import { measurePolicies } from './policies.js';
 import { measureResidentSessions } from './resident-sessions.js';
 import { measureResidentThreshold } from './resident-threshold.js';
 import { measureResident } from './resident.js';
@@ -44,6 +45,7 @@ const SCOPES: Readonly<
   resident: measureResident,
   'resident-memory': measureResidentMemory,
   'resident-sessions': measureResidentSessions,
+  policies: measurePolicies,
   threshold: measureResidentThreshold,
   state: measureState,
   'cold-start': measureColdStart,
