@@ -4,9 +4,10 @@ import { crc32 } from 'node:zlib';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
+import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
-import type { KnownTokens } from '../tokens/token-ledger.js';
 import { unpackTokens } from '../tokens/packed-tokens.js';
+import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
 
 /** The format version that this library writes and reads. */
@@ -30,7 +31,7 @@ export interface SessionState {
   readonly memory: SessionMemory;
   /** What was learned about the model. */
   readonly model: ModelMemory | null;
-  /** CRC of everything else, as JSON. */
+  /** CRC of everything else. The order of keys does not matter: databases such as PostgreSQL (`jsonb`) change it. */
   readonly checksum: number;
 }
 
@@ -75,7 +76,7 @@ export function sealState({
     memory,
     model,
   } as const;
-  return { ...state, checksum: checksumOf(state) };
+  return { ...state, checksum: stateChecksum(state) };
 }
 
 /**
@@ -92,10 +93,11 @@ export function openState(given: unknown): OpenState {
       'STATE_TOO_NEW',
     );
   }
-  const { checksum, ...rest } = given;
-  if (version !== STATE_VERSION || checksum !== checksumOf(rest)) throw brokenState();
   try {
-    return readState(rest as unknown as SessionState);
+    if (version !== STATE_VERSION || given['checksum'] !== stateChecksum(given)) {
+      throw new TypeError('Expected another checksum.');
+    }
+    return readState(given as unknown as SessionState);
   } catch (cause) {
     throw brokenState({ cause: asError(cause) });
   }
@@ -110,8 +112,9 @@ export function brokenState(options?: ErrorOptions): CtxfoldError {
   );
 }
 
-function checksumOf(state: object): number {
-  return crc32(JSON.stringify(state));
+/** The checksum of a state, with or without one. */
+export function stateChecksum(state: Readonly<Record<string, unknown>>): number {
+  return crc32(textOfFields(state, 'checksum'));
 }
 
 /** The checksum detects damage, not malice, so numbers are validated wherever something relies on them. */
@@ -131,7 +134,7 @@ function readState({ history, journal, tokens, at, memory, model }: SessionState
     tokens: unpackTokens(fromBase64(tokens)),
     at: count(at),
     memory: readMemory(memory),
-    model: model && readModel(model),
+    model: model === null ? null : readModel(model),
   };
 }
 
@@ -150,19 +153,25 @@ function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory
       rewrites: count(costs.rewrites),
       compacted: tally(costs.compacted),
       uncompacted: tally(costs.uncompacted),
-      dollars: costs.dollars && readDollars(costs.dollars),
+      dollars: readDollars(costs.dollars ?? null),
     },
     passes: { nextPoint: count(passes.nextPoint), isSettled: passes.isSettled },
     floorTokens: finite(floorTokens),
-    request: request && {
-      addedSince: count(request.addedSince),
-      countedTokens: request.countedTokens === null ? null : count(request.countedTokens),
-      pendingTokens: count(request.pendingTokens),
-    },
+    request: request === null ? null : readRequest(request),
   };
 }
 
-function readDollars({ with: left, without, rules }: DollarMemory): DollarMemory {
+function readRequest({ addedSince, countedTokens, pendingTokens }: RequestMemory): RequestMemory {
+  return {
+    addedSince: count(addedSince),
+    countedTokens: countedTokens === null ? null : count(countedTokens),
+    pendingTokens: count(pendingTokens),
+  };
+}
+
+function readDollars(dollars: DollarMemory | null): DollarMemory | null {
+  if (dollars === null) return null;
+  const { with: left, without, rules } = dollars;
   return {
     with: count(left),
     without: count(without),

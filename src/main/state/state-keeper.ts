@@ -208,7 +208,11 @@ function responseOf(json: string | undefined, callId: string): ToolResponseBlock
   if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
     return undefined;
   const entry: unknown = { speaker: 'tool', blocks: [block] };
-  assertIngestible(entry, 0);
+  try {
+    assertIngestible(entry, 0);
+  } catch {
+    return undefined;
+  }
   const [response] = entry.blocks;
   return response?.type === 'tool_response' ? response : undefined;
 }

@@ -1,5 +1,5 @@
-// Canonical texts of entries: equal for values that are equal as JSON, regardless of the order of keys. For hashes and
-// comparisons between processes.
+// Canonical texts: equal for values that are equal as JSON, regardless of the order of keys. For hashes and comparisons between
+// processes.
 
 import type { ContentBlock, IContent } from '../content.js';
 
@@ -17,7 +17,8 @@ export function textOfEntry({ speaker, blocks }: IContent): string {
   return text;
 }
 
-function textOfFields(record: Readonly<Record<string, unknown>>, without?: string): string {
+/** The canonical text of an object's fields. @param without a field to omit */
+export function textOfFields(record: Readonly<Record<string, unknown>>, without?: string): string {
   let text = '{';
   for (const key of sortedKeys(record)) {
     const value = record[key];
