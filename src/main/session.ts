@@ -39,11 +39,11 @@ import type {
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { RestoredResponse } from './removal-log/restore.js';
 import type { Settings } from './settings/settings.js';
-import { switchToState, startHistory } from './state/resume.js';
+import { findOriginal } from './state/find-original.js';
+import { startOver, switchToState } from './state/resume.js';
 import type { StateReport, HistoryStartOptions } from './state/resume.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
-import { findOriginal, keepOriginals } from './state/state-keeper.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
@@ -69,8 +69,6 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
-  /** Calls whose results were removed since the state was last saved. */
-  readonly #removedCallIds = new Set<string>();
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -123,8 +121,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const options = readCall(promptId, given, pendingTokens);
     assertString('source', source);
     const details = { promptId, source, pendingTokens, ...options };
-    const ended = this.#underWay.then(() => this.#prepare(details));
-    this.#underWay = ended.catch(() => undefined);
+    const ended = this.#next(() => this.#prepare(details));
     return abortable(ended, options.signal);
   }
 
@@ -184,15 +181,16 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Replaces the history by other entries, keeping the state of their longest common prefix; `stateDiverged` reports where they
-   * differ.
+   * differ. Waits for a running preflight. Nothing must be added until it resolves.
+   *
+   * @throws as `history.addAll` does; the history is unchanged then.
    */
-  async goOnWith(entries: readonly IContent[]): Promise<void> {
-    const about = { state: this.snapshot(), given: entries, ...this.#startOptions };
-    this.history.clear();
-    const { memory, taken, report } = await startHistory(this.history, about);
-    if (memory !== undefined) this.#adopt(memory);
-    this.history.addAll(entries.slice(taken));
-    if (report !== undefined) this.reportState(report);
+  goOnWith(entries: readonly IContent[]): Promise<void> {
+    return this.#next(async () => {
+      const about = { state: this.snapshot(), given: entries, ...this.#startOptions };
+      const report = await startOver(this.history, about, this.#adopt);
+      if (report !== undefined) this.reportState(report);
+    });
   }
 
   /** Emits that a state was of little or no use. */
@@ -303,6 +301,13 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.notify('cacheMissed', missed);
   }
 
+  /** Runs something once what is under way has ended. */
+  #next<Result>(run: () => Promise<Result>): Promise<Result> {
+    const ended = this.#underWay.then(run);
+    this.#underWay = ended.catch(() => undefined);
+    return ended;
+  }
+
   #prepare(details: PreflightDetails): Promise<PreflightResult> {
     const { promptId, pendingTokens, source, signal } = details;
     signal?.throwIfAborted();
@@ -327,17 +332,13 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { keeper } = this.#parts;
     const { history } = this;
     if (keeper === undefined) return false;
-    const outcome = await keeper.save(this.snapshot(), history.journal.digest.names);
-    if (outcome === 'kept')
-      keepOriginals(keeper, history.journal.added ?? [], this.#removedCallIds);
-    this.#removedCallIds.clear();
+    const outcome = await keeper.save(this.snapshot(), history.journal);
     if (typeof outcome === 'string') return false;
-    const about = { state: outcome.overtakenBy, ...this.#startOptions };
-    const hasSwitched = await switchToState(history, about, (former) => {
-      this.#adopt(former);
-    });
+    const { keptEntries: sharedEntries } = keeper;
+    const about = { state: outcome.overtakenBy, sharedEntries, ...this.#startOptions };
+    const hasSwitched = await switchToState(history, about, this.#adopt);
     // The winner's state is of another history: save this one over it.
-    if (!hasSwitched) await keeper.save(this.snapshot(), history.journal.digest.names);
+    if (!hasSwitched) await keeper.save(this.snapshot(), history.journal);
     return hasSwitched;
   }
 
@@ -346,15 +347,11 @@ export class Session extends SafeEmitter<SessionEvents> {
     return { calibration, toolCatalog: densityOptions.toolCatalog };
   }
 
-  #adopt(former: SessionMemory): void {
-    this.#parts = createParts({
-      ...this.#parts,
-      ...this.#parts.edits,
-      wasSentBefore: false,
-      former,
-    });
+  readonly #adopt = (former: SessionMemory): void => {
+    const { edits } = this.#parts;
+    this.#parts = createParts({ ...this.#parts, ...edits, wasSentBefore: false, former });
     this.#preflight = new Preflight(this.#parts);
-  }
+  };
 
   async #runSteps<Result>(steps: Steps<Result>): Promise<Result> {
     this.history.assertOpen();
@@ -380,10 +377,11 @@ export class Session extends SafeEmitter<SessionEvents> {
     else if (step === 'compressed') this.notify(step, event);
     else this.notify(step, event);
     const isHeard = this.listenerCount('removed') > 0;
-    if (!isHeard && this.#parts.keeper === undefined) return;
+    const { keeper } = this.#parts;
+    if (!isHeard && keeper === undefined) return;
     const removed = this.#removed.ofStep(report, this.history.getRawHistory());
     if (!removed) return;
-    for (const callId of removed.callIds) this.#removedCallIds.add(callId);
+    keeper?.noteRemoved(removed.callIds);
     if (isHeard) this.notify('removed', { step, ...removed });
   }
 

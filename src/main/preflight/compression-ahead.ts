@@ -40,14 +40,23 @@ export class CompressionAhead {
   readonly #parts: SessionParts;
   #job: Job | undefined;
   #failure: Error | undefined;
-  #landed = 0;
-  #thrownAway = 0;
+  #landed: number;
+  #thrownAway: number;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    const { landed = 0, thrownAway = 0 } = parts.former?.summaries ?? {};
+    this.#landed = landed;
+    this.#thrownAway = thrownAway;
+  }
+
+  /** The counts for a later session of this history. One that is being made dies with the process. */
+  get memory(): SummaryCounts {
+    const { landed, thrownAway } = this.counts;
+    return { landed, thrownAway: this.#job === undefined ? thrownAway : thrownAway + 1 };
   }
 
   get counts(): SummaryCounts {

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
-import { elementAt } from '../../shared/misuse.js';
+import { assertArray, elementAt } from '../../shared/misuse.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
@@ -140,13 +140,15 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
 }
 
 /** What stays valid of a session's memory when its history has changed. */
-function memoryOf({ sent, costs, passes }: SessionMemory, fold: Fold): SessionMemory {
+function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
+  const { sent, costs, passes, summaries } = memory;
   return {
     sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
     costs,
     passes: { ...passes, isSettled: false },
     floorTokens: 0,
     request: null,
+    summaries,
   };
 }
 
@@ -243,24 +245,33 @@ function adoptMemory(
   return { ...memory, sent: { ...sent, idleMs } };
 }
 
+export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {
+  /** Number of added entries that a usable state agrees with, unless it is shorter: with others, it is of another branch. */
+  readonly sharedEntries: number;
+}
+
 /**
  * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
  * nothing added meanwhile is lost.
  *
  * @param onSwitch gets the session's memory before entries that the state does not cover are added: to the other process they
  *   are new
- * @returns `false`, without effect, if the state is not usable
+ * @returns `false`, without effect, if the state is not usable, or the history was cleared meanwhile
+ * @throws CtxfoldError `CLOSED`, without effect, if it was closed.
  */
 export async function switchToState(
   history: HistoryService,
-  options: Omit<HistoryStartOptions, 'given'>,
+  { sharedEntries, ...options }: SwitchOptions,
   onSwitch: (memory: SessionMemory) => void,
 ): Promise<boolean> {
-  const given = history.journal.added ?? [];
+  const former = history.journal;
+  const given = former.added ?? [];
   const all = { ...options, given };
   const read = await readStateFor(history, all);
-  if ('report' in read) return false;
-  const { journal, entries, tokens, taken } = read.resumed;
+  history.assertOpen();
+  if ('report' in read || history.journal !== former) return false;
+  const { journal, entries, tokens, taken, divergence } = read.resumed;
+  if (divergence?.reason === 'edited' && divergence.entry < sharedEntries) return false;
   // The list has grown if something was added meanwhile.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
@@ -273,6 +284,35 @@ export async function switchToState(
   onSwitch(adoptMemory(history, read, all));
   history.addAll(rest);
   return true;
+}
+
+/**
+ * Replaces a history by other entries, which continue from a state as far as that covers them.
+ *
+ * @param onStart gets the memory of a usable state before entries that it does not cover are added
+ * @throws without effect, TypeError for an entry that a history cannot hold, or CtxfoldError `CLOSED`.
+ */
+export async function startOver(
+  history: HistoryService,
+  options: HistoryStartOptions,
+  onStart: (memory: SessionMemory) => void,
+): Promise<StateReport | undefined> {
+  const { given } = options;
+  await inTurns(assertAllIngestible(given));
+  history.assertOpen();
+  history.clear();
+  const { memory, taken, report } = await startHistory(history, options);
+  if (memory !== undefined) onStart(memory);
+  await addInTurns(history, given, taken);
+  return report;
+}
+
+function* assertAllIngestible(given: readonly IContent[]): Generator<void, void, undefined> {
+  assertArray('the entries', given);
+  for (let at = 0; at < given.length; at += 1) {
+    assertIngestible(elementAt('the entries', given, at), at);
+    if (at % 8 === 0) yield;
+  }
 }
 
 /** Adds entries to a history, from an index on. @throws TypeError for one that it cannot hold. */

@@ -6,6 +6,7 @@ import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
 import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
+import type { SummaryCounts } from '../preflight/compression-ahead.js';
 import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
@@ -138,7 +139,8 @@ function readState({ history, journal, tokens, at, memory, model }: SessionState
   };
 }
 
-function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory): SessionMemory {
+function readMemory(memory: SessionMemory): SessionMemory {
+  const { sent, costs, passes, floorTokens, request, summaries } = memory;
   const tally = ([all, read, last]: SessionMemory['costs']['compacted']) =>
     [count(all), count(read), count(last)] as const;
   return {
@@ -158,6 +160,9 @@ function readMemory({ sent, costs, passes, floorTokens, request }: SessionMemory
     passes: { nextPoint: count(passes.nextPoint), isSettled: passes.isSettled },
     floorTokens: finite(floorTokens),
     request: request === null ? null : readRequest(request),
+    ...(summaries !== undefined && {
+      summaries: { landed: count(summaries.landed), thrownAway: count(summaries.thrownAway) },
+    }),
   };
 }
 
@@ -248,4 +253,6 @@ export interface SessionMemory {
   /** Tokens that the history must have for the next compression. */
   readonly floorTokens: number;
   readonly request: RequestMemory | null;
+  /** Summaries by a model, of which one that is under way counts as thrown away. @default none */
+  readonly summaries?: SummaryCounts | undefined;
 }

@@ -2,14 +2,11 @@
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { createHash } from 'node:crypto';
-import { isToolCallBlock } from '../../shared/content.js';
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
-import { assertIngestible } from '../../shared/ingestion.js';
-import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
-import type { RestoredResponse } from '../removal-log/restore.js';
 import { endsWithin } from '../waiting/abortable.js';
+import type { Journal } from './journal.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
@@ -32,12 +29,22 @@ export class StateKeeper {
   readonly #options: StateKeeperOptions;
   #key: string | undefined;
   #version: number | null = null;
+  /** A state whose save was not answered; it may have been saved all the same. */
+  #unanswered: string | undefined;
+  #keptEntries = 0;
+  readonly #removedCallIds = new Set<string>();
   readonly #puts = new Set<Promise<unknown>>();
   #isFailing = false;
-  #pausedUntilMs = 0;
+  /** On a clock that nobody can set back. */
+  #pausedUntilMs = -Infinity;
 
   constructor(options: StateKeeperOptions) {
     this.#options = options;
+  }
+
+  /** Number of added entries that the last saved state covers. */
+  get keptEntries(): number {
+    return this.#keptEntries;
   }
 
   /**
@@ -47,7 +54,8 @@ export class StateKeeper {
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
-      const stored = await this.#callStore((store) => store.load(key));
+      // In JavaScript, a store may well answer `undefined` for a key that it does not have.
+      const stored = await this.#callStore(async (store) => (await store.load(key)) ?? null);
       if (stored === undefined) return undefined;
       if (stored === null) continue;
       this.#key = key;
@@ -57,8 +65,21 @@ export class StateKeeper {
     return undefined;
   }
 
-  /** Saves a state. If another process has saved since, returns that state instead, and the next save goes on top of it. */
-  async save(state: object, names: readonly string[]): Promise<KeepOutcome> {
+  /**
+   * Saves a state, and the originals of what was removed since the last one was saved. If another process has saved since,
+   * returns that state instead, and the next save goes on top of it.
+   *
+   * @param journal what the state is of
+   */
+  async save(state: object, { digest, length, added = [] }: Journal): Promise<KeepOutcome> {
+    const outcome = await this.#save(state, digest.names);
+    if (outcome !== 'kept') return outcome;
+    this.#keptEntries = length;
+    this.#putOriginals(added);
+    return outcome;
+  }
+
+  async #save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
     const former = this.#key;
@@ -73,25 +94,59 @@ export class StateKeeper {
       this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
-    const outcome = await this.#callStore((open) => open.save(key, text, this.#version));
-    if (outcome === undefined) return 'not-kept';
-    if (outcome === 'conflict') {
-      const winner = await this.#callStore((open) => open.load(key));
-      this.#version = winner?.version ?? null;
-      return winner ? { overtakenBy: parse(winner) } : 'not-kept';
-    }
-    this.#version = outcome;
+    let outcome = await this.#swap(key, text);
+    if (outcome === 'outdated') outcome = await this.#swap(key, text);
+    if (outcome === 'outdated') return 'not-kept';
     // From now on it is identified by a longer prefix.
-    if (former !== undefined && former !== key)
+    if (outcome === 'kept' && former !== undefined && former !== key)
       await this.#callStore((open) => open.delete(former));
-    return 'kept';
+    return outcome;
   }
 
-  /** Saves an original result of a named conversation in the background; only `settled` waits for it. */
-  put(callId: string, original: string): void {
+  /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
+  async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
+    const unanswered = this.#unanswered;
+    const known = this.#version;
+    const outcome = await this.#callStore((store) => {
+      this.#unanswered = text;
+      return store.save(key, text, known);
+    });
+    if (outcome === undefined) return 'not-kept';
+    this.#unanswered = undefined;
+    if (outcome !== 'conflict') {
+      this.#version = outcome;
+      return 'kept';
+    }
+    const winner = await this.#callStore((store) => store.load(key));
+    this.#version = winner?.version ?? null;
+    if (!winner) return 'not-kept';
+    // Either the answer to the last save was lost, or the store was, such as a server that restarts with an older copy.
+    const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
+    return isOwn ? 'outdated' : { overtakenBy: parse(winner) };
+  }
+
+  /** Notes calls whose results were removed: their originals are saved with the next state. */
+  noteRemoved(callIds: Iterable<string>): void {
+    if (this.#options.conversationId === undefined) return;
+    for (const callId of callIds) this.#removedCallIds.add(callId);
+  }
+
+  /** Saves originals of a named conversation in the background; only `settled` waits for it. */
+  #putOriginals(added: readonly IContent[]): void {
+    const callIds = this.#removedCallIds;
     const key = this.#namedKey;
-    if (key === undefined) return;
-    const put = this.#callStore((store) => store.put?.(key, callId, original) ?? Promise.resolve());
+    if (key === undefined || callIds.size === 0) return;
+    for (const { blocks } of added) {
+      for (const block of blocks) {
+        if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
+        this.#put(key, hashOf(block.callId), JSON.stringify(block));
+      }
+    }
+    callIds.clear();
+  }
+
+  #put(key: string, name: string, original: string): void {
+    const put = this.#callStore((store) => store.put?.(key, name, original) ?? Promise.resolve());
     this.#puts.add(put);
     void put.then(() => this.#puts.delete(put));
   }
@@ -105,9 +160,8 @@ export class StateKeeper {
   async get(callId: string): Promise<string | undefined> {
     const key = this.#namedKey;
     if (key === undefined) return undefined;
-    const found = await this.#callStore(
-      (store) => store.get?.(key, callId) ?? Promise.resolve(null),
-    );
+    const name = hashOf(callId);
+    const found = await this.#callStore((store) => store.get?.(key, name) ?? Promise.resolve(null));
     return found ?? undefined;
   }
 
@@ -120,7 +174,7 @@ export class StateKeeper {
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
-    return [`named-${createHash('sha256').update(conversationId).digest('hex')}`];
+    return [`named-${hashOf(conversationId)}`];
   }
 
   /** Calls the store; `undefined` if it fails, or has just failed. */
@@ -128,7 +182,7 @@ export class StateKeeper {
     ask: (store: StateStore) => Promise<Answer>,
   ): Promise<Answer | undefined> {
     const { store, logger } = this.#options;
-    if (Date.now() < this.#pausedUntilMs) return undefined;
+    if (performance.now() < this.#pausedUntilMs) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_DEADLINE_MS;
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
@@ -137,7 +191,7 @@ export class StateKeeper {
       this.#isFailing = false;
       return answer;
     } catch (thrown) {
-      this.#pausedUntilMs = Date.now() + PAUSE_MS;
+      this.#pausedUntilMs = performance.now() + PAUSE_MS;
       this.#warnOnce(logger, asError(thrown));
       return undefined;
     }
@@ -150,6 +204,11 @@ export class StateKeeper {
   }
 }
 
+/** Some databases limit the length and characters of names; a call id may be a kilobyte of signature. */
+function hashOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex');
+}
+
 /** Invalid JSON is passed on as it is: `openState` rejects it. */
 function parse({ state }: StoredState): unknown {
   try {
@@ -157,62 +216,4 @@ function parse({ state }: StoredState): unknown {
   } catch {
     return state;
   }
-}
-
-/** Saves the results of calls for other processes, as far as they are among the entries. */
-export function keepOriginals(
-  keeper: StateKeeper,
-  added: readonly IContent[],
-  callIds: ReadonlySet<string>,
-): void {
-  if (callIds.size === 0) return;
-  for (const { blocks } of added) {
-    for (const block of blocks) {
-      if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
-      keeper.put(block.callId, JSON.stringify(block));
-    }
-  }
-}
-
-/** Returns the result of a call; `undefined` if it is unknown. */
-export async function findOriginal(
-  callId: string,
-  sessionId: string,
-  added: readonly IContent[],
-  keeper: StateKeeper | undefined,
-): Promise<RestoredResponse | undefined> {
-  for (let at = added.length - 1; at >= 0; at -= 1) {
-    const { blocks, metadata } = added[at] ?? NO_ENTRY;
-    for (const response of blocks) {
-      if (response.type !== 'tool_response' || response.callId !== callId) continue;
-      const call = added
-        .slice(0, at)
-        .findLast((entry) =>
-          entry.blocks.some((block) => isToolCallBlock(block) && block.id === callId),
-        )
-        ?.blocks.filter(isToolCallBlock)
-        .find(({ id }) => id === callId);
-      const recordedAt = metadata?.timestamp ?? 0;
-      return { response, sessionId, recordedAt, ...(call !== undefined && { call }) };
-    }
-  }
-  const response = responseOf(await keeper?.get(callId), callId);
-  return response && { response, sessionId, recordedAt: 0 };
-}
-
-const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
-
-/** Validated: a store may return anything. */
-function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
-  const block = json === undefined ? undefined : tryParseJson(json);
-  if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)
-    return undefined;
-  const entry: unknown = { speaker: 'tool', blocks: [block] };
-  try {
-    assertIngestible(entry, 0);
-  } catch {
-    return undefined;
-  }
-  const [response] = entry.blocks;
-  return response?.type === 'tool_response' ? response : undefined;
 }

@@ -13,7 +13,7 @@ export type SaveOutcome = number | 'conflict';
 
 /**
  * Stores states by key. Every operation may reject, and has a deadline: a session goes on without a store that does not answer.
- * Keys have at most 200 characters and contain no user text: conversation ids are hashed.
+ * Keys and names have at most 200 characters and contain no user text: ids of conversations and calls are hashed.
  */
 export interface StateStore {
   /** Returns the state of a key, or `null`. */

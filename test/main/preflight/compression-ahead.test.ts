@@ -8,6 +8,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
+import type { SessionState } from '../../../src/main/state/session-state.js';
 import type {
   SummarizerRequest,
   SummarizerResponse,
@@ -22,6 +23,13 @@ import type { ScriptedSummarizer } from '../../support/scripted-summarizer.js';
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
 const LIMIT = 20_000;
+const COMPACTOR = {
+  offload: 'inline',
+  tokenizer: 'estimate',
+  workspaceRoot: '/w',
+  contextLimit: LIMIT,
+  settings: { 'compression.strategy': 'middle-out' },
+} as const;
 
 let turnCount = 0;
 /** Some 700 tokens. */
@@ -73,15 +81,7 @@ async function open(options: CompactorOptions = {}): Promise<Opened> {
         open.push(entry);
       }),
   );
-  const compactor = createCompactor({
-    offload: 'inline',
-    tokenizer: 'estimate',
-    workspaceRoot: '/w',
-    contextLimit: LIMIT,
-    summarizer,
-    settings: { 'compression.strategy': 'middle-out' },
-    ...options,
-  });
+  const compactor = createCompactor({ ...COMPACTOR, summarizer, ...options });
   onTestFinished(() => compactor.close());
   const session = await compactor.createSession({ edits: 'every-turn' });
   const failures: Error[] = [];
@@ -260,6 +260,32 @@ describe('compression.ahead', () => {
     await preflight();
     await settle();
     expect(requests).toHaveLength(1);
+  });
+
+  it('asks a model no more often when each request has a process of its own', async () => {
+    const answer = { text: snapshot('on we go'), finishReason: 'stop' } as const;
+    const summarizer = scriptedSummarizer(async () => {
+      await settle();
+      return answer;
+    });
+    const history: IContent[] = [];
+    let state: SessionState | undefined;
+    let landed = 0;
+    for (let request = 0; request < 50; request += 1) {
+      history.push(...turn(), ...turn());
+      await using compactor = createCompactor({ ...COMPACTOR, summarizer });
+      const options = { edits: 'every-turn', history: structuredClone(history), state } as const;
+      const session = await compactor.createSession(options);
+      const { compressed } = await session.ensureCompressionBeforeSend('p');
+      if (compressed?.outcome === 'applied') landed += 1;
+      state = session.snapshot();
+      await nextTurn();
+      const { thrownAway = 0 } = session.costs().summaries ?? {};
+      expect(thrownAway).toBeLessThanOrEqual(landed + 1);
+      expect(session.costs().summaries?.landed ?? 0).toBe(landed);
+    }
+    expect(landed).toBeGreaterThan(1);
+    expect(summarizer.requests.length).toBeLessThanOrEqual(2 * landed + 1);
   });
 
   it('tells of a model that fails, and asks it again until it has failed three times', async () => {

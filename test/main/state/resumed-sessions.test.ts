@@ -34,7 +34,8 @@ function optionsOf({ strategy, contextLimit, preset, ratio, ...edits }: Choice):
         tokenizer: 'estimate',
         contextLimit,
         preset,
-        settings: { 'compression.strategy': strategy },
+        // A summary that is under way ends with its process.
+        settings: { 'compression.strategy': strategy, 'compression.ahead': 1 },
         summarizer: scriptedSummarizer(
           () => `<state_snapshot>summary ${(summaries += 1)}</state_snapshot>`,
         ),

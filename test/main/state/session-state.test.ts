@@ -143,3 +143,32 @@ describe('createSession with a state', () => {
     expect(openState(state).digests.entries).toBe(HISTORY.length + 1 - (HISTORY.length % 5));
   });
 });
+
+describe('Session.goOnWith', () => {
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'entries'],
+    ['an entry of no speaker', [HISTORY[0], { speaker: 'nobody', blocks: [] }]],
+    ['one far behind what is known', [...HISTORY, ...Array(200).fill(humanText('more')), 7]],
+  ])('refuses %s, and changes nothing', async (_, entries) => {
+    await using compactor = createCompactor(COMPACTOR);
+    const session = await compactor.createSession({ history: HISTORY });
+    await session.ensureCompressionBeforeSend('p');
+    const former = session.history.getAll();
+    await expect(session.goOnWith(entries as IContent[])).rejects.toThrow(TypeError);
+    expect(session.history.getAll()).toEqual(former);
+    await session.close();
+    await expect(session.goOnWith([])).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(session.history.getAll()).toEqual(former);
+  });
+
+  it('has a preflight that is asked for at once see the new entries, all of them', async () => {
+    await using compactor = createCompactor(COMPACTOR);
+    const session = await compactor.createSession({ history: HISTORY });
+    const others = Array.from({ length: 300 }, (_, at) => humanText(`entry ${at}`));
+    void session.goOnWith(others);
+    await session.ensureCompressionBeforeSend('p');
+    expect(session.history.getAll()).toEqual(others);
+    expect(session.snapshot().memory.sent.entries).toBe(others.length);
+  });
+});

@@ -1,6 +1,6 @@
 // Originals come back in any process, and to no other conversation.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
@@ -45,4 +45,59 @@ describe('Session.restore with a store', () => {
       code: 'NOT_IN_REMOVAL_LOG',
     });
   });
+
+  // PostgreSQL takes names of 2,704 bytes; some gateways put a signature of kilobytes into a call id.
+  it('names originals so that every store can take them, however long a call id is', async () => {
+    const store = memoryStore();
+    const names: string[] = [];
+    const put: StateStore['put'] = async (key, name, original) => {
+      names.push(name);
+      await store.put?.(key, name, original);
+    };
+    const callId = `call_\0${'signature'.repeat(1_000)}`;
+    const renamed = HISTORY.map(({ blocks, ...entry }) => ({
+      ...entry,
+      blocks: blocks.map((block) => {
+        if (block.type === 'tool_call' && block.id === ORIGINAL?.callId)
+          return { ...block, id: callId };
+        return block.type === 'tool_response' && block.callId === ORIGINAL?.callId
+          ? { ...block, callId }
+          : block;
+      }),
+    }));
+    const session = await open({ ...operationsOf(store), put }, 'mine', renamed);
+    await session.ensureCompressionBeforeSend('request');
+    await session.close();
+    expect(names).toEqual([expect.stringMatching(/^[\w-]{1,200}$/)]);
+    const other = await open(store, 'mine', []);
+    expect((await other.restore(callId)).response.result).toBe(ORIGINAL?.result);
+  });
+
+  it('keeps those that were removed while the store was gone, too', async () => {
+    const store = memoryStore();
+    let isGone = true;
+    const save: StateStore['save'] = (...args) =>
+      isGone ? Promise.reject(new Error('gone')) : store.save(...args);
+    const session = await open({ ...operationsOf(store), save }, 'mine', HISTORY);
+    const clock = vi.spyOn(performance, 'now');
+    await session.ensureCompressionBeforeSend('request');
+    isGone = false;
+    clock.mockReturnValue(performance.now() + 60_000);
+    await session.ensureCompressionBeforeSend('request');
+    clock.mockRestore();
+    await session.close();
+    const other = await open(store, 'mine', []);
+    expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
+  });
 });
+
+/** The operations of a store as properties, so that some can be replaced. */
+function operationsOf(store: StateStore): StateStore {
+  return {
+    load: (key) => store.load(key),
+    save: (key, state, version) => store.save(key, state, version),
+    delete: (key) => store.delete(key),
+    put: async (key, name, original) => store.put?.(key, name, original),
+    get: async (key, name) => (await store.get?.(key, name)) ?? null,
+  };
+}

@@ -1,0 +1,190 @@
+// A session whose store has another version than it knows: because the answer to a save was lost, or the store was, or another
+// branch of the conversation was saved under its name. Only who was really faster is followed.
+
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { HistoryService } from '../../../src/main/history-service.js';
+import type { Session } from '../../../src/main/session.js';
+import { memoryStore } from '../../../src/main/state/memory-store.js';
+import { switchToState } from '../../../src/main/state/resume.js';
+import type { SaveOutcome, StateStore, StoredState } from '../../../src/main/state/state-store.js';
+import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
+import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { historyOf } from '../../support/notation.js';
+
+const LONG = 'a line of what was read '.repeat(40);
+
+/** A file is read, and written in the next turn. */
+function turn(at: number, branch = ''): IContent[] {
+  const name = `${branch}${at}`;
+  return at % 2 === 0
+    ? historyOf(`h:"ask ${name}" a:r${name}(a.ts) t:r${name}("${LONG}") a:"done"`)
+    : historyOf(`h:"ask ${name}" a:w${name}(a.ts) t:w${name} a:"done"`);
+}
+
+function open(store: StateStore | undefined, history: readonly IContent[] = []): Promise<Session> {
+  const compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
+  const options = { sessionId: 'one', edits: 'batched', minReclaimTokens: 300 } as const;
+  return compactor.createSession({ ...options, history });
+}
+
+async function send(session: Session, entries: readonly IContent[]): Promise<string> {
+  session.history.addAll(entries);
+  await session.ensureCompressionBeforeSend('p');
+  return JSON.stringify(session.history.getAll().map(({ blocks }) => blocks));
+}
+
+/** What a session sends that has no store. */
+async function alone(turns: number, branchOf = (_at: number): string => ''): Promise<string[]> {
+  const session = await open(undefined);
+  const sent: string[] = [];
+  for (let at = 0; at < turns; at += 1) sent.push(await send(session, turn(at, branchOf(at))));
+  return sent;
+}
+
+/** A store in memory whose saves may be replaced. */
+function fickleStore(
+  save: (kept: StateStore, ...args: Parameters<StateStore['save']>) => Promise<SaveOutcome>,
+): StateStore {
+  const kept = memoryStore();
+  return {
+    load: (key) => kept.load(key),
+    save: (...args) => save(kept, ...args),
+    delete: (key) => kept.delete(key),
+  };
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** Lets the pause after a failure pass. */
+function waitForStore(): void {
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(now + 60_000);
+}
+
+const TURNS = 14;
+
+describe('a session with a store', () => {
+  it('goes on from its own decisions when the answer to a save was lost', async () => {
+    let saves = 0;
+    const store = fickleStore(async (kept, ...args) => {
+      const outcome = await kept.save(...args);
+      saves += 1;
+      if (saves === 5) throw new Error('the connection was reset');
+      return outcome;
+    });
+    const session = await open(store);
+    const sent: string[] = [];
+    for (let at = 0; at < TURNS; at += 1) {
+      if (at === 9) waitForStore();
+      sent.push(await send(session, turn(at)));
+    }
+    expect(sent).toEqual(await alone(TURNS));
+    expect(session.costs().requests).toBe(TURNS);
+    // Four turns were not saved, and one save was refused at first.
+    expect(saves).toBe(TURNS - 4 + 1);
+  });
+
+  it('goes on from its own decisions when the store has lost the last ones', async () => {
+    let copy: StoredState | null = null;
+    let version = 0;
+    const store: StateStore = {
+      load: async () => copy,
+      save: async (_key, state, expected) => {
+        if ((copy?.version ?? null) !== expected) return 'conflict';
+        version += 1;
+        copy = { state, version };
+        return version;
+      },
+      delete: async () => undefined,
+    };
+    const session = await open(store);
+    const sent: string[] = [];
+    let backup: StoredState | null = null;
+    for (let at = 0; at < TURNS; at += 1) {
+      if (at === 4) backup = copy;
+      if (at === 9) ({ version } = copy = backup!);
+      sent.push(await send(session, turn(at)));
+    }
+    expect(sent).toEqual(await alone(TURNS));
+    expect(session.costs().requests).toBe(TURNS);
+  });
+
+  it('keeps to its own branch when another one was saved under its name', async () => {
+    const store = memoryStore();
+    const fork = (branch: string) => (at: number) => (at < 4 ? '' : branch);
+    const [left, right] = [await open(store), await open(store)];
+    const [sentLeft, sentRight]: [string[], string[]] = [[], []];
+    for (let at = 0; at < TURNS; at += 1) {
+      sentLeft.push(await send(left, turn(at, fork('10')(at))));
+      sentRight.push(await send(right, turn(at, fork('20')(at))));
+    }
+    expect(sentLeft).toEqual(await alone(TURNS, fork('10')));
+    expect(sentRight).toEqual(await alone(TURNS, fork('20')));
+    expect(left.costs().rewrites).toBeLessThan(TURNS / 2);
+  });
+
+  it('uses a store again soon after it failed, however far the clock is set back', async () => {
+    let saves = 0;
+    const store = fickleStore((kept, ...args) => {
+      saves += 1;
+      return saves === 1 ? Promise.reject(new Error('gone')) : kept.save(...args);
+    });
+    const session = await open(store);
+    await send(session, turn(0));
+    waitForStore();
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now - 3_600_000);
+    await send(session, turn(1));
+    expect(saves).toBe(2);
+  });
+
+  it('finds a conversation without a name in a store that answers undefined for what it lacks', async () => {
+    const kept = memoryStore();
+    const store = { ...fickleStore((_, ...args) => kept.save(...args)) };
+    store.load = async (key) => (await kept.load(key)) ?? (undefined as unknown as null);
+    const compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
+    const history = [turn(0), turn(1)].flat();
+    const first = await compactor.createSession({ history: history.slice(0, 5) });
+    await first.ensureCompressionBeforeSend('p');
+    // Its beginnings of one, two, four and eight entries may name it; it was saved under that of four.
+    const second = await compactor.createSession({ history });
+    expect(second.costs().requests).toBe(1);
+  });
+});
+
+describe('switchToState', () => {
+  const entries = [turn(0), turn(1)].flat();
+
+  async function overtaken(): Promise<{ history: HistoryService; state: unknown }> {
+    const winner = await open(memoryStore(), entries);
+    const history = new HistoryService({ keepsAdded: true });
+    history.addAll(entries);
+    return { history, state: winner.snapshot() };
+  }
+
+  const switching = (history: HistoryService, state: unknown): Promise<boolean> => {
+    const calibration = new TokenCalibration();
+    const options = { state, calibration, toolCatalog: undefined, sharedEntries: 0 };
+    return switchToState(history, options, () => undefined);
+  };
+
+  it('brings back nothing that the host clears meanwhile', async () => {
+    const { history, state } = await overtaken();
+    const switched = switching(history, state);
+    history.clear();
+    history.add(humanText('a new conversation'));
+    expect(await switched).toBe(false);
+    expect(history.getAll()).toEqual([humanText('a new conversation')]);
+  });
+
+  it('leaves the contents of a history that is closed meanwhile', async () => {
+    const { history, state } = await overtaken();
+    const switched = switching(history, state);
+    history.add(humanText('the last one'));
+    history.close();
+    await expect(switched).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(history.getAll()).toEqual([...entries, humanText('the last one')]);
+  });
+});
