@@ -200,6 +200,35 @@ describe.skipIf(!isThere)(
       expect(calls).toBe(1);
     });
 
+    it('asks itself when somebody else called off the job that both wait for', async () => {
+      let begin = (): void => undefined;
+      const began = new Promise<void>((resolve) => (begin = resolve));
+      const { store } = open({
+        contextLimit: 1,
+        generate: ({ signal }) =>
+          new Promise((_, reject) => {
+            begin();
+            signal.addEventListener('abort', () => reject(signal.reason as Error));
+          }),
+      });
+      const stopped = new AbortController();
+      const request = { ...REQUEST, id: 'c'.repeat(64) };
+      const asked = queuedSummarizer(NEVER, { queue, store }).generate({
+        ...request,
+        signal: stopped.signal,
+      });
+      await began;
+      const other = queuedSummarizer(scriptedSummarizer('here'), { queue, store });
+      const answer = other.generate(request);
+      stopped.abort(new Error('stopped'));
+      await expect(asked).rejects.toThrow('stopped');
+      // Whoever asks again before the worker has ended waits for the same job.
+      const again = queuedSummarizer(scriptedSummarizer('again'), { queue, store });
+      expect(
+        (await Promise.all([answer, again.generate(request)])).map(({ text }) => text),
+      ).toEqual(['here', 'again']);
+    });
+
     it('does a job again whose worker died after the answer, and asks nobody', async () => {
       const model = scriptedSummarizer('once');
       const { store } = open(model);

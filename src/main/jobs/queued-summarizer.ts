@@ -21,6 +21,7 @@ import {
   answerKey,
   assertTextStore,
   CANCELLATION,
+  CANCELLED,
   cancellationKey,
   hashOf,
 } from './summary-job.js';
@@ -170,6 +171,10 @@ class QueuedRequest {
     const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
       const reason = job?.failedReason ?? 'no reason is known';
+      // By another process that shared it, or for an earlier request of this session, such as one that the user stopped.
+      if (reason === CANCELLED) {
+        throw new SummarizerError(`The job ${this.#id} was cancelled.`, 'SUMMARIZER_UNREACHABLE');
+      }
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }
     if (state !== 'completed' && job !== undefined) return state ?? 'unknown';

@@ -16,6 +16,9 @@ export interface SummaryJobData {
 /** The name under which a cancellation is stored. */
 export const CANCELLATION = 'called off';
 
+/** Why a cancelled job failed. */
+export const CANCELLED = 'The session has moved on, or was closed.';
+
 export function answerKey(id: string): string {
   return `${id}-answer`;
 }

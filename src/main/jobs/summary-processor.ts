@@ -11,6 +11,7 @@ import {
   answerKey,
   assertTextStore,
   CANCELLATION,
+  CANCELLED,
   cancellationKey,
   hashOf,
 } from './summary-job.js';
@@ -97,7 +98,7 @@ async function ask(
     store.get(cancellationKey(key), CANCELLATION).then(
       (found) => {
         if (found === null) return;
-        controller.abort(new UnrecoverableError('The session has moved on, or was closed.'));
+        controller.abort(new UnrecoverableError(CANCELLED));
       },
       // If the store is unreachable, nothing can be cancelled.
       () => undefined,
