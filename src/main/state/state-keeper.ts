@@ -82,11 +82,6 @@ export class StateKeeper {
   async #save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
-    const former = this.#key;
-    if (key !== former) {
-      this.#key = key;
-      this.#version = null;
-    }
     const { store, logger } = this.#options;
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_MAX_BYTES;
@@ -94,13 +89,28 @@ export class StateKeeper {
       this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
-    let outcome = await this.#swap(key, text);
-    if (outcome === 'outdated') outcome = await this.#swap(key, text);
-    if (outcome === 'outdated') return 'not-kept';
-    // From now on it is identified by a longer prefix.
-    if (outcome === 'kept' && former !== undefined && former !== key)
+    const former = this.#key;
+    if (former === key) return this.#saveAs(key, text);
+    // From now on it is identified by a longer prefix. Another process may have saved under a shorter one.
+    const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text);
+    if (typeof ceded === 'object') return ceded;
+    const isLost = ceded === 'not-kept' && this.#options.conversationId === undefined;
+    const found = isLost ? await this.load(names) : undefined;
+    if (found !== undefined) return { overtakenBy: found };
+    const version = this.#version;
+    this.#version = null;
+    const outcome = await this.#saveAs(key, text);
+    if (outcome === 'not-kept') this.#version = version;
+    else this.#key = key;
+    if (outcome === 'kept' && former !== undefined)
       await this.#callStore((open) => open.delete(former));
     return outcome;
+  }
+
+  async #saveAs(key: string, text: string): Promise<KeepOutcome> {
+    const outcome = await this.#swap(key, text);
+    const again = outcome === 'outdated' ? await this.#swap(key, text) : outcome;
+    return again === 'outdated' ? 'not-kept' : again;
   }
 
   /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */

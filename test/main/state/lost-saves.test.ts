@@ -23,10 +23,11 @@ function turn(at: number, branch = ''): IContent[] {
     : historyOf(`h:"ask ${name}" a:w${name}(a.ts) t:w${name} a:"done"`);
 }
 
+const EDITS = { edits: 'batched', minReclaimTokens: 300 } as const;
+
 function open(store: StateStore | undefined, history: readonly IContent[] = []): Promise<Session> {
   const compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
-  const options = { sessionId: 'one', edits: 'batched', minReclaimTokens: 300 } as const;
-  return compactor.createSession({ ...options, history });
+  return compactor.createSession({ ...EDITS, sessionId: 'one', history });
 }
 
 async function send(session: Session, entries: readonly IContent[]): Promise<string> {
@@ -123,6 +124,26 @@ describe('a session with a store', () => {
     expect(sentLeft).toEqual(await alone(TURNS, fork('10')));
     expect(sentRight).toEqual(await alone(TURNS, fork('20')));
     expect(left.costs().rewrites).toBeLessThan(TURNS / 2);
+  });
+
+  // It is stored under the hash of its first 2, 4, 8, … entries, and so under another key from time to time.
+  it('follows whoever was faster before a conversation without an id got another key', async () => {
+    const expected = await alone(TURNS);
+    for (const period of [2, 3, 4, 5, 7]) {
+      const store = memoryStore();
+      const createSession = (): Promise<Session> =>
+        createCompactor({ store, offload: 'inline', tokenizer: 'estimate' }).createSession(EDITS);
+      const sessions = [await createSession(), await createSession()];
+      const added = [0, 0];
+      for (let at = 0; at < TURNS; at += 1) {
+        const which = at % period === 0 ? 0 : 1;
+        const fresh: IContent[] = [];
+        for (; added[which]! <= at; added[which]! += 1) fresh.push(...turn(added[which]!));
+        expect(await send(sessions[which]!, fresh), `every ${period}, turn ${at}`).toBe(
+          expected[at],
+        );
+      }
+    }
   });
 
   it('uses a store again soon after it failed, however far the clock is set back', async () => {

@@ -31,10 +31,12 @@ function entriesOf(turn: number): IContent[] {
 /** A process: what it was given, and its session once it has one. */
 class Process {
   readonly #compactor;
+  readonly #sessionId: string | undefined;
   #session: Session | undefined;
   #turns = 0;
 
-  constructor(store: StateStore | undefined) {
+  constructor(store: StateStore | undefined, sessionId: string | undefined) {
+    this.#sessionId = sessionId;
     this.#compactor = createCompactor({ store, offload: 'inline', tokenizer: 'estimate' });
   }
 
@@ -43,8 +45,9 @@ class Process {
     const fresh: IContent[] = [];
     for (; this.#turns <= turn; this.#turns += 1) fresh.push(...entriesOf(this.#turns));
     if (this.#session === undefined) {
-      const options = { sessionId: 'one', edits: 'batched', minReclaimTokens: 0 } as const;
-      this.#session = await this.#compactor.createSession({ ...options, history: fresh });
+      const sessionId = this.#sessionId;
+      const options = { edits: 'batched', minReclaimTokens: 0, history: fresh } as const;
+      this.#session = await this.#compactor.createSession({ ...options, sessionId });
     } else this.#session.history.addAll(fresh);
     await this.#session.ensureCompressionBeforeSend(`turn ${turn}`, 0, 'test');
     const sent = this.#session.history.getRawHistory();
@@ -80,9 +83,12 @@ function scheduled(store: StateStore, scheduler: fc.Scheduler, saved: string[]):
 
 const TURNS = 6;
 
-describe('two processes at one conversation', () => {
+describe.each([
+  ['with an id', 'one'],
+  ['found by its beginning', undefined],
+])('two processes at one conversation %s', (_, sessionId) => {
   it('send what one would, in whatever order they load and save', async () => {
-    const single = new Process(undefined);
+    const single = new Process(undefined, sessionId);
     const expected: string[] = [];
     for (let turn = 0; turn < TURNS; turn += 1) expected.push(await single.send(turn));
     await single.close();
@@ -96,7 +102,9 @@ describe('two processes at one conversation', () => {
         async (scheduler, plan) => {
           const saved: string[] = [];
           const store = memoryStore();
-          const processes = [0, 1].map(() => new Process(scheduled(store, scheduler, saved)));
+          const processes = [0, 1].map(
+            () => new Process(scheduled(store, scheduler, saved), sessionId),
+          );
           for (const [turn, at] of plan.entries()) {
             const sending = Promise.all(at.map((which) => processes[which]!.send(turn)));
             const sent = await scheduler.waitFor(sending);
