@@ -22,6 +22,8 @@ import { runs } from '../support/scale.js';
 
 interface OpenedStore {
   readonly make: (options?: StoreOptions) => StateStore;
+  /** Has what expires by itself grow old, and sweeps, where a store's originals do so apart from their state. */
+  readonly age?: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
@@ -99,6 +101,10 @@ const KINDS: readonly StoreKind[] = [
       await pool.query(POSTGRES_MIGRATION);
       return {
         make: (options) => postgresStore(pool, options),
+        age: async () => {
+          await pool.query('UPDATE ctxfold_originals SET expires_at = now()');
+          await sweepPostgres(pool);
+        },
         close: async () => {
           expect(await sweepPostgres(pool)).toBeGreaterThanOrEqual(0);
           await pool.end();
@@ -179,6 +185,17 @@ for (const { name, command, open } of KINDS) {
       expect(await store.get?.(key, 'toolu_1/../x')).toBe('original');
       expect(await store.get?.(other, 'toolu_1/../x')).toBeNull();
       expect(await store.load(key)).toBeNull();
+    });
+
+    it('keeps originals for as long as the state of their key', async () => {
+      const [key, other] = [newKey(), newKey()];
+      await store.save(key, 'state', null);
+      for (const each of [key, other]) await store.put?.(each, 'call', 'original');
+      await opened.age?.();
+      expect(await store.get?.(key, 'call')).toBe('original');
+      if (opened.age !== undefined) expect(await store.get?.(other, 'call')).toBeNull();
+      await store.delete(key);
+      expect(await store.get?.(key, 'call')).toBeNull();
     });
 
     it('forgets what has expired, and takes a new state in its place', async () => {

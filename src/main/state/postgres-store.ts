@@ -47,6 +47,10 @@ WHERE key = $2 AND version = $4 AND state <> '' AND expires_at > now() RETURNING
 /** An empty text is no state; the row stays, so that version numbers are not reused. */
 const DELETE = `UPDATE ctxfold_states SET state = '', expires_at = ${LATER} WHERE key = $2`;
 
+/** Originals are kept for as long as the state of their key, which each save extends. */
+const IS_KEPT = `(expires_at > now() OR EXISTS (SELECT FROM ctxfold_states
+WHERE ctxfold_states.key = ctxfold_originals.key AND state <> '' AND ctxfold_states.expires_at > now()))`;
+
 /** Makes a store of a pool whose database has `POSTGRES_MIGRATION`. @throws TypeError for anything but a pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
@@ -57,7 +61,7 @@ export function postgresStore(client: PostgresClient, options: StoreOptions = {}
 
 /** Deletes expired rows; call it from a periodic job. Returns the number of deleted states. */
 export async function sweepPostgres(client: PostgresClient): Promise<number> {
-  await client.query('DELETE FROM ctxfold_originals WHERE expires_at <= now()');
+  await client.query(`DELETE FROM ctxfold_originals WHERE expires_at <= now() AND NOT ${IS_KEPT}`);
   const { rows } = await client.query(
     "WITH gone AS (DELETE FROM ctxfold_states WHERE expires_at <= now() RETURNING state) SELECT count(*) AS count FROM gone WHERE state <> ''",
   );
@@ -109,7 +113,7 @@ class PostgresStore implements StateStore {
 
   async get(key: string, name: string): Promise<string | null> {
     const { rows } = await this.#client.query(
-      'SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND expires_at > now()',
+      `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND ${IS_KEPT}`,
       [key, name],
     );
     return rows[0] === undefined ? null : String(rows[0]['original']);
