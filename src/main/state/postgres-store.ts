@@ -17,8 +17,12 @@ export interface PostgresClient {
   ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
 }
 
-/** Creates what the store needs in the database. Idempotent. */
+/**
+ * Creates what the store needs in the database. Idempotent, also if all servers of a fleet run it at once: without the lock,
+ * PostgreSQL lets `IF NOT EXISTS` fail then.
+ */
 export const POSTGRES_MIGRATION = `
+SELECT pg_advisory_xact_lock(hashtext('ctxfold_states'));
 CREATE TABLE IF NOT EXISTS ctxfold_states (
   key text PRIMARY KEY,
   version bigint NOT NULL,
