@@ -10,6 +10,7 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { directoryStore } from '../../src/main/state/directory-store.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
+import { openStore } from '../../src/main/state/open-store.js';
 import {
   POSTGRES_MIGRATION,
   postgresStore,
@@ -259,3 +260,21 @@ for (const { name, command, open } of KINDS) {
     });
   });
 }
+
+describe.skipIf(!isInstalled('postgres'))('openStore', () => {
+  it('creates missing tables in PostgreSQL, and needs no right to where they are there', async () => {
+    const server = await startPostgres();
+    const urlOf = (user: string): string => `postgres://${user}@127.0.0.1:${server.port}/postgres`;
+    const owner = await openStore(urlOf('postgres'));
+    const version = await owner.store.save('key', 'state', null);
+    await owner.close();
+    const pool = new Pool({ connectionString: urlOf('postgres') });
+    await pool.query('CREATE ROLE app LOGIN');
+    await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
+    await pool.end();
+    const app = await openStore(urlOf('app'));
+    expect(await app.store.load('key')).toEqual({ state: 'state', version });
+    await app.close();
+    await server.stop();
+  }, 60_000);
+});

@@ -50,7 +50,7 @@ async function openPostgres(url: string): Promise<OpenedStore> {
   pool.on('error', () => undefined);
   let tables: Promise<unknown> | undefined;
   const query: PostgresClient['query'] = async (text, values) => {
-    tables ??= pool.query(POSTGRES_MIGRATION).catch((error: unknown) => {
+    tables ??= createTables(pool).catch((error: unknown) => {
       tables = undefined;
       throw error;
     });
@@ -58,6 +58,12 @@ async function openPostgres(url: string): Promise<OpenedStore> {
     return pool.query(text, values);
   };
   return { store: postgresStore({ query }), close: () => pool.end() };
+}
+
+/** Only if they are missing: PostgreSQL asks for the right to create tables even where they exist. */
+async function createTables(client: PostgresClient): Promise<void> {
+  const { rows } = await client.query("SELECT to_regclass('ctxfold_originals')::text AS name");
+  if (typeof rows[0]?.['name'] !== 'string') await client.query(POSTGRES_MIGRATION);
 }
 
 async function installed<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
