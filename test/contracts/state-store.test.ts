@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
 import { createClient } from 'redis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { directoryStore } from '../../src/main/state/directory-store.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { openStore } from '../../src/main/state/open-store.js';
@@ -264,6 +264,7 @@ for (const { name, command, open } of KINDS) {
 describe.skipIf(!isInstalled('postgres'))('openStore', () => {
   it('creates missing tables in PostgreSQL, and needs no right to where they are there', async () => {
     const server = await startPostgres();
+    onTestFinished(() => server.stop());
     const urlOf = (user: string): string => `postgres://${user}@127.0.0.1:${server.port}/postgres`;
     const owner = await openStore(urlOf('postgres'));
     const version = await owner.store.save('key', 'state', null);
@@ -275,6 +276,5 @@ describe.skipIf(!isInstalled('postgres'))('openStore', () => {
     const app = await openStore(urlOf('app'));
     expect(await app.store.load('key')).toEqual({ state: 'state', version });
     await app.close();
-    await server.stop();
   }, 60_000);
 });
