@@ -128,6 +128,11 @@ describe('a gateway', () => {
       expect([403, 421]).toContain(status);
     }
     expect(world.received).toEqual([]);
+    const { status } = await world.send('/v1/messages', {
+      headers: { host: 'LocalHost:1' },
+      body: '{}',
+    });
+    expect(status).toBe(200);
   });
 
   it('wants its token where it has one, and passes it to nobody', async () => {

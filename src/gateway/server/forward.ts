@@ -4,6 +4,8 @@
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TOKEN_HEADER } from './guard.js';
 import type { Route } from './route.js';
 
@@ -17,8 +19,8 @@ export interface ForwardEvents {
 
 /** Owns the connections to the upstreams. */
 export class Forwarder {
-  readonly #http = new HttpAgent({ keepAlive: true });
-  readonly #https = new HttpsAgent({ keepAlive: true });
+  readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
+  readonly #https = withShortIdleness(new HttpsAgent({ keepAlive: true }));
   readonly #idleTimeoutMs: number;
 
   constructor(idleTimeoutMs: number) {
@@ -119,6 +121,22 @@ export class Forwarder {
 }
 
 const TIMEOUT = 'ETIMEDOUT';
+/** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
+const IDLE_MS = 4_000;
+
+/**
+ * Has an agent close idle connections before their server does: a request that crosses with that fails. After a machine has slept,
+ * it would even wait for minutes. The agent's own option `timeout` would also limit the time to connect.
+ */
+function withShortIdleness<Agent extends HttpAgent>(agent: Agent): Agent {
+  const keepAlive: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    const isKept = keepAlive(socket);
+    if (socket instanceof Socket) socket.setTimeout(IDLE_MS);
+    return isKept;
+  };
+  return agent;
+}
 
 /** Answers with an error of the gateway, in a shape that clients of all APIs can read. */
 export function refuse(response: ServerResponse, status: number, message: string): void {

@@ -13,7 +13,7 @@ import { Ledger } from './ledger.js';
 import { answerOwn, isOwnPath } from './own-routes.js';
 import { routeOf } from './route.js';
 import type { Route } from './route.js';
-import { answer, tunnel } from './tunnel.js';
+import { answer, declineUpgrade, isForWebSocket, tunnel } from './tunnel.js';
 
 /** A running gateway. */
 export interface Gateway {
@@ -82,6 +82,10 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     handle(request, response);
   });
   server.on('upgrade', (request, socket, head) => {
+    if (!isForWebSocket(request)) {
+      declineUpgrade(server, request, socket, head);
+      return;
+    }
     const admission = admit(request, options.token);
     if ('status' in admission) {
       answer(socket, admission.status);

@@ -41,7 +41,8 @@ export function admit(request: IncomingMessage, token: string | undefined): Admi
 
 /** Any other name may be one that somebody has made resolve to this address. */
 function isLoopbackName(host: string | undefined): boolean {
-  const name = host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host);
+  const name =
+    host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host.toLowerCase());
   return name !== null && name !== undefined && isLoopback(name[1] ?? name[2] ?? '');
 }
 

@@ -1,8 +1,8 @@
-// Upgrade requests. Clients with a fallback are told to use HTTP; others are connected to their upstream, and their data
-// is not read.
+// Upgrade requests. For WebSockets, clients with a fallback are told to use HTTP, and others are connected to their upstream without
+// reading their data. Any other protocol is declined by answering in HTTP.
 
 import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
@@ -49,6 +49,29 @@ export function tunnel(
     socket.pipe(upstream);
   });
   outgoing.end();
+}
+
+/** Whether a request is for an upgrade that `tunnel` answers. */
+export function isForWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/**
+ * Has the server read a connection again, without the request's wish for an upgrade. Node has stopped reading it, but the wish is
+ * optional: Java's HTTP client sends one for HTTP/2 with the first request, its body included.
+ */
+export function declineUpgrade(
+  server: Server,
+  { method = '', url = '', httpVersion, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
+  const headers = pairs(rawHeaders)
+    .filter(([name]) => name.toLowerCase() !== 'upgrade')
+    .map(([name, value]) => `${name}: ${value}\r\n`);
+  const start = `${method} ${url} HTTP/${httpVersion}\r\n${headers.join('')}\r\n`;
+  socket.unshift(Buffer.concat([Buffer.from(start, 'latin1'), head]));
+  server.emit('connection', socket);
 }
 
 /** Ends a connection with a status and no body. */

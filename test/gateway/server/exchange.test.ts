@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
 import type { IncomingMessage, Server } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +15,7 @@ import { serve } from '../../../src/gateway/server/gateway.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../../support/gateway-world.js';
-import type { GatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayWorld, ReceivedRequest } from '../../support/gateway-world.js';
 import { PLAYS_ALL } from '../../support/scale.js';
 
 const LARGE_MB = PLAYS_ALL ? 100 : 20;
@@ -233,6 +234,29 @@ describe('a request for an upgrade', () => {
     socket.destroy();
   });
 
+  it('is declined for another protocol: the request is answered in HTTP', async () => {
+    for (const mode of ['observe', 'compact'] as const) {
+      const world = await worldWith({ mode });
+      const { port } = new URL(world.gateway.url);
+      const head = `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAE\r\nContent-Length: ${BODY.length}\r\n\r\n`;
+      const socket = connect(Number(port), '127.0.0.1');
+      let heard = '';
+      socket.on('data', (chunk) => (heard += chunk.toString()));
+      for (let asked = 1; asked <= 2; asked += 1) {
+        socket.write(head + BODY.slice(0, 100));
+        // The rest comes after the gateway has seen the head.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        socket.write(BODY.slice(100));
+        await expect.poll(() => heard.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(asked);
+      }
+      socket.destroy();
+      const [{ headers: passed, body }] = world.received as [ReceivedRequest];
+      expect(passed).not.toHaveProperty('upgrade');
+      expect(passed).not.toHaveProperty('http2-settings');
+      if (mode === 'observe') expect(body.toString()).toBe(BODY);
+    }
+  });
+
   it('is refused to pages of other sites', async () => {
     const world = await worldWith();
     const foreign = { ...headers, origin: 'https://evil.example' };
@@ -242,4 +266,22 @@ describe('a request for an upgrade', () => {
     });
     expect(status).toBe(403);
   });
+});
+
+describe('a connection to an upstream', () => {
+  it('is closed when it has been idle for some seconds', async () => {
+    let open = 0;
+    const upstream = createServer((_, answer) => answer.end('fine'));
+    upstream.keepAliveTimeout = 0;
+    upstream.on('connection', (socket) => {
+      open += 1;
+      socket.once('close', () => (open -= 1));
+    });
+    const upstreamUrl = await listening(upstream);
+    closing.push(async () => upstream.close());
+    const world = await worldWith({ upstreams: { openai: upstreamUrl } });
+    for (let at = 0; at < 2; at += 1) await world.send('/v1/models', { method: 'GET' });
+    expect(open).toBe(1);
+    await expect.poll(() => open, { timeout: 15_000 }).toBe(0);
+  }, 20_000);
 });
