@@ -21,42 +21,37 @@ export interface TapReport {
   readonly refusal: string | undefined;
 }
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
-/** Listens to an answer, and reports once it has ended. */
+/** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
     onReport({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
   };
+  const add = (chunk: Buffer): void => {
+    reader.add(chunk);
+  };
   const encoding = answer.headers['content-encoding'] ?? 'identity';
-  if (encoding === 'identity') {
-    answer.on('data', (chunk: Buffer) => {
-      reader.add(chunk);
-    });
-    answer.once('end', end);
+  const decoder = DECODERS.get(encoding)?.();
+  if (decoder === undefined) {
+    if (encoding === 'identity') answer.on('data', add);
+    answer.once('close', end);
     return;
   }
-  const decoder = DECODERS[encoding]?.();
-  if (decoder === undefined) return;
   answer.on('data', (chunk: Buffer) => {
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
-  answer.once('end', () => decoder.end());
-  answer.once('close', () => {
-    if (!answer.complete) decoder.destroy();
-  });
-  decoder.on('data', (chunk: Buffer) => {
-    reader.add(chunk);
-  });
-  decoder.once('end', end);
+  answer.once('close', () => decoder.end());
+  decoder.on('data', add);
+  decoder.once('close', end);
   // The client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
 }

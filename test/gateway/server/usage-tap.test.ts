@@ -1,6 +1,11 @@
 import fc from 'fast-check';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { constants, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { UsageReader } from '../../../src/gateway/server/usage-tap.js';
+import { tapUsage, UsageReader } from '../../../src/gateway/server/usage-tap.js';
+import type { TapReport } from '../../../src/gateway/server/usage-tap.js';
 import { runs } from '../../support/scale.js';
 
 const FAKE = JSON.stringify('a text that says "usage": {"input_tokens": 999}');
@@ -71,4 +76,38 @@ describe('UsageReader', () => {
     expect(reader.text.length).toBeLessThanOrEqual(64 * 1024 + 100);
     expect(reader.end()).toMatchObject({ inputTokens: 3, outputTokens: 4 });
   });
+});
+
+describe('tapUsage', () => {
+  const START = `data: {"message":{"usage":{"input_tokens":3,"cache_read_input_tokens":7}}}\n\n`;
+  const USAGE = { inputTokens: 3, cacheReadTokens: 7, cacheWriteTokens: 0, outputTokens: 0 };
+
+  /** Cuts an answer off once all of it was read. */
+  async function reportsOfCutOff(encoding: string, bytes: Buffer): Promise<TapReport[]> {
+    const headers = { 'content-encoding': encoding };
+    const answer = Object.assign(new PassThrough(), { headers, statusCode: 200 });
+    const reports: TapReport[] = [];
+    tapUsage(answer as unknown as IncomingMessage, (report) => reports.push(report));
+    const read = once(answer, 'data');
+    answer.write(bytes);
+    await read;
+    answer.destroy();
+    await expect.poll(() => reports.length).toBe(1);
+    return reports;
+  }
+
+  it('reports what an answer has said before it was cut off', async () => {
+    const report = { usage: USAGE, refusal: undefined };
+    expect(await reportsOfCutOff('identity', Buffer.from(START))).toEqual([report]);
+    const flushed = gzipSync(START, { finishFlush: constants.Z_SYNC_FLUSH });
+    expect(await reportsOfCutOff('gzip', flushed)).toEqual([report]);
+  });
+
+  it.each(['zstd', 'constructor', '__proto__', 'gzip, br'])(
+    'reports the end of an answer that it cannot read: %s',
+    async (encoding) => {
+      const report = { usage: undefined, refusal: undefined };
+      expect(await reportsOfCutOff(encoding, Buffer.from(START))).toEqual([report]);
+    },
+  );
 });
