@@ -161,7 +161,7 @@ async function bodyOf(
 const DEBOUNCE_MS = 100;
 /** Keeps proxies from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
-/** Events are held back while the page has more unread bytes. */
+/** Events are held back while the page has more unread bytes. Also limits what one turn of the event loop writes. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /**
@@ -173,20 +173,21 @@ function streamEvents(ledger: Ledger, response: ServerResponse): void {
   const changed = new Set(ledger.conversations.map(({ line }) => line.id));
   let hasStatus = true;
   let timer: NodeJS.Timeout | undefined;
+  const isFull = (): boolean => response.writableLength > MAX_BUFFERED_BYTES;
   const flush = (): void => {
     timer = undefined;
-    if (response.writableLength > MAX_BUFFERED_BYTES) {
-      schedule();
-      return;
+    if (hasStatus && !isFull()) {
+      write('status', ledger.status);
+      hasStatus = false;
     }
-    if (hasStatus) write('status', ledger.status);
-    hasStatus = false;
     for (const id of changed) {
+      if (isFull()) break;
+      changed.delete(id);
       const record = ledger.conversation(id);
       if (record === undefined) write('gone', { id });
       else write('conversation', record);
     }
-    changed.clear();
+    if (hasStatus || changed.size > 0) schedule();
   };
   const write = (event: string, value: unknown): void => {
     response.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`);
