@@ -18,7 +18,7 @@ export class BodyCopy {
     this.#isTooLarge = announced > maxBytes;
   }
 
-  /** Whether the body exceeds the limit. */
+  /** Whether the body exceeds the limit, or the memory. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
@@ -32,27 +32,33 @@ export class BodyCopy {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Whether a length is within the limit. */
-  hasRoomFor(length: number): boolean {
-    return length <= this.#maxBytes;
-  }
-
   /** Adds a chunk, unless the body exceeds the limit. Returns whether the copy is complete so far. */
   add(chunk: Buffer): boolean {
     const length = this.#length + chunk.length;
-    this.#isTooLarge ||= !this.hasRoomFor(length);
-    if (this.#isTooLarge) return false;
-    if (length > this.#bytes.length) this.#grow(length);
+    this.#isTooLarge ||= length > this.#maxBytes || !this.#hasRoomFor(length);
+    if (this.#isTooLarge) {
+      this.#bytes = NOTHING;
+      this.#length = 0;
+      return false;
+    }
     chunk.copy(this.#bytes, this.#length);
     this.#length = length;
     return true;
   }
 
-  #grow(length: number): void {
+  /** Grows if necessary. Returns whether there is memory for it. */
+  #hasRoomFor(length: number): boolean {
+    if (length <= this.#bytes.length) return true;
     // Allocates the announced length at once: shared memory is not freed until memory is short.
     const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
-    const larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
+    let larger: Buffer;
+    try {
+      larger = Buffer.from(new SharedArrayBuffer(Math.min(this.#maxBytes, size)));
+    } catch {
+      return false;
+    }
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
+    return true;
   }
 }

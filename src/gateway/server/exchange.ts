@@ -2,7 +2,7 @@
 // anything fails here, the original bytes are sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
 import type { Api } from '../engine/apis.js';
@@ -24,8 +24,6 @@ export interface ExchangeParts {
 
 /** For digests of API keys, which are meaningless outside of this process unless it shares conversations through a store. */
 const SALT = randomBytes(16);
-/** Bytes that are copied in a fraction of a millisecond. */
-const BYTES_PER_TURN = 1024 * 1024;
 /** Timeout in mode `observe`, in which no request waits. */
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
@@ -64,17 +62,13 @@ function observe(
   copy: BodyCopy,
 ): void {
   const { forwarder, ledger } = parts;
-  const chunks: Buffer[] = [];
-  let length = 0;
   let resolveAnswer = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
     undefined;
   const engineAnswer = new Promise<EngineAnswer | undefined>(
     (resolve) => (resolveAnswer = resolve),
   );
   request.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (copy.hasRoomFor(length)) chunks.push(chunk);
-    else chunks.length = 0;
+    copy.add(chunk);
   });
   response.once('close', () => {
     resolveAnswer(undefined);
@@ -84,27 +78,12 @@ function observe(
     ...listeners,
     onAnswer: (answer) => {
       listeners.onAnswer(answer);
-      if (!request.complete) return;
-      if (!copy.hasRoomFor(length)) ledger.recordPassed(TOO_LARGE);
-      else {
-        resolveAnswer(
-          fill(copy, chunks).then(() => compact(parts, request, route, copy, OBSERVING_MS)),
-        );
-      }
+      // An upstream may answer before it has read the body.
+      if (!request.readableEnded) return;
+      if (copy.isTooLarge) ledger.recordPassed(TOO_LARGE);
+      else resolveAnswer(compact(parts, request, route, copy, OBSERVING_MS));
     },
   });
-}
-
-/** Copies chunks, yielding to the event loop in between. */
-async function fill(copy: BodyCopy, chunks: readonly Buffer[]): Promise<void> {
-  let copied = 0;
-  for (const chunk of chunks) {
-    copy.add(chunk);
-    copied += chunk.length;
-    if (copied < BYTES_PER_TURN) continue;
-    copied = 0;
-    await nextTurn();
-  }
 }
 
 /** Reads the whole body, and forwards it once the engine has answered. */
