@@ -19,6 +19,8 @@ const VARIABLES = [
   ['CODE_ASSIST_ENDPOINT', 'code-assist'],
 ] as const;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Exit codes of a shell for a command that does not exist or cannot be executed. */
@@ -49,7 +51,7 @@ export async function runBehindGateway(
   try {
     const child = spawn(command, args, {
       stdio: 'inherit',
-      env: { ...process.env, ...variablesOf(gateway.url) },
+      env: { ...process.env, ...variablesOf(gateway.url, process.env) },
     });
     return await exitCodeOf(child, command);
   } finally {
@@ -57,15 +59,19 @@ export async function runBehindGateway(
   }
 }
 
-/** Returns the variables that point an agent at a gateway. */
-export function variablesOf(url: string): Record<string, string> {
-  return Object.fromEntries(VARIABLES.map(([name, upstream]) => [name, `${url}/${upstream}`]));
+/** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
+export function variablesOf(url: string, env: Environment): Record<string, string> {
+  const { hostname } = new URL(url);
+  const exempt = [env['no_proxy'] || env['NO_PROXY'] || [], hostname].flat().join(',');
+  return {
+    ...Object.fromEntries(VARIABLES.map(([name, upstream]) => [name, `${url}/${upstream}`])),
+    NO_PROXY: exempt,
+    no_proxy: exempt,
+  };
 }
 
 /** Returns the upstreams that the environment already names. */
-export function upstreamsOf(
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+export function upstreamsOf(env: Environment): Record<string, string> {
   const upstreams: Record<string, string> = { 'code-assist': CODE_ASSIST };
   // Reversed: of two variables for one upstream, the first of the table wins.
   for (const [name, upstream] of [...VARIABLES].reverse()) {

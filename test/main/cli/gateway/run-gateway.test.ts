@@ -3,13 +3,24 @@ import { upstreamsOf, variablesOf } from '../../../../src/main/cli/gateway/run-g
 
 describe('variablesOf', () => {
   it('leads to the gateway, with the name of an upstream in front of each path', () => {
-    expect(variablesOf('http://127.0.0.1:1')).toEqual({
+    expect(variablesOf('http://127.0.0.1:1', {})).toEqual({
       ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/anthropic',
       OPENAI_BASE_URL: 'http://127.0.0.1:1/openai',
       OPENAI_API_BASE: 'http://127.0.0.1:1/openai',
       GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:1/gemini',
       CODE_ASSIST_ENDPOINT: 'http://127.0.0.1:1/code-assist',
+      NO_PROXY: '127.0.0.1',
+      no_proxy: '127.0.0.1',
     });
+  });
+
+  it.each([
+    [{ NO_PROXY: 'intra.example' }, 'intra.example,127.0.0.1'],
+    [{ NO_PROXY: 'b.example', no_proxy: 'a.example' }, 'a.example,127.0.0.1'],
+    [{ NO_PROXY: 'b.example', no_proxy: '' }, 'b.example,127.0.0.1'],
+  ])('exempts the gateway from a proxy besides what is exempt already: %o', (env, exempt) => {
+    const { NO_PROXY, no_proxy } = variablesOf('http://127.0.0.1:1', env);
+    expect([NO_PROXY, no_proxy]).toEqual([exempt, exempt]);
   });
 });
 
