@@ -13,6 +13,7 @@ const ALONE = [
   'test/attacks/{hostile-arguments,linear-time}.test.ts',
   'test/deploy/**/*.test.ts',
   // Put something in place of a module.
+  'test/gateway/engine/threaded-engine.test.ts',
   'test/main/added-rule.test.ts',
   'test/main/settings/profile-replace-file.test.ts',
   'test/main/state/directory-store.test.ts',

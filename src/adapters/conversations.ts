@@ -201,6 +201,13 @@ export async function closeUnderOtherOptions(
   await Promise.all(others.map(async ({ conversations }) => conversations.forget(conversationId)));
 }
 
+/** Closes a named conversation of any format, under any options, once its calls have ended. */
+export function closeConversation(compactor: Compactor, conversationId: string): void {
+  for (const { conversations } of OPTION_SETS.get(compactor) ?? []) {
+    void conversations.forget(conversationId);
+  }
+}
+
 type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
 
 function plainOptionsOf({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {

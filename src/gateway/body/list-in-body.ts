@@ -1,5 +1,6 @@
-// Finds the list of messages in the body of a request, and parses the other fields. Parses no message.
+// Finds the list of messages in the body of a request, and parses the other fields, and those messages that are not known.
 
+import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { findMember, readElements, skipSpace } from './json-scan.js';
@@ -12,7 +13,7 @@ export interface ListInBody {
   readonly start: number;
   readonly end: number;
   readonly elements: readonly ByteRange[];
-  /** The fields of the object that contains the list, with an empty list in its place. */
+  /** The fields of the objects around the list, with an empty list in its place. Those of inner objects win. */
   readonly fields: JsonRecord;
 }
 
@@ -46,9 +47,37 @@ export function readList(
   const end = readElements(bytes, start, elements);
   if (bytes.length - (end - start) > MAX_SURROUNDING_BYTES) return undefined;
   const text = `${bytes.toString('utf8', 0, start)}[]${bytes.toString('utf8', end)}`;
-  let fields: unknown = JSON.parse(text);
-  for (const name of path.slice(0, -1)) fields = isRecord(fields) ? fields[name] : undefined;
-  const list = isRecord(fields) ? fields[path.at(-1) ?? ''] : undefined;
-  if (!isRecord(fields) || !Array.isArray(list) || list.length > 0) return undefined;
+  let value: unknown = JSON.parse(text);
+  let fields: JsonRecord = {};
+  for (const name of path) {
+    if (!isRecord(value)) return undefined;
+    fields = { ...fields, ...value };
+    value = value[name];
+  }
+  if (!Array.isArray(value) || value.length > 0) return undefined;
   return { bytes, start, end, elements, fields };
+}
+
+/**
+ * Parses the messages of a list, reusing known ones.
+ *
+ * @returns `undefined` if one of them is not an object, or not in UTF-8
+ * @throws SyntaxError if one of them is not JSON
+ */
+export function readMessages(
+  { bytes, elements }: ListInBody,
+  known: readonly object[],
+): readonly object[] | undefined {
+  const fresh = elements.slice(known.length);
+  const [first] = fresh;
+  const last = fresh.at(-1);
+  if (first !== undefined && last !== undefined && !isUtf8(bytes.subarray(first.start, last.end)))
+    return undefined;
+  const messages = [...known];
+  for (const { start, end } of fresh) {
+    const message: unknown = JSON.parse(bytes.toString('utf8', start, end));
+    if (!isRecord(message)) return undefined;
+    messages.push(message);
+  }
+  return messages;
 }

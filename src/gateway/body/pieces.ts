@@ -106,6 +106,23 @@ export function piecesOf(
   }
 }
 
+/** Assembles a new body from pieces of the old one, in shared memory. */
+export function assemble(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
+  let length = 0;
+  for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
+  const body = Buffer.from(new SharedArrayBuffer(length));
+  let at = 0;
+  // There may be thousands: creating views of the old body would take longer than copying.
+  for (const piece of pieces) {
+    if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
+    else {
+      body.set(piece, at);
+      at += piece.length;
+    }
+  }
+  return body;
+}
+
 /** Linear searches before a map is built. Few messages are rewritten per turn, and nearly all others are at the expected index. */
 const MAX_SEARCHES = 16;
 

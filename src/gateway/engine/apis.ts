@@ -13,7 +13,7 @@ export interface Api {
   /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
   /** Keys that lead to the list of messages in a body. */
-  readonly list: readonly string[];
+  readonly list: readonly [string, ...string[]];
   /** Returns why a request must not be edited, from the fields beside its messages and its last message; else `undefined`. */
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }

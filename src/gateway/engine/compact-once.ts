@@ -1,17 +1,24 @@
 // `POST /ctxfold/compact`: stateless, messages in, messages out. For gateways in any language that call a hook before a request.
 
-import { isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { findList, readList, readMessages } from '../body/list-in-body.js';
+import type { ListInBody } from '../body/list-in-body.js';
 import { apiNamed } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { OnceAnswer } from './protocol.js';
 
-/** The compacted messages, with counted tokens before and after. */
-export interface CompactedMessages {
-  readonly messages: readonly unknown[];
+/** A list of messages, and the parsed messages. */
+export interface ReadList {
+  readonly list: ListInBody;
+  readonly messages: readonly object[];
+}
+
+/** The text of the compacted list, with counted tokens before and after. */
+export interface CompactedList {
+  readonly text: Uint8Array;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Why compaction failed; the messages are unchanged then. */
+  /** Why compaction failed; the list is unchanged then. */
   readonly error?: string | undefined;
 }
 
@@ -22,33 +29,50 @@ export interface OnceOptions {
 }
 
 const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
+/** Names of the list: for any format, or as in a provider's requests. */
+const LISTS = ['messages', 'input', 'contents'] as const;
 
-/** Answers a request body. */
+/** Answers a request body. The messages keep their text where nothing is edited, because a parsed number may differ from its text. */
 export async function compactOnce(
-  body: string,
-  compact: (
-    api: ApiName,
-    messages: readonly unknown[],
-    options: OnceOptions,
-  ) => Promise<CompactedMessages>,
+  body: Buffer,
+  compact: (api: ApiName, given: ReadList, options: OnceOptions) => Promise<CompactedList>,
 ): Promise<OnceAnswer> {
-  const given = tryParseJson(body);
-  if (!isRecord(given)) return refusal('expected a JSON object.');
-  const format = formatOf(given);
-  const list = format === undefined ? undefined : apiNamed(format).list[0];
-  const messages = given['messages'] ?? given[list ?? ''];
-  if (format === undefined || !Array.isArray(messages)) {
+  let given: ReadList | undefined;
+  try {
+    given = readGiven(body);
+  } catch {
+    return refusal('expected a JSON object.');
+  }
+  const fields = given?.list.fields ?? {};
+  const format = formatOf(fields);
+  const isList =
+    format !== undefined && Array.isArray(fields['messages'] ?? fields[apiNamed(format).list[0]]);
+  if (given === undefined || !isList) {
     return refusal(`expected "messages", and as "format" one of ${FORMATS.join(', ')}.`);
   }
-  const { model, contextLimit } = given;
+  const { model, contextLimit } = fields;
   if (model !== undefined && typeof model !== 'string') {
     return refusal('expected "model" to be a string.');
   }
   if (contextLimit !== undefined && !isLimit(contextLimit)) {
     return refusal('expected "contextLimit" to be a number of tokens.');
   }
-  const compacted = await compact(format, messages, { model, contextLimit });
-  return { status: 200, body: Buffer.from(JSON.stringify({ format, ...compacted })) };
+  const { text, ...totals } = await compact(format, given, { model, contextLimit });
+  const start = Buffer.from(`{"format":"${format}","messages":`);
+  const end = Buffer.from(`,${JSON.stringify(totals).slice(1)}`);
+  return { status: 200, body: Buffer.concat([start, text, end]) };
+}
+
+/** @throws NotJsonError or SyntaxError if the body is not a JSON object */
+function readGiven(body: Buffer): ReadList | undefined {
+  for (const name of LISTS) {
+    const start = findList(body, [name]);
+    if (start === undefined) continue;
+    const list = readList(body, start, [name], []);
+    const messages = list && readMessages(list, []);
+    return list && messages && { list, messages };
+  }
+  return undefined;
 }
 
 function refusal(message: string): OnceAnswer {

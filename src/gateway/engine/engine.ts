@@ -1,7 +1,6 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
 // Independent of the thread it runs on. Sends nothing.
 
-import { isUtf8 } from 'node:buffer';
 import {
   messageCompactor,
   reasoningOfRequest,
@@ -10,6 +9,7 @@ import type { AnthropicMessage } from '../../adapters/anthropic/message-param-fo
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';
+import { closeConversation } from '../../adapters/conversations.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
@@ -19,16 +19,15 @@ import type { Session } from '../../main/session.js';
 import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
 import { asError } from '../../shared/errors.js';
-import { asText, isRecord } from '../../shared/json.js';
+import { asText } from '../../shared/json.js';
 
-import { findList, readList } from '../body/list-in-body.js';
-import type { ByteRange } from '../body/json-scan.js';
+import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
-import { piecesOf } from '../body/pieces.js';
+import { assemble, piecesOf } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
 import { apiNamed } from './apis.js';
 import { compactOnce } from './compact-once.js';
-import type { CompactedMessages, OnceOptions } from './compact-once.js';
+import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import { EditLog } from './edit-log.js';
@@ -94,6 +93,8 @@ class LocalEngine implements Engine {
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
       this.#watched.delete(id);
       this.#reported.delete(id);
+      // Should it come back, it needs a session that is watched.
+      closeConversation(this.#compactor, id);
     });
     this.#compacts = compactsOf(this.#compactor, {
       maxConversations,
@@ -113,11 +114,9 @@ class LocalEngine implements Engine {
     }
   }
 
-  compactOnce(body: Uint8Array): Promise<OnceAnswer> {
-    const { buffer, byteOffset, byteLength } = body;
-    const text = Buffer.from(buffer, byteOffset, byteLength).toString();
-    return compactOnce(text, (api, messages, options) =>
-      this.#compactMessages(api, messages, options),
+  compactOnce({ buffer, byteOffset, byteLength }: Uint8Array): Promise<OnceAnswer> {
+    return compactOnce(Buffer.from(buffer, byteOffset, byteLength), (api, list, options) =>
+      this.#compactList(api, list, options),
     );
   }
 
@@ -149,7 +148,8 @@ class LocalEngine implements Engine {
     const list = readList(bytes, start, api.list, known.elements);
     if (list === undefined) return passed('a body that is not read');
     const messages = readMessages(list, known.messages);
-    if (messages === undefined) return passed('messages that are not read');
+    if (messages === undefined || messages.length === 0)
+      return passed('messages that are not read');
     const reason = call.passes ?? api.passes(list.fields, messages.at(-1));
     if (reason !== undefined) return passed(reason);
     const { scope } = call;
@@ -169,7 +169,7 @@ class LocalEngine implements Engine {
     const isEdited = pieces !== undefined;
     return {
       outcome: isEdited ? 'edited' : 'unchanged',
-      body: isEdited ? bodyOf(bytes, pieces) : undefined,
+      body: isEdited ? assemble(bytes, pieces) : undefined,
       line: this.#reportOf(line, messages, compacted, {
         ...{ model, isNew },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
@@ -178,11 +178,11 @@ class LocalEngine implements Engine {
     };
   }
 
-  async #compactMessages(
+  async #compactList(
     api: ApiName,
-    messages: readonly unknown[],
+    { list, messages }: ReadList,
     { model: modelName, contextLimit }: OnceOptions,
-  ): Promise<CompactedMessages> {
+  ): Promise<CompactedList> {
     const { workspaceRoot } = this.#options;
     const compactor = createCompactor({ contextLimit, workspaceRoot, offload: 'inline' });
     try {
@@ -195,12 +195,13 @@ class LocalEngine implements Engine {
           session = made;
         },
       });
-      const compacted = await compacts[api](messages as readonly object[], { modelName });
-      const { sentTokens = 0, uncompacted } = session?.costs() ?? {};
+      const compacted = await compacts[api](messages, { modelName });
+      const { sentTokens: tokensAfter = 0, uncompacted } = session?.costs() ?? {};
       const tokensBefore = uncompacted?.sentTokens ?? 0;
-      return { messages: compacted, tokensBefore, tokensAfter: sentTokens };
+      return { text: textOfList(list, messages, compacted), tokensBefore, tokensAfter };
     } catch (thrown) {
-      return { messages, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
+      const text = list.bytes.subarray(list.start, list.end);
+      return { text, tokensBefore: 0, tokensAfter: 0, error: reasonOf(thrown) };
     } finally {
       await compactor.close();
     }
@@ -255,41 +256,16 @@ function compactsOf(
   };
 }
 
-/** Parses the messages of a list, reusing known ones; `undefined` if one of them is invalid. */
-function readMessages(
-  { bytes, elements }: ListInBody,
-  known: readonly object[],
-): readonly object[] | undefined {
-  const fresh = elements.slice(known.length);
-  const [first] = fresh;
-  const last = fresh.at(-1);
-  if (elements.length === 0) return undefined;
-  if (first !== undefined && last !== undefined && !isUtf8(bytes.subarray(first.start, last.end)))
-    return undefined;
-  const messages = [...known];
-  for (const { start, end } of fresh) {
-    const message: unknown = JSON.parse(bytes.toString('utf8', start, end));
-    if (!isRecord(message)) return undefined;
-    messages.push(message);
-  }
-  return messages;
-}
-
-/** Assembles the new body in shared memory. */
-function bodyOf(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
-  let length = 0;
-  for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
-  const body = Buffer.from(new SharedArrayBuffer(length));
-  let at = 0;
-  // There may be thousands: creating views of the old body would take longer than copying.
-  for (const piece of pieces) {
-    if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
-    else {
-      body.set(piece, at);
-      at += piece.length;
-    }
-  }
-  return body;
+/** The text of a list with compacted messages. */
+function textOfList(
+  list: ListInBody,
+  messages: readonly object[],
+  compacted: readonly object[],
+): Uint8Array {
+  const { bytes, start, end } = list;
+  const pieces = piecesOf(list, messages, compacted, new WeakMap());
+  const body = pieces === undefined ? bytes : assemble(bytes, pieces);
+  return body.subarray(start, body.length - (bytes.length - end));
 }
 
 function passed(reason: string): EngineAnswer {

@@ -87,7 +87,7 @@ export interface Engine {
 
 /** The answer to `compactOnce`. */
 export interface OnceAnswer {
-  readonly status: 200 | 400;
+  readonly status: 200 | 400 | 503;
   /** JSON, or the reason for the refusal. */
   readonly body: Uint8Array;
 }

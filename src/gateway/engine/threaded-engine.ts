@@ -49,7 +49,7 @@ class ThreadedEngine implements Engine {
   async compactOnce(body: Uint8Array): Promise<OnceAnswer> {
     const value = await this.#ask('compactOnce', [body]);
     if (value !== undefined) return value as OnceAnswer;
-    return { status: 400, body: Buffer.from('the thread that reads such bodies has ended.') };
+    return { status: 503, body: Buffer.from('the thread that reads such bodies has ended.') };
   }
 
   report(line: string, usage: AnsweredUsage): void {
@@ -79,7 +79,7 @@ class ThreadedEngine implements Engine {
       this.#waiting.set(id, resolve);
       worker.postMessage({ id, method, arguments: given });
       if (this.#waiting.size === 1) this.#silence?.refresh();
-      this.#silence ??= this.#watch(worker);
+      this.#silence ??= this.#watch();
     });
   }
 
@@ -104,10 +104,11 @@ class ThreadedEngine implements Engine {
     return worker;
   }
 
-  #watch(worker: Worker): NodeJS.Timeout {
+  #watch(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#silence = undefined;
-      if (this.#waiting.size > 0) void worker.terminate();
+      // Not necessarily the thread that it was started for, which may have been replaced.
+      if (this.#waiting.size > 0) void this.#worker?.terminate();
     }, SILENCE_MS).unref();
   }
 }

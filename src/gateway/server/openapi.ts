@@ -31,6 +31,7 @@ export const OPENAPI: object = {
           },
           400: { description: 'Not such a body.' },
           413: { description: 'A body of more than 32 MB.' },
+          503: { description: 'It could not be read; the next one may be.' },
         },
       },
     },

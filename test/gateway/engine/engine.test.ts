@@ -190,6 +190,40 @@ describe('an engine', () => {
     });
   });
 
+  it('compacts a conversation that comes back after others took its place', async () => {
+    const [api, other] = [API_TALKS[2]!, API_TALKS[0]!];
+    const small = await createEngine({ maxConversations: 2, workspaceRoot: '/w' });
+    const send = (of: ApiTalk, messages: readonly object[]): Promise<EngineAnswer> =>
+      small.compact({ api: of.name, body: Buffer.from(bodyOf(of, messages)), scope: 'one' });
+    const { line } = await send(api, talk(api, 9));
+    for (const task of ['a', 'b']) await send(other, [other.user(task), ...talk(other, 3)]);
+    expect(await send(api, talk(api, 10))).toMatchObject({
+      outcome: 'edited',
+      line: { id: line?.id, isNew: true, givenMessages: talk(api, 10).length },
+    });
+    await small.close();
+  });
+
+  it('knows the model that stands beside a request in a wrapper', async () => {
+    const contents = talk(API_TALKS[3]!, 3);
+    const request = { contents, session_id: 'abc', tools: [{ functionDeclarations: [] }] };
+    const body = Buffer.from(JSON.stringify({ model: 'gemini-2.5-pro', project: 'p', request }));
+    const { line } = await engine.compact({ api: 'code-assist', body, scope: 'one' });
+    expect(line).toMatchObject({ model: 'gemini-2.5-pro', name: 'abc', contextLimit: 1_048_576 });
+  });
+
+  it('keeps the text of messages of no conversation where nothing is edited', async () => {
+    const odd = '{"id":12345678901234567890,"large":1e400,"zero":-0,"one":1.0,"a":1,"a":2}';
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+    for (const input of [odd, deep]) {
+      const list = `[ {"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":${input}}]},\n{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}]`;
+      const body = Buffer.from(`{"format":"anthropic","messages":${list}}`);
+      const { status, body: said } = await engine.compactOnce(body);
+      expect(status).toBe(200);
+      expect(Buffer.from(said).toString()).toContain(`"messages":${list},"tokensBefore":`);
+    }
+  });
+
   it('compacts messages of no conversation, in all formats', async () => {
     for (const api of API_TALKS) {
       const messages = talk(api, 20);
