@@ -93,7 +93,7 @@ export interface OnceAnswer {
 }
 
 /** The methods that can be called on an engine in another thread. */
-export type EngineMethod = Exclude<keyof Engine, 'close'>;
+export type EngineMethod = keyof Engine;
 
 /** One call of a method. */
 export interface EngineQuestion {

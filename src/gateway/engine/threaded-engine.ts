@@ -2,6 +2,7 @@
 // hangs is replaced; its pending calls are answered as failed.
 
 import { Worker } from 'node:worker_threads';
+import { settledWithin } from '../../main/waiting/abortable.js';
 import type { EngineOptions } from './engine.js';
 import type {
   AnsweredUsage,
@@ -15,6 +16,8 @@ import type {
 
 /** A thread with pending calls that does not answer for this long is considered dead. */
 const SILENCE_MS = 60_000;
+/** Time for a thread to write what it has not written yet. */
+const CLOSING_MS = 5_000;
 const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', edits: [] };
 
 /** Creates an engine that runs on its own thread, which does not keep the process alive. */
@@ -65,8 +68,15 @@ class ThreadedEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    if (worker !== undefined && !this.#isClosed) {
+      const closed = this.#ask('close', []);
+      this.#isClosed = true;
+      // Keeps the process alive until originals and states have been written.
+      worker.ref();
+      await settledWithin(CLOSING_MS, closed);
+    }
+    await worker?.terminate();
   }
 
   /** Resolves to what the method returned, or to `undefined` if the thread ended before. */

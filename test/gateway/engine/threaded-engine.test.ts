@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EngineQuestion } from '../../../src/gateway/engine/protocol.js';
 import { createThreadedEngine } from '../../../src/gateway/engine/threaded-engine.js';
 
 const threads = vi.hoisted((): SilentThread[] => []);
@@ -7,7 +8,8 @@ const threads = vi.hoisted((): SilentThread[] => []);
 /** A thread that takes every message and never answers. */
 class SilentThread extends EventEmitter {
   readonly terminate = vi.fn(() => this.emit('exit', 1));
-  postMessage(): void {}
+  readonly postMessage = vi.fn<(question: EngineQuestion) => void>();
+  ref(): void {}
   unref(): void {}
 }
 
@@ -20,6 +22,7 @@ vi.mock('node:worker_threads', () => ({
 }));
 
 beforeEach(() => {
+  threads.length = 0;
   vi.useFakeTimers();
 });
 
@@ -40,6 +43,30 @@ describe('a thread that does not answer', () => {
     vi.advanceTimersByTime(60_000);
     expect(threads.map(({ terminate }) => terminate.mock.calls.length)).toEqual([0, 1]);
     expect(await second).toEqual(failed);
+    expect(threads).toHaveLength(2);
     await engine.close();
+  });
+
+  it('is ended in the end', async () => {
+    const engine = createThreadedEngine({ maxConversations: 1 });
+    const closed = engine.close();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await closed;
+    expect(threads[0]!.terminate).toHaveBeenCalledOnce();
+  });
+});
+
+describe('an engine that closes', () => {
+  it('ends its thread once that has written what it has to', async () => {
+    const engine = createThreadedEngine({ maxConversations: 1 });
+    const closed = engine.close();
+    await vi.advanceTimersByTimeAsync(100);
+    const [thread] = threads;
+    const [question] = thread!.postMessage.mock.calls[0]!;
+    expect(question.method).toBe('close');
+    expect(thread!.terminate).not.toHaveBeenCalled();
+    thread!.emit('message', { id: question.id, value: undefined });
+    await closed;
+    expect(thread!.terminate).toHaveBeenCalledOnce();
   });
 });
