@@ -71,6 +71,16 @@ describe('ctxfold gateway', () => {
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/token/);
   });
+
+  it('prints its address without the token', async () => {
+    const token = 'a-token-of-16-or-more';
+    const child = spawn(process.execPath, [COMMAND, 'gateway', '--port', '0'], {
+      env: { ...process.env, CTXFOLD_GATEWAY_TOKEN: token },
+    });
+    expect(await listens(child)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/token\/<token>$/);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
 });
 
 const ASK = `

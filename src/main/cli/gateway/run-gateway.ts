@@ -30,8 +30,10 @@ const NOT_RUNNABLE = 126;
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await startGateway({ ...options, page: gatewayPage });
-  printMessage(`listening on ${gateway.url} (${options.mode ?? 'observe'})`);
-  printMessage(`page: ${gateway.url}/ctxfold`);
+  // Without the token: what a service prints is kept in logs.
+  const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
+  printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
+  printMessage(`page: ${url}/ctxfold`);
   try {
     await waitForTermination();
     return EXIT.done;

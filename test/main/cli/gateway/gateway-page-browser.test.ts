@@ -3,6 +3,7 @@
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../../../src/gateway/start-gateway.js';
 import { gatewayPage } from '../../../../src/main/cli/gateway/gateway-page.js';
 import { API_TALKS, bodyOf, talk } from '../../../support/api-talks.js';
 import { CHROMIUM_MISSING, CHROMIUM_PATH } from '../../../support/browser.js';
@@ -94,6 +95,16 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
     test('complains of nothing, asks nobody else, and is not taken over', async () => {
       expect(await page.title()).toBe('ctxfold gateway');
       expect(noise).toEqual([]);
+    });
+
+    test('shows nothing of a gateway that another one has replaced', async () => {
+      expect(await rows().count()).toBeGreaterThan(0);
+      const { port } = new URL(world.gateway.url);
+      await world.gateway.close();
+      const other = await startGateway({ port: Number(port), page: gatewayPage, engine: 'inline' });
+      await page.locator('#none').waitFor();
+      expect(await rows().count()).toBe(0);
+      await other.close();
     });
   },
 );

@@ -186,6 +186,9 @@ async function showOriginal(conversation: string, edit: number): Promise<void> {
 const events = new EventSource('ctxfold/events');
 events.addEventListener('open', () => {
   byId('state').textContent = 'live';
+  // All of them follow. After a reconnection it may be another gateway.
+  conversations.clear();
+  schedule();
 });
 events.addEventListener('error', () => {
   byId('state').textContent = 'the gateway does not answer; retrying …';
