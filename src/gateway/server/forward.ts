@@ -9,6 +9,9 @@ import type { Duplex } from 'node:stream';
 import { TOKEN_HEADER } from './guard.js';
 import type { Route } from './route.js';
 
+/** Limit for the head of a request, and of an answer. */
+export const MAX_HEADER_BYTES: number = 64 * 1024;
+
 /** Listeners of a forwarded request. */
 export interface ForwardEvents {
   /** Called with the head of the answer, before any data. */
@@ -62,6 +65,10 @@ export class Forwarder {
       outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
     });
     outgoing.on('error', fail);
+    // Without an error after an answer that switches to a protocol nobody asked for.
+    outgoing.once('close', () => {
+      if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
+    });
     outgoing.on('response', (answer) => {
       isAnswered = true;
       answer.on('error', fail);
@@ -115,6 +122,7 @@ export class Forwarder {
       host: hostname.replace(/^\[|\]$/g, ''),
       port,
       path,
+      maxHeaderSize: MAX_HEADER_BYTES,
       ...options,
     });
   }

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { exchange, recordingFailure } from './exchange.js';
-import { Forwarder, refuse } from './forward.js';
+import { Forwarder, MAX_HEADER_BYTES, refuse } from './forward.js';
 import { admit } from './guard.js';
 import { Ledger } from './ledger.js';
 import { answerOwn, isOwnPath } from './own-routes.js';
@@ -23,7 +23,6 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;

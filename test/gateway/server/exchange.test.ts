@@ -114,6 +114,26 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     );
   });
 
+  it('an answer has as many headers as a request may have', async () => {
+    const world = await worldWith({ mode });
+    const large = 'a'.repeat(60_000);
+    world.answer = (_, response) => response.writeHead(200, { 'x-large': large }).end();
+    const asked = request(`${world.gateway.url}/v1/messages`, {
+      ...{ method: 'POST', agent: false, maxHeaderSize: 100_000 },
+    });
+    asked.end(BODY);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, answer.headers['x-large']]).toEqual([200, large]);
+    answer.resume();
+  });
+
+  it('an answer in a protocol that nobody asked for is none', async () => {
+    const world = await worldWith({ mode });
+    world.answer = (_, response) =>
+      response.socket?.end('HTTP/1.1 101 Odd\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n');
+    expect((await world.send('/v1/messages', { body: BODY })).status).toBe(502);
+  });
+
   it('a client that does not read holds its upstream back', async () => {
     const world = await worldWith({ mode });
     const chunk = Buffer.alloc(1024 * 1024);
