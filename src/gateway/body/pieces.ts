@@ -106,11 +106,16 @@ export function piecesOf(
   }
 }
 
-/** Assembles a new body from pieces of the old one, in shared memory. */
-export function assemble(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
+/** The length of a body of such pieces. */
+export function lengthOf(pieces: readonly (ByteRange | Uint8Array)[]): number {
   let length = 0;
   for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
-  const body = Buffer.from(new SharedArrayBuffer(length));
+  return length;
+}
+
+/** Assembles a new body from pieces of the old one, in shared memory. */
+export function assemble(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
+  const body = Buffer.from(new SharedArrayBuffer(lengthOf(pieces)));
   let at = 0;
   // There may be thousands: creating views of the old body would take longer than copying.
   for (const piece of pieces) {

@@ -23,7 +23,7 @@ import { asText } from '../../shared/json.js';
 
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
-import { assemble, piecesOf } from '../body/pieces.js';
+import { assemble, lengthOf, piecesOf } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
 import { apiNamed } from './apis.js';
 import { compactOnce } from './compact-once.js';
@@ -166,10 +166,10 @@ class LocalEngine implements Engine {
       reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);
-    const isEdited = pieces !== undefined;
     return {
-      outcome: isEdited ? 'edited' : 'unchanged',
-      body: isEdited ? assemble(bytes, pieces) : undefined,
+      outcome: pieces === undefined ? 'unchanged' : 'edited',
+      body: call.isObserved === true ? undefined : pieces && assemble(bytes, pieces),
+      editedBytes: pieces && lengthOf(pieces),
       line: this.#reportOf(line, messages, compacted, {
         ...{ model, isNew },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),

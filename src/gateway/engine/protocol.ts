@@ -16,6 +16,8 @@ export interface EngineCall {
   readonly model?: string | undefined;
   /** Why the request must not be edited, if its headers say so. */
   readonly passes?: string | undefined;
+  /** Whether the original body is sent in any case, so that no new one is assembled. @default false */
+  readonly isObserved?: boolean | undefined;
 }
 
 /** The result for a request. */
@@ -27,8 +29,10 @@ export interface EngineAnswer {
   readonly outcome: 'edited' | 'unchanged' | 'passed' | 'failed';
   /** The reason, without content of the conversation. */
   readonly reason?: string | undefined;
-  /** In shared memory. */
+  /** In shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
+  /** Length of the edited body, also if the request is only observed. */
+  readonly editedBytes?: number | undefined;
   readonly line?: LineReport | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
 import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
-import type { CompleteGatewayOptions } from './options.js';
+import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 import { BodyCopy } from './body-copy.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
@@ -81,7 +81,7 @@ function observe(
       // An upstream may answer before it has read the body.
       if (!request.readableEnded) return;
       if (copy.isTooLarge) ledger.recordPassed(TOO_LARGE);
-      else resolveAnswer(compact(parts, request, route, copy, OBSERVING_MS));
+      else resolveAnswer(compact(parts, request, route, copy, 'observe'));
     },
   });
 }
@@ -94,7 +94,7 @@ function collect(
   route: HistoryRoute,
   copy: BodyCopy,
 ): void {
-  const { forwarder, ledger, options } = parts;
+  const { forwarder, ledger } = parts;
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
     if (copy.add(chunk)) return;
@@ -108,7 +108,7 @@ function collect(
     forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   };
   const onEnd = (): void => {
-    void compact(parts, request, route, copy, options.deadlineMs).then((answer) => {
+    void compact(parts, request, route, copy, 'compact').then((answer) => {
       if (response.destroyed) return;
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
@@ -128,8 +128,9 @@ async function compact(
   request: IncomingMessage,
   { api, model, upstreamName }: HistoryRoute,
   copy: BodyCopy,
-  deadlineMs: number,
+  mode: GatewayMode,
 ): Promise<EngineAnswer | undefined> {
+  const isObserved = mode === 'observe';
   const call: EngineCall = {
     api: api.name,
     body: copy.bytes,
@@ -137,9 +138,11 @@ async function compact(
     name: nameInHeaders(request.headers),
     model,
     passes: passesByHeaders(request.headers),
+    isObserved,
   };
   const ended = new AbortController();
   try {
+    const deadlineMs = isObserved ? OBSERVING_MS : options.deadlineMs;
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
     const answer = await Promise.race([engine.compact(call), late]);
     if (answer === undefined)
@@ -159,7 +162,7 @@ function recordingAnswer(
   { engine, ledger }: ExchangeParts,
   route: HistoryRoute,
   engineAnswer: Promise<EngineAnswer | undefined>,
-  mode: 'observe' | 'compact',
+  mode: GatewayMode,
 ): Required<ForwardEvents> {
   return {
     ...recordingFailure(ledger, route),

@@ -124,13 +124,13 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 
   /** Records the engine's answer to a request. */
-  recordAnswer({ outcome, reason, body, line, edits }: EngineAnswer, bytes: number): void {
+  recordAnswer({ outcome, reason, editedBytes, line, edits }: EngineAnswer, bytes: number): void {
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
     if (line === undefined) return;
     const conversation = this.#conversationOf(line);
-    const sentBytes = body?.length ?? bytes;
+    const sentBytes = editedBytes ?? bytes;
     conversation.dollars = addDollars(conversation, line);
     conversation.line = line;
     conversation.calls += 1;

@@ -204,6 +204,20 @@ describe('an engine', () => {
     await small.close();
   });
 
+  it('makes no body of a request that is only observed, and says how long it would be', async () => {
+    const [api] = API_TALKS;
+    const messages = talk(api!, 9);
+    const { body, editedBytes, ...compacted } = await ask(api!, messages);
+    expect(editedBytes).toBe(body!.length);
+    const other = await createEngine({ maxConversations: 8, workspaceRoot: '/w' });
+    const observed = await other.compact({
+      ...{ api: api!.name, body: Buffer.from(bodyOf(api!, messages)), scope: 'one' },
+      isObserved: true,
+    });
+    expect(observed).toEqual({ ...compacted, body: undefined, editedBytes });
+    await other.close();
+  });
+
   it('knows the model that stands beside a request in a wrapper', async () => {
     const contents = talk(API_TALKS[3]!, 3);
     const request = { contents, session_id: 'abc', tools: [{ functionDeclarations: [] }] };
