@@ -69,12 +69,14 @@ class ThreadedEngine implements Engine {
 
   async close(): Promise<void> {
     const worker = this.#worker;
-    if (worker !== undefined && !this.#isClosed) {
-      const closed = this.#ask('close', []);
-      this.#isClosed = true;
-      // Keeps the process alive until originals and states have been written.
-      worker.ref();
-      await settledWithin(CLOSING_MS, closed);
+    // A thread that was asked nothing has nothing to write, and may still be starting.
+    const hasWritten =
+      worker === undefined || this.#asked === 0 ? undefined : this.#ask('close', []);
+    this.#isClosed = true;
+    if (hasWritten !== undefined) {
+      // Keeps the process alive.
+      worker?.ref();
+      await settledWithin(CLOSING_MS, hasWritten);
     }
     await worker?.terminate();
   }

@@ -49,6 +49,7 @@ describe('a thread that does not answer', () => {
 
   it('is ended in the end', async () => {
     const engine = createThreadedEngine({ maxConversations: 1 });
+    engine.reportRefusal('no', 'm');
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(5_000);
     await closed;
@@ -59,14 +60,22 @@ describe('a thread that does not answer', () => {
 describe('an engine that closes', () => {
   it('ends its thread once that has written what it has to', async () => {
     const engine = createThreadedEngine({ maxConversations: 1 });
+    engine.reportRefusal('no', 'm');
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(100);
     const [thread] = threads;
-    const [question] = thread!.postMessage.mock.calls[0]!;
+    const [question] = thread!.postMessage.mock.calls[1]!;
     expect(question.method).toBe('close');
     expect(thread!.terminate).not.toHaveBeenCalled();
     thread!.emit('message', { id: question.id, value: undefined });
     await closed;
     expect(thread!.terminate).toHaveBeenCalledOnce();
+  });
+
+  it('does not wait for a thread that was asked nothing', async () => {
+    const engine = createThreadedEngine({ maxConversations: 1 });
+    await engine.close();
+    expect(threads[0]!.postMessage).not.toHaveBeenCalled();
+    expect(threads[0]!.terminate).toHaveBeenCalledOnce();
   });
 });
