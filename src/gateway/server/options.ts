@@ -102,10 +102,14 @@ const SCHEMA = z.strictObject({
     .optional(),
   upstreams: z
     .record(
-      z.string().regex(UPSTREAM_NAME, 'expected a name such as my-provider'),
+      z.string().regex(UPSTREAM_NAME),
       z
         .string()
         .refine(isUpstream, 'expected a URL of http or https, without a password and a query'),
+      {
+        error: ({ code }) =>
+          code === 'invalid_key' ? 'expected a name such as my-provider' : undefined,
+      },
     )
     .default({})
     .transform((given) => ({ ...UPSTREAMS, ...given })),
