@@ -1,7 +1,7 @@
 // The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
-import { Draft, leftOut, mentionsFailure } from './shrinker.js';
+import { Draft, leftOut, MAX_TELLING, mentionsFailure } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** What is kept, in lines. */
@@ -58,9 +58,9 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   isKept.fill(1, Math.max(0, lines.length - extent.tail));
   let failures = 0;
   let more = 0;
-  for (let at = extent.head; at < lines.length - extent.tail; at += 1) {
+  for (const at of failuresIn(lines, extent)) {
     if (more === extent.moreFailures) break;
-    if (isKept[at] === 1 || !mentionsFailure(lines[at] ?? '')) continue;
+    if (isKept[at] === 1) continue;
     if (failures < extent.failures) {
       isKept.fill(1, Math.max(0, at - BEFORE_FAILURE), at + BEHIND_FAILURE);
       failures += 1;
@@ -71,3 +71,23 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   }
   return isKept;
 }
+
+/** The lines between head and tail that report a failure, then those that may only be named after one. */
+function failuresIn(lines: readonly string[], { head, tail }: Extent): readonly number[] {
+  const reports: number[] = [];
+  const mentions: number[] = [];
+  for (let at = head; at < lines.length - tail; at += 1) {
+    const line = (lines[at] ?? '').slice(0, MAX_TELLING);
+    if (PASSED.test(line)) continue;
+    if (REPORT.test(line)) reports.push(at);
+    else if (mentionsFailure(line)) mentions.push(at);
+  }
+  return [...reports, ...mentions];
+}
+
+/** How programs report a failure. Names of tests, files and options contain the words alone. */
+const REPORT =
+  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
+/** How they report a success, of a test that may be named after a failure. */
+const PASSED =
+  /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

@@ -59,8 +59,8 @@ export function mentionsFailure(line: string): boolean {
   return FAILURE.test(line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line);
 }
 
-/** Only the start of a line is searched. */
-const MAX_TELLING = 400;
+/** Only the start of a line is searched for what it tells, in UTF-16 units. */
+export const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
 

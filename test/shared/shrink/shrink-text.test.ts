@@ -138,6 +138,28 @@ describe('shrinkText', () => {
     expect(left(text, COMMAND, { level: 'strong' })).not.toBe(text);
   });
 
+  it.each([
+    ['cargo', 'test error::tests::it_NAME ... ok', 'test parser::nests ... FAILED'],
+    [
+      'vitest',
+      ' ✓ src/a.test.ts > rejects with an error if NAME fails 3ms',
+      ' × src/b.test.ts > adds',
+    ],
+    ['pytest', 'tests/errors/test_a.py::test_NAME PASSED       [ 12%]', 'E       assert 41 == 42'],
+    ['gcc', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'b.c:41:9: error: expected ;'],
+    ['rspec', '  raises an error when NAME', '  adds (FAILED - 1)'],
+  ])(
+    'shows the failure that %s reports among many lines that only name one',
+    (_, other, report) => {
+      const names = (count: number): string =>
+        linesOf(count, (at) => other.replace('NAME', 'abcdefghij'.charAt(at % 10).repeat(at % 17)));
+      const text = [names(300), report, names(300)].join('\n');
+      for (const level of ['default', 'strong'] as const) {
+        expect(left(text, BUILD, { level })).toContain(`\n${report}\n`);
+      }
+    },
+  );
+
   it('leaves of long lists the first of each folder or file, with how many more there are', () => {
     const text = linesOf(
       900,
