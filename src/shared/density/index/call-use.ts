@@ -143,9 +143,24 @@ function commandOf(keys: readonly string[], parameters: unknown): string | undef
   for (const key of keys) {
     const value = values[key];
     if (typeof value === 'string') return value;
-    if (Array.isArray(value)) return value.filter((word) => typeof word === 'string').join(' ');
+    if (!Array.isArray(value)) continue;
+    const words = value.filter((word) => typeof word === 'string');
+    return key === LIST_KEY ? words.join('\n') : commandOfWords(words);
   }
   return undefined;
+}
+
+/** Holds several commands; lists under other keys are the words of one. */
+const LIST_KEY = 'commands';
+const SHELL = /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
+const BEFORE_SCRIPT = /^(?:-\w*c|-command|\/c)$/i;
+
+/** Of a shell that is given a script, the script: `bash -lc …`. */
+function commandOfWords(words: readonly string[]): string {
+  const option = SHELL.test(words[0] ?? '')
+    ? words.findIndex((word) => BEFORE_SCRIPT.test(word))
+    : -1;
+  return words.slice(option + 1).join(' ');
 }
 
 function directoryOf(parameters: unknown): string | undefined {

@@ -1,12 +1,12 @@
 // Recognizes from the text of a shell command, or of a script that runs some, which files it shows
-// or changes. Knows the few programs that agents read files with and ignores the rest. Runs
-// nothing.
+// or changes. Runs nothing.
 
 import { posix } from 'node:path';
+import { opensScript, purposeOf } from './command-programs.js';
 
 /** What a command is for, as far as its text tells. */
 export interface CommandReading {
-  /** `read` and `write` have at least one file. */
+  /** `write` has at least one file. */
   readonly kind: 'read' | 'write' | 'search' | 'other';
   /**
    * As spelled, resolved against the directory that the command changes to. At most `MAX_FILES`.
@@ -20,21 +20,13 @@ export interface CommandReading {
 const MAX_SCANNED = 4_000;
 const MAX_FILES = 16;
 
-type Purpose = 'read' | 'write' | 'search';
-
-/** Programs by purpose, with the option or subcommand where that decides. */
-const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
-  ...['cat', 'nl', 'bat', 'less', 'head', 'tail', 'sed -n', 'git diff', 'git show'].map(
-    (program) => [program, 'read'] as const,
-  ),
-  ...['sed -i', 'perl -i', 'perl -pi', 'perl -pe'].map((program) => [program, 'write'] as const),
-  ...['rg', 'grep', 'egrep', 'ag', 'find', 'fd', 'ls', 'tree', 'git grep'].map(
-    (program) => [program, 'search'] as const,
-  ),
-]);
-const DECIDED_BY_NEXT_WORD: ReadonlySet<string> = new Set(['sed', 'perl', 'git']);
-
-const REDIRECTED = /(?<=\s)>>?\s*([\w./~-]+)/g;
+/** A target without a letter is a number that something is compared with. */
+const REDIRECTED = /(?<=\s)>>?\s*([\w./~-]*[A-Za-z][\w./~-]*)(?![\w(])/g;
+const QUOTED = /"(?:\\[^]|[^"\\])*"|'[^']*'/g;
+/** A quoted name; other quoted text behind a program that writes is what it is to do. */
+const QUOTED_NAME = /^.[\w@%+.~-]*[./][\w@%+./~-]*.$/;
+/** What `sed` is to do, which looks like a path. */
+const SED_SCRIPT = /^(?:[sy]\/|\/[^/]*\/[a-z]$)/;
 /**
  * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
  */
@@ -47,11 +39,15 @@ const FILE_NAME =
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
 /** Member access in a script is not a file name. */
 const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
+/** The start of a command that reads a file itself, or what `cat` or `nl` shows of it. */
+const ON_FILE = /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?/
+  .source;
 /** A single range of `sed -n`. */
-const SED_LINES = /\bsed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)/g;
-/** `head` of a file, or of `cat`/`nl`. */
-const HEAD_LINES =
-  /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?head[ \t]+(?:-n[ \t]*|-)(\d+)\b/;
+const SED_LINES = new RegExp(
+  String.raw`${ON_FILE}sed\s+-n\s+\\?["']?(\d+)(?:,(\d+))?p(?!\w|\s*;)`,
+  'g',
+);
+const HEAD_LINES = new RegExp(String.raw`${ON_FILE}head[ \t]+(?:-n[ \t]*|-)(\d+)\b`);
 /** A pipe after the command: the next program filters what is shown. */
 const PIPED = /(?<!\|)\|(?!\|)/;
 const ONE_FILE = /^\s*(?:cat|nl(?:\s+-\w+)*)\s+\S+\s*$/;
@@ -73,15 +69,16 @@ export function readCommand(command: string, directory?: string): CommandReading
     return reading('write', files.slice(0, MAX_FILES), base);
   }
   const text = scannedPart(command);
+  const [purpose, words] = purposeOf(text);
   // Fast path: most commands without files need no further search.
-  const namesFiles = text.includes('/') || text.includes('.');
-  const purpose = purposeOf(text);
-  if (!namesFiles) return reading(purpose === 'search' ? purpose : 'other', [], undefined);
-  const base = baseOf(text, directory);
-  if (purpose === 'write') return reading(purpose, filesNamed(text), base);
+  const namesFiles = text.includes('/') || text.includes('.') || text.includes('>');
+  const base = namesFiles ? baseOf(text, directory) : undefined;
+  if (purpose === 'write') return reading(purpose, filesNamed(namesIn(words)), base);
   const written = filesWritten(text);
   if (written.length > 0) return reading('write', written, base);
-  const files = filesNamed(text);
+  const files = namesFiles ? filesNamed(text) : [];
+  // `cat` shows a here-document otherwise.
+  if (files.length === 0 && text.includes('<<')) return { kind: 'other', files };
   const lines = purpose === 'read' && files.length === 1 ? linesShown(text) : undefined;
   return { ...reading(purpose ?? 'other', files, base), ...(lines !== undefined && { lines }) };
 }
@@ -91,7 +88,7 @@ function reading(
   files: readonly string[],
   base: string | undefined,
 ): CommandReading {
-  if (files.length === 0) return { kind: kind === 'search' ? kind : 'other', files };
+  if (files.length === 0) return { kind: kind === 'write' ? 'other' : kind, files };
   if (base === undefined) return { kind, files };
   return { kind, files: files.map((file) => posix.resolve(base, file)) };
 }
@@ -103,76 +100,6 @@ function scannedPart(command: string): string {
   if (document === null) return start;
   const end = start.indexOf('\n', document.index);
   return end === -1 ? start : start.slice(0, end);
-}
-
-/** The strongest purpose of its programs: write, then read, then search. */
-function purposeOf(text: string): Purpose | undefined {
-  let found: Purpose | undefined;
-  let isStart = true;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charCodeAt(at);
-    if (isWordCharacter(character)) {
-      const end = wordEnd(text, at);
-      if (isStart) {
-        const purpose = purposeOfProgram(text, at, end);
-        if (purpose === 'write') return purpose;
-        if (purpose === 'read' || found === undefined) found = purpose ?? found;
-      }
-      isStart = false;
-      at = end - 1;
-    } else if (isStarting(character)) isStart = true;
-    else if (!isSpace(character)) isStart = false;
-  }
-  return found;
-}
-
-function purposeOfProgram(text: string, start: number, end: number): Purpose | undefined {
-  const slash = text.lastIndexOf('/', end - 1);
-  const name = text.slice(Math.max(start, slash + 1), end);
-  if (!DECIDED_BY_NEXT_WORD.has(name)) return PURPOSES.get(name);
-  let next = end;
-  while (isSpace(text.charCodeAt(next))) next += 1;
-  return PURPOSES.get(`${name} ${text.slice(next, wordEnd(text, next))}`);
-}
-
-function wordEnd(text: string, start: number): number {
-  let end = start;
-  while (end < text.length && isWordCharacter(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-/** Letters, digits, and characters of names, paths and options. */
-function isWordCharacter(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 45 && code <= 57) ||
-    code === 95
-  );
-}
-
-/**
- * Whether a program may follow: after an operator or the quote that opens a script. Not after a
- * pipe, where it only filters.
- */
-function isStarting(code: number): boolean {
-  switch (code) {
-    case 10: // new line
-    case 34: // "
-    case 38: // &
-    case 39: // '
-    case 40: // (
-    case 59: // ;
-    case 96: // `
-    case 123: // {
-      return true;
-    default:
-      return false;
-  }
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || code === 9;
 }
 
 /** The directory that names are relative to; `undefined` for the workspace. */
@@ -190,16 +117,35 @@ function baseOf(text: string, directory: string | undefined): string | undefined
 
 function filesWritten(text: string): readonly string[] {
   if (!text.includes('>')) return [];
-  return Array.from(text.matchAll(REDIRECTED), ([, file = '']) => file)
-    .filter((file) => file !== '' && !file.startsWith('/dev/'))
+  const commands = text.replace(QUOTED, (quoted, at: number) =>
+    opensScript(text, at) ? quoted : ' ',
+  );
+  return Array.from(commands.matchAll(REDIRECTED), ([, file = '']) => file)
+    .filter((file) => !file.startsWith('/dev/'))
     .slice(0, MAX_FILES);
+}
+
+/** The words behind a program that writes, without what it is to do. */
+function namesIn(words: string): string {
+  const plain = words.replace(QUOTED, (quoted) => (QUOTED_NAME.test(quoted) ? quoted : ' '));
+  return plain
+    .replaceAll(/["']/g, ' ')
+    .split(' ')
+    .filter((word) => !SED_SCRIPT.test(word))
+    .join(' ');
 }
 
 function filesNamed(text: string): readonly string[] {
   const named = text.replace(DIRECTORY, ' ').replace(WORKING_DIRECTORY, ' ');
   const files = new Set<string>();
   for (const [name] of named.matchAll(FILE_NAME)) {
-    if (name.startsWith('//') || name.startsWith('/dev/') || !/\w/.test(name)) continue;
+    if (
+      name.startsWith('-') ||
+      name.startsWith('//') ||
+      name.startsWith('/dev/') ||
+      !/\w/.test(name)
+    )
+      continue;
     if (name.endsWith('/') || MEMBER.test(name)) continue;
     files.add(name);
     if (files.size === MAX_FILES) break;

@@ -100,6 +100,21 @@ describe('callUse', () => {
       { command: ['cat', 'a.ts', 7, null] },
       { kind: CALL_KIND.read, paths: ['a.ts'] },
     ],
+    [
+      'a script that a list of words gives to a shell',
+      { command: ['bash', '-lc', "sed -n '1,9p' a.ts"] },
+      { kind: CALL_KIND.read, paths: ['a.ts'], lines: { first: 1, last: 9 } },
+    ],
+    [
+      'another one',
+      { command: ['C:\\Windows\\powershell.exe', '-NoProfile', '-Command', 'gc', 'a.ts'] },
+      { kind: CALL_KIND.read, paths: ['a.ts'] },
+    ],
+    [
+      'a list of commands',
+      { commands: ['npm test', 'cat a.ts'] },
+      { kind: CALL_KIND.read, paths: ['a.ts'] },
+    ],
     ['one that is all there is', 'cat a.ts', { kind: CALL_KIND.read, paths: ['a.ts'] }],
     [
       'one with a directory',
@@ -115,7 +130,8 @@ describe('callUse', () => {
     ['none that is one', { command: 7 }, { kind: CALL_KIND.command, paths: [] }],
     ['nothing', null, { kind: CALL_KIND.command, paths: [] }],
   ])('reads %s', (_, parameters, expected) => {
-    expect(callUse(runsCommands(), parameters, true)).toMatchObject({ access: none, ...expected });
+    const uses = runsCommands(['command', 'cmd', 'commands']);
+    expect(callUse(uses, parameters, true)).toMatchObject({ access: none, ...expected });
   });
 
   it('tells commands apart by their text and their directory', () => {

@@ -59,6 +59,34 @@ const ROWS: readonly Row[] = [
   ['ls src && cat src/a.ts', 'read', ['src/a.ts']],
   [script("sed -n '1,240p' src/system/repos.rs"), 'read', ['/w/src/system/repos.rs'], [1, 240]],
   [script("sed -n '1,9p' a.rs && sed -n '3,4p' b.rs"), 'read', ['/w/a.rs', '/w/b.rs']],
+  // Programs behind others, and options before the subcommand.
+  ['sudo cat /etc/hosts', 'read', ['/etc/hosts']],
+  ['LANG=C cat a.py', 'read', ['a.py']],
+  ['timeout 10 cat a.py', 'read', ['a.py']],
+  ['if [ -f a.py ]; then cat a.py; fi', 'read', ['a.py']],
+  ['test -f a.py || cat b.py', 'read', ['a.py', 'b.py']],
+  ["find . -name '*.py' -exec cat {} +", 'read', []],
+  ['git ls-files | xargs cat', 'read', []],
+  ['git --no-pager diff HEAD~1 -- a.py', 'read', ['a.py']],
+  ['git -C repo show HEAD:a.py', 'read', ['a.py']],
+  ['ssh host "cat /etc/hosts"', 'read', ['/etc/hosts']],
+  // Files without a dot or a slash in their names, or of any name.
+  ['cat Makefile', 'read', []],
+  ['for f in *; do cat "$f"; done', 'read', []],
+  ['git diff', 'read', []],
+  // Other programs that show files.
+  ["awk 'NR>=10 && NR<=40' a.py", 'read', ['a.py']],
+  ["sed -En '1,5p' a.py", 'read', ['a.py']],
+  ['Get-Content a.ps1', 'read', ['a.ps1']],
+  ['rg -n "" a.py', 'read', ['a.py']],
+  ['grep -A 40 "def f" a.py', 'read', ['a.py']],
+  // Of what another program made of a file, no lines are known.
+  ["git diff a.py | sed -n '1,120p'", 'read', ['a.py']],
+  ["cat a.py | grep x | sed -n '1,20p'", 'read', ['a.py']],
+  ["cat a.py | sed -n '1,20p'", 'read', ['a.py'], [1, 20]],
+  // Words in quotes are no programs unless a shell is to run them.
+  ['git commit -m "find more, cat less"', 'other', []],
+  ['echo "type a name"', 'other', []],
   // Searches, and what only filters.
   [
     'grep -n "def enet_path" sklearn/linear_model/coordinate_descent.py',
@@ -92,6 +120,20 @@ const ROWS: readonly Row[] = [
   ['npm run build > /dev/null', 'other', []],
   ['npm run build 2>/dev/null', 'other', []],
   [script('gh pr view > /tmp/view.json'), 'write', ['/tmp/view.json']],
+  ["sed -E -i.bak 's/x/y/' a.py", 'write', ['a.py']],
+  ["sed -i 's/old.js/new.js/g' 'src/a.py'", 'write', ['src/a.py']],
+  ["sed -i '/x.y/d' a.py", 'write', ['a.py']],
+  ["sed -i 's|a/b|c/d|' a.py", 'write', ['a.py']],
+  ['cat a.py && sed -i s/x/y/ b.py', 'write', ['b.py']],
+  ["perl -0777 -i -pe 's/x/y/' a.py", 'write', ['a.py']],
+  ['echo x > Makefile', 'write', ['Makefile']],
+  ['(Get-Content a.ps1) | Set-Content b.ps1', 'write', ['b.ps1']],
+  ['bash -c "echo x > a.txt"', 'write', ['a.txt']],
+  // Comparisons.
+  ["awk '$1 > 5 {print}' a.txt", 'other', ['a.txt']],
+  ["jq '.[] | select(.n > 3)' a.json", 'other', ['a.json']],
+  ['psql -c "select * from t where a > b"', 'other', []],
+  ['grep "a > b.ts" x.ts', 'search', ['b.ts', 'x.ts']],
   // Everything else.
   ['python3 reproduce_infinity_ne.py', 'other', ['reproduce_infinity_ne.py']],
   ['rm reproduce.py', 'other', ['reproduce.py']],
@@ -195,7 +237,7 @@ describe('readCommand', () => {
     fc.assert(
       fc.property(command, fc.option(fc.constant('/w'), { nil: undefined }), (text, directory) => {
         const { kind, files, lines } = readCommand(text, directory);
-        if (kind === 'read' || kind === 'write') expect(files.length).toBeGreaterThan(0);
+        if (kind === 'write') expect(files.length).toBeGreaterThan(0);
         if (lines !== undefined) {
           expect([kind, files.length]).toEqual(['read', 1]);
           expect(lines.first).toBeLessThanOrEqual(lines.last);
@@ -208,7 +250,28 @@ describe('readCommand', () => {
   });
 
   it.each([
-    ...['\n', ' ', '\t', '"', "'", '`', '/', '.', 'a.', '(cat ', ' > a', '<<', ';', '\0', '😀'],
+    ...[
+      'git -C ',
+      'git -C -',
+      'sed -n -E ',
+      '"\\',
+      'A=',
+      '\n',
+      ' ',
+      '\t',
+      '"',
+      "'",
+      '`',
+      '/',
+      '.',
+      'a.',
+      '(cat ',
+      ' > a',
+      '<<',
+      ';',
+      '\0',
+      '😀',
+    ],
     ...['sed -n 1', 'cat -n ', '\ncd ', 'cwd:"', 'a/', '-n ', '~', '../', "sed -n '1,2p' "],
   ])('reads a megabyte of %j', (piece) => {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
