@@ -78,13 +78,16 @@ function failuresIn(lines: readonly string[], { head, tail }: Extent): readonly 
   const mentions: number[] = [];
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = (lines[at] ?? '').slice(0, MAX_TELLING);
-    if (PASSED.test(line)) continue;
+    if (!SIGN.test(line) || PASSED.test(line)) continue;
     if (REPORT.test(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
   }
   return [...reports, ...mentions];
 }
 
+/** Every line about a failure has one of these; most lines have none. */
+const SIGN =
+  /err|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|^e(?: {2}|: )|\*{3}/i;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
   /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;

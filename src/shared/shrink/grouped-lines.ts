@@ -18,8 +18,12 @@ const MIN_GROUP = 2;
 /** Only the start of a line is searched for a path. */
 const MAX_SCANNED = 400;
 /** A match with file and line number; and a line that is only a path, with its folder. */
-const MATCH = /^([^\s:][^:]{0,300}?)[:-]\d{1,7}[:-]/;
+const MATCH = /^((?:[A-Za-z]:[\\/]|[./~])[^:]{0,300}?|[^\s:]{1,300}):\d{1,7}:/;
 const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
+/** Other words with a number behind them are times, as in logs. */
+const PATH = /[./\\]/;
+/** A line around a match has dashes in place of the colons. */
+const CONTEXT = /-(?=\d{1,7}-)/g;
 
 /** Consecutive lines that start with the same path, or one line without a path. */
 interface Group {
@@ -45,8 +49,12 @@ export const GROUPING: Shrinker = {
 
 function groupsOf(lines: readonly string[]): readonly Group[] {
   const groups: { readonly path: string; readonly lines: string[] }[] = [];
-  for (const line of lines) {
-    const path = pathOf(line);
+  const starts = lines.map((line) => line.slice(0, MAX_SCANNED));
+  const matches = starts.map(fileOfMatch);
+  const files = new Set(matches);
+  for (const [at, line] of lines.entries()) {
+    const start = starts[at] ?? '';
+    const path = matches[at] || fileOfContext(start, files) || (FOLDER.exec(start)?.[1] ?? '');
     const last = groups.at(-1);
     if (path !== '' && last?.path === path) last.lines.push(line);
     else groups.push({ path, lines: [line] });
@@ -54,10 +62,19 @@ function groupsOf(lines: readonly string[]): readonly Group[] {
   return groups;
 }
 
-/** The path at the start of a line: the file of a match, the folder of a file; empty for other lines. */
-function pathOf(line: string): string {
-  const start = line.length > MAX_SCANNED ? line.slice(0, MAX_SCANNED) : line;
-  return MATCH.exec(start)?.[1] ?? FOLDER.exec(start)?.[1] ?? '';
+/** The file of a match; empty for other lines. */
+function fileOfMatch(start: string): string {
+  const file = MATCH.exec(start)?.[1];
+  return file !== undefined && PATH.test(file) ? file : '';
+}
+
+/** The file of a line around a match. Names have dashes and numbers too, so only files with matches count. */
+function fileOfContext(start: string, files: ReadonlySet<string>): string {
+  for (const { index } of start.matchAll(CONTEXT)) {
+    const path = start.slice(0, index);
+    if (path !== '' && files.has(path)) return path;
+  }
+  return '';
 }
 
 /** The lines of a group, without their common path, which precedes them. A space replaces the colon after a file. */
@@ -81,9 +98,11 @@ function shortened(groups: readonly Group[], most: number): readonly Group[] {
   let shown = 0;
   for (const [at, group] of groups.entries()) {
     if (shown >= most) {
-      const rest = groups.slice(at).reduce((sum, { lines }) => sum + lines.length, 0);
-      const what = `${rest} more lines, of ${groups.length - at} files or folders,`;
-      kept.push({ path: '', lines: [leftOut(what)] });
+      const left = groups.slice(at);
+      const rest = left.reduce((sum, { lines }) => sum + lines.length, 0);
+      const named = new Set(left.flatMap(({ path }) => (path === '' ? [] : [path]))).size;
+      const of = named === 0 ? '' : `, of ${named} files or folders,`;
+      kept.push({ path: '', lines: [leftOut(`${rest} more lines${of}`)] });
       break;
     }
     const { path, lines } = group;

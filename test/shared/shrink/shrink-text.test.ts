@@ -185,6 +185,24 @@ describe('shrinkText', () => {
     expect(left(files, COMMAND, LOSSLESS)).toBe(files);
   });
 
+  it('takes names with numbers and times for what they are, and lines around matches as of their files', () => {
+    const grouped = (text: string): string[] => left(text, SEARCH, LOSSLESS).split('\n');
+    const dated = linesOf(30, (at) => `logs/2026-01-02-a.log:${at}:10:30:00 it ${'x'.repeat(at)}`);
+    expect(grouped(dated).slice(0, 2)).toEqual(['logs/2026-01-02-a.log', ' 0:10:30:00 it ']);
+    const around = linesOf(30, (at) => `src/a-1-b.ts-${2 * at}-x\nsrc/a-1-b.ts:${2 * at + 1}:y`);
+    expect(grouped(around).slice(0, 3)).toEqual(['src/a-1-b.ts', ' -0-x', ' 1:y']);
+    const windows = linesOf(30, (at) => `C:\\work\\a.ts:${at}:x`);
+    expect(grouped(windows).slice(0, 2)).toEqual(['C:\\work\\a.ts', ' 0:x']);
+    const log = linesOf(30, (at) => `2026-01-02T10:${at}:00 error ${'x'.repeat(at)}`);
+    expect(left(log, SEARCH, LOSSLESS)).toBe(log);
+  });
+
+  it('counts files and folders only where lines have paths', () => {
+    const settings = { level: 'default', likeLines: false } as const;
+    const matches = linesOf(400, (at) => `${at}: match ${'x'.repeat(at % 7)}`);
+    expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 200 more lines left out …\]$/);
+  });
+
   it('takes base64 and minified code, and no ruler', () => {
     const base64 = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
     expect(left(`data: ${base64} end`, UNKNOWN, DEFAULT)).toBe(
