@@ -36,7 +36,7 @@ export interface NaiveUse {
 
 /** What a call does, by the tools of random histories. */
 export function naiveUse(name: string, parameters: unknown): NaiveUse {
-  if (speaksOfNoFile(name, parameters)) return { kind: 'unknown', files: [] };
+  if (speaksOfNoFile(name, parameters)) return unknownUse(parameters);
   switch (name) {
     case 'search_text':
       return { kind: 'search', files: [] };
@@ -59,8 +59,17 @@ export function naiveUse(name: string, parameters: unknown): NaiveUse {
     case 'delete_line_range':
       return { kind: 'write', files: filesOf(name, parameters) };
     default:
-      return { kind: 'unknown', files: [] };
+      return unknownUse(parameters);
   }
+}
+
+/** What is told a file may show it. */
+function unknownUse(parameters: unknown): NaiveUse {
+  const isObject =
+    typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
+  const names = isObject ? Object.keys(parameters).join(' ').toLowerCase() : 'file';
+  const isRead = ['path', 'file', 'uri'].some((name) => names.includes(name));
+  return { kind: isRead ? 'read' : 'unknown', files: [] };
 }
 
 /** Whether a tool that is known to touch files is called with parameters, and none of them is one of its files. */

@@ -185,7 +185,6 @@ export const CLAUDE_CODE: LineFormat<'claude-code'> = {
     Glob: searches(),
     Grep: searches(),
     LS: searches(),
-    WebFetch: searches(),
     WebSearch: searches(),
   },
   detectRecord: isClaudeCodeRecord,

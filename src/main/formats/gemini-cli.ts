@@ -201,7 +201,6 @@ export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
     search_file_content: searches(),
     glob: searches(),
     list_directory: searches(),
-    web_fetch: searches(),
     google_web_search: searches(),
   },
   detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),

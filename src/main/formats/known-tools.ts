@@ -57,7 +57,7 @@ const OTHERS: ToolCatalog = {
   ...same(['str_replace', 'replace_string_in_file', 'insert_edit_into_file'], WRITES_PART),
   ...same(['run_terminal_cmd', 'run_in_terminal', 'runCommand', 'run_command'], runsCommands()),
   ...same(['grep', 'rg', 'ls', 'list', 'find', 'list_dir', 'directory_tree'], searches()),
-  ...same(['grep_search', 'file_search', 'codebase_search', 'webfetch', 'fetch'], searches()),
+  ...same(['grep_search', 'file_search', 'codebase_search'], searches()),
 };
 
 /** Merges catalogs. The first use that fits a call wins, so more specific uses must come first. */
@@ -81,7 +81,7 @@ function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {
 
 /**
  * The tools of all known agents, matched by name and by the parameters of a call. A call that fits no use counts as one of an
- * unknown tool: its result stays as long as that of a read.
+ * unknown tool: if it names a file, its result stays as long as that of a read.
  */
 export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   same(['read_file', 'Read'], READS),

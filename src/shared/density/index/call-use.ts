@@ -45,7 +45,7 @@ export function callUse(
   readsCommands: boolean,
 ): CallUse {
   const use = uses && useOf(uses, parameters);
-  if (use === undefined) return UNKNOWN;
+  if (use === undefined) return unknownUse(parameters);
   switch (use.access) {
     case 'search':
       return SEARCH;
@@ -57,11 +57,19 @@ export function callUse(
   }
 }
 
+/** An unknown tool that is told a path or a file may show it, so its result is treated like that of a read. */
+function unknownUse(parameters: unknown): CallUse {
+  const values = asRecord(parameters);
+  const namesFile =
+    values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
+  return namesFile ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+}
+
 function fileUse(use: FileUse, parameters: unknown): CallUse {
   const isRead = use.access === 'read';
   const file = accessBy(use, parameters);
   if (file === undefined) {
-    if (contradicts(use, parameters)) return UNKNOWN;
+    if (contradicts(use, parameters)) return unknownUse(parameters);
     return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
   }
   const { paths } = file;
@@ -78,9 +86,28 @@ function fileUse(use: FileUse, parameters: unknown): CallUse {
   };
 }
 
-function linesOfUse({ extent, lineKeys }: FileUse, parameters: unknown): LineRange | undefined {
-  if (lineKeys !== undefined) return linesRead(lineKeys, parameters);
-  return extent === 'whole' ? WHOLE_FILE : undefined;
+function linesOfUse(use: FileUse, parameters: unknown): LineRange | undefined {
+  const { extent, lineKeys } = use;
+  const lines = lineKeys === undefined ? undefined : linesRead(lineKeys, parameters);
+  const isWhole = lineKeys === undefined ? extent === 'whole' : lines === WHOLE_FILE;
+  if (!isWhole) return lines;
+  return namesNumbers(parameters, fileKeysOf(use)) ? undefined : WHOLE_FILE;
+}
+
+/** Whether a parameter that the catalog does not know may select lines or pages: a number, or text that starts with one. */
+function namesNumbers(parameters: unknown, known: readonly string[]): boolean {
+  return Object.entries(asRecord(parameters) ?? {}).some(
+    ([key, value]) =>
+      !known.includes(key) &&
+      (isNumber(value) ||
+        (typeof value === 'object' &&
+          value !== null &&
+          Object.values(value).slice(0, 2).some(isNumber))),
+  );
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'string' ? /^[[(]?-?\d/.test(value) : typeof value === 'number';
 }
 
 /** The lines that a call asks for; `undefined` if the parameters do not match the keys. */

@@ -191,9 +191,7 @@ export function shrunkResult(
     const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
-  const isFile = kind === CALL_KIND.unknown && mayShowFile(call);
-  const purpose = isFile ? undefined : PURPOSES[kind];
-  return shrinkText(result, shown, { purpose, command }, settings, ending);
+  return shrinkText(result, shown, { purpose: PURPOSES[kind], command }, settings, ending);
 }
 
 /**
@@ -236,12 +234,6 @@ const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
 /** Whether the tool returns original results, from any server: those were asked for in full. */
 function isRecalled(toolName: string): boolean {
   return /(?:^|[^a-z])recall$/i.test(toolName);
-}
-
-/** Whether an unknown tool may have been asked for a file. */
-function mayShowFile({ parameters }: ToolCallBlock): boolean {
-  const values = asRecord(parameters);
-  return values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
 }
 
 /** Normalizes the option; `undefined` when nothing is shrunk. */

@@ -151,9 +151,31 @@ describe('callUse', () => {
     expect(callUse(runsCommands(), { command: 'cat a.ts' }, false)).toEqual(UNKNOWN);
   });
 
-  it('knows nothing of a tool that is not in the catalog', () => {
-    expect(callUse(undefined, { path: 'a.ts' }, true)).toEqual(UNKNOWN);
-    expect(callUse([], { path: 'a.ts' }, true)).toEqual(UNKNOWN);
+  it('knows of a tool that is not in the catalog only that it may show the file it is told', () => {
+    const { read: kind, unknown } = CALL_KIND;
+    for (const uses of [undefined, []]) {
+      for (const parameters of [{ path: 'a.ts' }, { targetFile: 'a.ts' }, { uri: 'a' }, 'a.ts']) {
+        expect(callUse(uses, parameters, true)).toEqual({ ...UNKNOWN, kind });
+      }
+      for (const parameters of [{ query: 'a.ts' }, {}]) {
+        expect(callUse(uses, parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
+      }
+    }
+  });
+
+  it.each([
+    { head: 20 },
+    { start_line_one_indexed: '1', explanation: 'why' },
+    { pages: '1-5' },
+    { lines: '[1, 5]' },
+    { lines: [1, 5] },
+    { range: { start: 1, end: 5 } },
+  ])('does not take a read for one of the whole file where %j may select a part', (part) => {
+    for (const uses of [readsFile('whole'), VIEWS]) {
+      const linesOf = (parameters: object): unknown => callUse(uses, parameters, true).lines;
+      expect(linesOf({ path: '1.ts', ...part })).toBeUndefined();
+      expect(linesOf({ path: '1.ts', all: true, why: 'to see it', none: null })).toBe(WHOLE_FILE);
+    }
   });
 
   it('goes by the first use whose condition holds', () => {
