@@ -63,11 +63,19 @@ export function naiveUse(name: string, parameters: unknown): NaiveUse {
   }
 }
 
+function firstOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) && typeof value[0] === 'object' ? [value[0]] : [];
+}
+
 /** What is told a file may show it. */
 function unknownUse(parameters: unknown): NaiveUse {
   const isObject =
     typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
-  const names = isObject ? Object.keys(parameters).join(' ').toLowerCase() : 'file';
+  const given: readonly unknown[] = isObject
+    ? [parameters, ...Object.values(parameters).flatMap(firstOf)]
+    : [];
+  const keys = given.flatMap((one) => Object.keys((one ?? {}) as object));
+  const names = isObject ? keys.join(' ').toLowerCase() : 'file';
   const isRead = ['path', 'file', 'uri'].some((name) => names.includes(name));
   return { kind: isRead ? 'read' : 'unknown', files: [] };
 }

@@ -19,12 +19,16 @@ const PATH_KEYS = [
   'filePath',
   'target_file',
   'filename',
+  'filepath',
+  'AbsolutePath',
 ] as const;
 
 /** The parameters, beside a path, by which calls select lines. */
 const LINES: readonly LineKeys[] = [
   { first: 'start_line', last: 'end_line' },
   { first: 'startLine', last: 'endLine' },
+  { first: 'StartLine', last: 'EndLine' },
+  { first: 'start_line_one_indexed', last: 'end_line_one_indexed_inclusive' },
   { range: 'view_range' },
 ];
 
@@ -48,14 +52,21 @@ const WRITES_WHOLE: readonly FileUse[] = [
 ];
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
 
+const RUNS = runsCommands(['command', 'cmd', 'CommandLine']);
+
 /** Tools that no preset has: of editors, of file servers, of agents whose sessions are not read here. */
 const OTHERS: ToolCatalog = {
-  ...same(['read', 'view', 'view_file', 'readFile', 'read_text_file', 'open_file'], READS),
+  ...same(
+    ['read', 'view', 'view_file', 'readFile', 'ReadFile', 'read_text_file', 'open_file'],
+    READS,
+  ),
   read_multiple_files: READS_MANY,
-  ...same(['write', 'create_file', 'createFile', 'writeFile'], WRITES_WHOLE),
+  ...same(['write', 'create_file', 'createFile', 'writeFile', 'WriteFile'], WRITES_WHOLE),
   ...same(['edit', 'edit_file', 'editFile', 'multiedit', 'search_replace'], WRITES_PART),
   ...same(['str_replace', 'replace_string_in_file', 'insert_edit_into_file'], WRITES_PART),
-  ...same(['run_terminal_cmd', 'run_in_terminal', 'runCommand', 'run_command'], runsCommands()),
+  ...same(['apply_diff', 'insert_content', 'search_and_replace', 'StrReplaceFile'], WRITES_PART),
+  ...same(['run_terminal_cmd', 'run_in_terminal', 'runCommand', 'run_command'], RUNS),
+  ...same(['Shell', 'terminal', 'developer__shell', 'execute_shell_command'], RUNS),
   ...same(['grep', 'rg', 'ls', 'list', 'find', 'list_dir', 'directory_tree'], searches()),
   ...same(['grep_search', 'file_search', 'codebase_search'], searches()),
 };
@@ -64,15 +75,20 @@ const OTHERS: ToolCatalog = {
 function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   const uses = new Map<string, readonly ToolUse[]>();
   for (const [tool, known] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
-    uses.set(tool, [...(uses.get(tool) ?? []), ...known.map(fitting)]);
+    uses.set(tool, [...(uses.get(tool) ?? []), ...known.map((use) => fitting(tool, use))]);
   }
   return Object.fromEntries(uses);
 }
 
-/** Restricts a use to calls that have one of its file parameters. */
-function fitting(use: ToolUse): ToolUse {
-  if (use.has !== undefined || use.access === 'search' || use.access === 'run') return use;
-  return { ...use, has: fileKeysOf(use) };
+/** Names that databases and other services use too, and the parameters of those that search files. */
+const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list']);
+const SEARCH_KEYS = ['pattern', 'glob', 'name', ...PATH_KEYS, 'dir', 'directory'] as const;
+
+/** Restricts a use to calls that have one of its parameters. */
+function fitting(tool: string, use: ToolUse): ToolUse {
+  if (use.has !== undefined || use.access === 'run') return use;
+  if (use.access !== 'search') return { ...use, has: fileKeysOf(use) };
+  return COMMON_NAMES.has(tool) ? { ...use, has: SEARCH_KEYS } : use;
 }
 
 function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {

@@ -37,7 +37,8 @@ const DIRECTORY_KEYS = ['workdir', 'cwd'] as const;
 /**
  * Returns what a call does, given the uses of its tool.
  *
- * @param readsCommands whether to analyze commands; otherwise nothing is known about them
+ * @param readsCommands whether to analyze commands and calls of unknown tools; otherwise nothing is
+ *   known about them
  */
 export function callUse(
   uses: readonly ToolUse[] | undefined,
@@ -45,7 +46,7 @@ export function callUse(
   readsCommands: boolean,
 ): CallUse {
   const use = uses && useOf(uses, parameters);
-  if (use === undefined) return unknownUse(parameters);
+  if (use === undefined) return readsCommands ? unknownUse(parameters) : UNKNOWN;
   switch (use.access) {
     case 'search':
       return SEARCH;
@@ -53,6 +54,7 @@ export function callUse(
       return readsCommands ? commandUse(use, parameters) : UNKNOWN;
     case 'read':
     case 'write':
+      if (contradicts(use, parameters)) return readsCommands ? unknownUse(parameters) : UNKNOWN;
       return fileUse(use, parameters);
   }
 }
@@ -60,16 +62,25 @@ export function callUse(
 /** An unknown tool that is told a path or a file may show it, so its result is treated like that of a read. */
 function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
-  const namesFile =
-    values === undefined || Object.keys(values).some((key) => /path|file|uri/i.test(key));
-  return namesFile ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+  const isRead = values === undefined || namesFile(values) || listsFiles(values);
+  return isRead ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+}
+
+function namesFile(values: JsonRecord): boolean {
+  return Object.keys(values).some((key) => /path|file|uri/i.test(key));
+}
+
+/** Whether a list among the parameters starts with an object that names a file. */
+function listsFiles(values: JsonRecord): boolean {
+  return Object.values(values).some(
+    (value) => Array.isArray(value) && namesFile(asRecord(value[0]) ?? {}),
+  );
 }
 
 function fileUse(use: FileUse, parameters: unknown): CallUse {
   const isRead = use.access === 'read';
   const file = accessBy(use, parameters);
   if (file === undefined) {
-    if (contradicts(use, parameters)) return unknownUse(parameters);
     return { ...UNKNOWN, kind: isRead ? CALL_KIND.read : CALL_KIND.write };
   }
   const { paths } = file;

@@ -154,7 +154,12 @@ describe('callUse', () => {
   it('knows of a tool that is not in the catalog only that it may show the file it is told', () => {
     const { read: kind, unknown } = CALL_KIND;
     for (const uses of [undefined, []]) {
-      for (const parameters of [{ path: 'a.ts' }, { targetFile: 'a.ts' }, { uri: 'a' }, 'a.ts']) {
+      for (const parameters of [
+        { path: 'a.ts' },
+        { targetFile: 'a.ts' },
+        { operations: [{ path: 'a.ts' }] },
+        'a.ts',
+      ]) {
         expect(callUse(uses, parameters, true)).toEqual({ ...UNKNOWN, kind });
       }
       for (const parameters of [{ query: 'a.ts' }, {}]) {
