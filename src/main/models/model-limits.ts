@@ -4,6 +4,7 @@
 import type { CompactorOptions } from '../compactor-options.js';
 import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
+import { plainModelName } from './model-name.js';
 
 /** The context limit assumed for an unknown model. */
 export const UNKNOWN_CONTEXT_LIMIT = 128_000;
@@ -77,17 +78,14 @@ export class ModelLimits {
 }
 
 const BINDING =
-  /claude-(?:fable|mythos)-5[-.][12]|claude-(?:opus|sonnet|haiku)-5[-.]5|gpt-6\.2(?!\d)/i;
-
-/** Longer names are cut before they are matched. */
-const MAX_NAME = 500;
+  /claude-(?:fable|mythos)-5[-.][12](?!\d)|claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|gpt-6\.2(?!\d)/;
 
 /**
  * Whether a model binds reasoning to its prefix: after an edit in front of it, the request is refused or the reasoning dropped.
  * By name, with any route, as documented by Anthropic and OpenAI on 2026-11-22.
  */
 export function bindsReasoning(modelName: string | undefined): boolean {
-  return modelName !== undefined && BINDING.test(modelName.slice(0, MAX_NAME));
+  return modelName !== undefined && BINDING.test(plainModelName(modelName));
 }
 
 /**
@@ -96,8 +94,9 @@ export function bindsReasoning(modelName: string | undefined): boolean {
  * models.dev for models these no longer list. If input and output have separate limits, it is the input's.
  */
 const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
-  [/^claude-(?:fable|mythos)-5|^claude-opus-5|^claude-opus-4[-.][678]/, 1_000_000],
-  [/^claude-sonnet-5|^claude-haiku-5[-.]5|^claude-sonnet-4[-.]6/, 1_000_000],
+  [/^claude-.*\[1m\]$/, 1_000_000],
+  [/^claude-(?:fable|mythos)-5|^claude-opus-5|^claude-opus-4-[678]/, 1_000_000],
+  [/^claude-sonnet-5|^claude-haiku-5-5|^claude-sonnet-4-6/, 1_000_000],
   [/^claude-/, 200_000],
   [/^gpt-5\.3-codex-spark/, 100_000],
   [/^gpt-5.*-chat-latest|^gpt-4o/, 128_000],
@@ -112,13 +111,9 @@ const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^grok-build/, 256_000],
 ];
 
-/** Prefixes added by clouds and gateways: `us.anthropic.`, `openai/`, `models/`. */
-const ROUTE = /^(?:[a-z-]+\.){1,3}(?=(?:claude|gpt|gemini|grok)-)/;
-
 /** Returns the input tokens that a model accepts, or `undefined` if the table does not list it. */
 export function contextWindowOf(modelName: string): number | undefined {
-  const path = modelName.slice(0, MAX_NAME).toLowerCase();
-  const plain = path.slice(path.lastIndexOf('/') + 1).replace(ROUTE, '');
+  const plain = plainModelName(modelName);
   return CONTEXT_WINDOWS.find(([pattern]) => pattern.test(plain))?.[1];
 }
 
@@ -130,6 +125,8 @@ const REFUSALS: readonly RegExp[] = [
   /exceed context limit: \d+ \+ \d+ > (\d+)/i,
   // OpenAI, vLLM: `This model's maximum context length is 128000 tokens. However, your messages resulted in …`
   /maximum context length (?:is|of) (\d+)/i,
+  // Mistral: `Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length`
+  /model with (\d+) maximum context length/i,
   // Gemini: `The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).`
   /input token count.{0,40}exceeds the maximum number of tokens allowed \(?(\d+)/i,
   // xAI: `This model's maximum prompt length is 131072 but the request contains 140000 tokens.`

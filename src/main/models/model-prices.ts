@@ -6,6 +6,7 @@ import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { assertNumber, assertString, assertTokens, readOptions } from '../../shared/misuse.js';
 import { SILENT_LOGGER } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
+import { plainModelName } from './model-name.js';
 import { MODEL_PRICES_DATE, PRICE_TABLE } from './price-table.js';
 
 /** Dollars per million tokens. */
@@ -38,11 +39,9 @@ export interface ModelPrice extends TokenPrice {
   readonly leastCachedTokens?: number | undefined;
 }
 
-/** The route to a model: `openai/`, `us.anthropic.`. */
-const ROUTE = /^(?:.*\/)?(?:[a-z]+\.)*/;
-const MAX_NAME = 500;
-/** Suffixes of releases of the same model: a date, a platform version, `latest`. */
-const RELEASE = /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-latest|-preview|-v\d+|[@:].*)+$/;
+/** Suffixes of releases of the same model: a date, a number, a platform version, `latest`, a variant behind a colon, unless it is free. */
+const RELEASE =
+  /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-\d\d-(?:\d\d|\d{4})|-00\d|-latest|-preview|-exp|-v\d+|\[1m\]|[@:](?!free$).*)+$/;
 
 /**
  * Returns a model's prices by its id, ignoring routes and release dates; `undefined` if unknown.
@@ -55,7 +54,7 @@ export function modelPrice(id: string): ModelPrice | undefined {
 }
 
 function plainName(id: string): string {
-  return id.slice(0, MAX_NAME).toLowerCase().replace(ROUTE, '').replace(RELEASE, '');
+  return plainModelName(id).replace(RELEASE, '');
 }
 
 /** Half a year: about how often makers change prices. */
@@ -78,18 +77,23 @@ export class ModelPrices {
   /** @param own validated by the caller */
   constructor(own: OwnPrices = {}, logger: Logger = SILENT_LOGGER) {
     this.#logger = logger;
-    this.#own = new Map(
-      Object.entries(own).map(([id, price]) => [
-        plainName(id),
-        { ...price, name: price.name ?? id },
-      ]),
+    const prices = Object.entries(own).map(
+      ([id, price]) => [id, { ...price, name: price.name ?? id }] as const,
     );
+    // Ids as given come last: local models differ only in what follows a colon.
+    this.#own = new Map([
+      ...prices.map(([id, price]) => [plainName(id), price] as const),
+      ...prices.map(([id, price]) => [id.toLowerCase(), price] as const),
+    ]);
   }
 
   /** A model's prices; `undefined` if unknown. */
   of(modelName: string | undefined): ModelPrice | undefined {
     if (modelName === undefined) return this.#own.get('*') ?? this.#own.get('default');
-    const own = this.#own.get(plainName(modelName)) ?? this.#own.get('*');
+    const own =
+      this.#own.get(modelName.toLowerCase()) ??
+      this.#own.get(plainName(modelName)) ??
+      this.#own.get('*');
     const listed = own === undefined ? modelPrice(modelName) : undefined;
     if (listed !== undefined) this.#warnOfAge();
     return own ?? listed ?? this.#own.get('default');

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  bindsReasoning,
   contextWindowOf,
   refusedLimit,
   ModelLimits,
@@ -23,10 +24,31 @@ describe('contextWindowOf', () => {
     ['gpt-4o-mini', 128_000],
     ['models/gemini-3.1-pro', 1_048_576],
     ['grok-4.6', 500_000],
+    ['anthropic:claude-opus-4-6', 1_000_000],
+    ['us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0', 200_000],
+    ['databricks-claude-sonnet-4-6', 1_000_000],
+    ['anthropic--claude-4.6-sonnet', 1_000_000],
+    ['claude-sonnet-4-5-20250929[1m]', 1_000_000],
+    ['azure_openai:gpt-5.5', 922_000],
+    ['my-claude-proxy', undefined],
     ['my-own-model', undefined],
     ['', undefined],
   ])('of %s is %s', (name, tokens) => {
     expect(contextWindowOf(name)).toBe(tokens);
+  });
+});
+
+describe('bindsReasoning', () => {
+  it.each([
+    ['claude-opus-5-5', true],
+    ['openrouter/anthropic/claude-opus-5.5', true],
+    ['anthropic--claude-5.5-opus', true],
+    ['our_claude-fable-5.1', true],
+    ['openai:gpt-6.2-sol', true],
+    ['claude-opus-5', false],
+    ['gpt-6.20', false],
+  ])('of %s is %s', (name, isBinding) => {
+    expect(bindsReasoning(name)).toBe(isBinding);
   });
 });
 
@@ -37,6 +59,10 @@ describe('refusedLimit', () => {
     [
       'The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).',
       1_048_576,
+    ],
+    [
+      'Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
+      32_768,
     ],
     ['the request exceeds the available context size (8192 tokens), try increasing it', 8_192],
     ['maximum context length is 3 tokens', undefined],

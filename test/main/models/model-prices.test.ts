@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { inputCost, modelPrice } from '../../../src/index.js';
+import { ModelPrices } from '../../../src/main/models/model-prices.js';
+import type { TokenPrice } from '../../../src/main/models/model-prices.js';
 
 describe('modelPrice', () => {
   test.each([
@@ -13,16 +15,31 @@ describe('modelPrice', () => {
     ['GPT-5.5', 'gpt-5.5'],
     ['openai/gpt-6-sol-2026-10-01', 'gpt-6-sol'],
     ['gemini-2.5-pro-latest', 'gemini-2.5-pro'],
+    ['gemini-2.5-pro-preview-05-06', 'gemini-2.5-pro'],
+    ['google/gemini-3.8-flash-preview-09-2026', 'gemini-3.8-flash'],
+    ['anthropic/claude-opus-5.5:thinking', 'claude-opus-5-5'],
+    ['claude-4.5-sonnet', 'claude-sonnet-4-5'],
+    ['openai:gpt-6.2-sol', 'gpt-6.2-sol'],
+    ['us-gov.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5'],
+    ['claude-opus-5-5[1m]', 'claude-opus-5-5'],
   ])('%s costs what %s does', (id, name) => {
     expect(modelPrice(id)?.name).toBe(name);
   });
 
-  test.each(['', 'claude-opus-5-6', 'claude-opus-4-51', 'gpt-5.5-mini', 'gpt-5', 'llama-4'])(
-    'of %s nothing is guessed',
-    (id) => {
-      expect(modelPrice(id)).toBeUndefined();
-    },
-  );
+  test.each([
+    ...['', 'claude-opus-5-6', 'claude-opus-4-51', 'gpt-5.5-mini', 'gpt-5', 'llama-4'],
+    ...['x-ai/grok-4.6:free', 'ft:gpt-5.5:us::abc'],
+  ])('of %s nothing is guessed', (id) => {
+    expect(modelPrice(id)).toBeUndefined();
+  });
+});
+
+describe('ModelPrices', () => {
+  test('tells local models apart by what follows the colon', () => {
+    const price = (input: number): TokenPrice => ({ input, cacheRead: input, cacheWrite: input });
+    const prices = new ModelPrices({ 'llama4:8b': price(1), 'llama4:70b': price(2) });
+    expect([prices.of('llama4:8b')?.input, prices.of('Llama4:70b')?.input]).toEqual([1, 2]);
+  });
 });
 
 describe('inputCost', () => {
