@@ -26,7 +26,9 @@ const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
-const PROGRESS_LINE = /\d\s?%|\d\/\d+\s|\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
+const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
+/** How much is done: a percentage, or a number out of another one. */
+const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/])(\d+)\/\d+(?![\d/])/;
 
 /** Removes lines that repeat others. */
 export const LIKE_LINES: Shrinker = {
@@ -48,7 +50,7 @@ export const LIKE_LINES: Shrinker = {
         let likeEnd = end;
         while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
-          cut = cutOf(first, level);
+          cut = cutOf(lines, start, likeEnd, level);
           end = likeEnd;
         }
       }
@@ -69,14 +71,35 @@ export const LIKE_LINES: Shrinker = {
   },
 };
 
-/** How to shorten a run of lines similar to this one. Lines about failures are kept. */
-function cutOf(line: string, level: 'default' | 'strong'): Cut {
-  if (mentionsFailure(line)) return WHOLE;
-  return PROGRESS_LINE.test(line.slice(0, MAX_SCANNED)) ? PROGRESS : NUMBERED[level];
+/** How to shorten a run of similar lines. Lines about failures are kept. */
+function cutOf(
+  lines: readonly string[],
+  start: number,
+  end: number,
+  level: 'default' | 'strong',
+): Cut {
+  const first = lines[start] ?? '';
+  if (mentionsFailure(first)) return WHOLE;
+  return BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)
+    ? PROGRESS
+    : NUMBERED[level];
+}
+
+/** Whether what is done never gets less. Otherwise the numbers are data. */
+function isProgress(lines: readonly string[], start: number, end: number): boolean {
+  let before = 0;
+  for (let at = start; at < end; at += 1) {
+    const [, percent, count] = DONE.exec((lines[at] ?? '').slice(0, MAX_SCANNED)) ?? [];
+    const done = Number(percent ?? count);
+    // NaN where there is none.
+    if (!(done >= before)) return false;
+    before = done;
+  }
+  return true;
 }
 
 /** Whether two lines are equal except for digits, spaces and bars. */
-function isSimilar(a: string, b: string): boolean {
+export function isSimilar(a: string, b: string): boolean {
   let at = 0;
   let other = 0;
   let letters = 0;

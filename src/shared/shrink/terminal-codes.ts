@@ -1,30 +1,53 @@
 // The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
 // progress bars that were overwritten.
 
-import { Draft } from './shrinker.js';
+import { isSimilar } from './like-lines.js';
+import { Draft, MAX_TELLING, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** Control and operating-system sequences, character sets, single-character codes. Lengths are limited to realistic ones. */
 const CODES =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
-const ERASED = /[^\n\b]\u0008/g;
+/** Of the codes, what starts a link. */
+const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
+const ERASED_LINE = /[^\r\n\b]*\u0008[^\r\n]*/g;
 const BELLS = /\u0007/g;
 /** Characters that must be equal at the start for a line to count as overwritten by the next state. */
 const SAME_START = 4;
 const PERCENT = /^\d[\d.]*\s?%/;
 
-/** Removes escape codes and overwritten progress. */
+/** Removes escape codes and overwritten progress; the targets of links stay. */
 export const TERMINAL_CODES: Shrinker = {
   name: 'terminalCodes',
   label: 'terminal codes',
   from: 'lossless',
   shrink({ text }) {
-    const hasCodes = /[\u0007\u0008\u001b]/.test(text);
-    const shown = hasCodes ? text.replace(CODES, '').replace(ERASED, '').replace(BELLS, '') : text;
+    const shown = /[\u0007\u0008\u001b]/.test(text)
+      ? text.replace(CODES, shownCode).replace(ERASED_LINE, withoutErased).replace(BELLS, '')
+      : text;
     const settled = withoutOverwritten(shown);
     return settled.length < text.length ? Draft.ofText(settled) : undefined;
   },
 };
+
+function shownCode(code: string): string {
+  const [, target] = LINK.exec(code) ?? [];
+  return target === undefined ? '' : `<${target}>`;
+}
+
+/** A line as a terminal shows it: backspaces move back, and what follows is written over what stands there. */
+function withoutErased(line: string): string {
+  const shown: string[] = [];
+  let at = 0;
+  for (const character of line) {
+    if (character === '\b') at = Math.max(0, at - 1);
+    else {
+      shown[at] = character;
+      at += 1;
+    }
+  }
+  return shown.join('');
+}
 
 /** Removes states of lines that a later state has overwritten. */
 function withoutOverwritten(text: string): string {
@@ -43,13 +66,29 @@ function withoutOverwritten(text: string): string {
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Whether a line state starts like the next one, which follows the carriage return at `end`. */
+/**
+ * Whether a line state starts like the next one, which follows the carriage return at `end`. One that
+ * warns is only overwritten by one that differs in numbers.
+ */
 function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
   if (end - shown < SAME_START) return false;
   const next = skipSpaces(text, end + 1);
-  if (text.startsWith(text.slice(shown, shown + SAME_START), next)) return true;
-  return PERCENT.test(text.slice(shown, shown + 8)) && PERCENT.test(text.slice(next, next + 8));
+  const isSame = text.startsWith(text.slice(shown, shown + SAME_START), next);
+  const isPercent = (at: number): boolean => PERCENT.test(text.slice(at, at + 8));
+  if (!isSame && !(isPercent(shown) && isPercent(next))) return false;
+  const state = text.slice(shown, Math.min(end, shown + MAX_TELLING));
+  if (!mentionsFailure(state) && !WARNING.test(state)) return true;
+  return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
+}
+
+/** Longer states are cut. */
+const MAX_STATE = 4_000;
+const WARNING = /\bwarn/i;
+
+function endOfState(text: string, start: number): number {
+  const end = text.slice(start, start + MAX_STATE).search(/[\r\n]/);
+  return end === -1 ? Math.min(text.length, start + MAX_STATE) : start + end;
 }
 
 function skipSpaces(text: string, from: number): number {

@@ -48,6 +48,39 @@ describe('shrinkText', () => {
     );
   });
 
+  it.each([
+    [
+      'the target of a link',
+      '\u001b]8;;https://a.b/c\u001b\\d\u001b]8;;\u001b\\',
+      '<https://a.b/c>d',
+    ],
+    ['what is written over by backspaces', 'at 5%\b\b10%\b\b\b20%\b\b\b', 'at 20%'],
+    ['whole characters', '😀\bx', 'x'],
+    ['bold text of a manual', 'N\bNA\bA', 'NA'],
+    [
+      'a warning that progress is written over',
+      'at: 5%\rat: warning: old\rat: 9%\rat: 10%',
+      'at: warning: old\rat: 10%',
+    ],
+    ['failures that start alike', 'ERROR in a\rERROR in b\r', 'ERROR in a\rERROR in b\r'],
+  ])('shows %s', (_, codes, shown) => {
+    const text = `${'\u001b[0m'.repeat(30)}${WORDS}\n${codes}`;
+    expect(left(text, COMMAND, LOSSLESS)).toBe(`${WORDS}\n${shown}`);
+  });
+
+  it.each([
+    ['percentages', (at: number) => `${at} | ${(at * 37) % 100} %`],
+    ['dates', (at: number) => `${1 + at}/11/2026 10:00 it was ${at * 7}`],
+    ['ratios', (at: number) => `case ${at}: ${(at * 37) % 100}/100 were right`],
+  ])('leaves rows of %s that go up and down, which are no progress', (_, row) => {
+    const rows = `${WORDS}\n${linesOf(30, row)}`;
+    expect(left(rows, COMMAND, DEFAULT)).toBe(rows);
+    const progress = `${WORDS}\n${linesOf(30, (at) => `copied ${at} % of it`)}`;
+    expect(left(progress, COMMAND, DEFAULT)).toMatch(
+      /\ncopied 0 % of it\n\[… 28 lines like it left out …\]\ncopied 29 % of it$/,
+    );
+  });
+
   const numbered = (from: number, lines: readonly string[], delimiter = '\t'): string =>
     lines.map((line, at) => `${String(from + at).padStart(6)}${delimiter}${line}`).join('\n');
 
