@@ -161,10 +161,19 @@ function standingRuns(
   const stands = (row: number): boolean => marks.responses[row] === 0;
   return index.shownOf(result, stands).flatMap(({ row, ...lines }) => {
     const callId = index.idOf(index.responses.id.at(row));
-    if (!canBeReferenced(callId)) return [];
+    if (!canBeReferenced(callId) || isShared(index, row)) return [];
     marks.referred.add(row);
     return [{ ...lines, callId }];
   });
+}
+
+/** Whether another result has the same call id, as of models that number their calls anew in each answer. */
+function isShared({ responses: { id } }: HistoryIndex, row: number): boolean {
+  const last = Math.max(0, id.length - MAX_BACK);
+  for (let other = id.length - 1; other >= last; other -= 1) {
+    if (other !== row && id.at(other) === id.at(row)) return true;
+  }
+  return false;
 }
 
 /**

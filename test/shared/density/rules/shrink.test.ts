@@ -206,6 +206,15 @@ describe('SHRINK', () => {
     expect(lastResult([...first, ...read(text)], { ...CONFIG, recencyPruning: true })).toBe(text);
   });
 
+  it('refers to no result by an id that others have too', () => {
+    const text = lines(0, 60);
+    const numbered = (result: string): IContent[] => read(result, 'call_0');
+    expect(lastResult([...numbered(text), ...numbered(text)])).toBe(text);
+    const others = [...numbered(text), ...numbered(lines(100, 160))];
+    expect(lastResult([...others, ...read(text, 'call_1')])).toBe(text);
+    expect(lastResult([...numbered(text), ...read(text, 'call_1')])).not.toBe(text);
+  });
+
   it('lets a result stay that a new one refers to', () => {
     const workingSet = withColdCache({ ...DEFAULT_WORKING_SET, readCalls: 2, freeTokens: 0 });
     const text = lines(0, 60);
