@@ -85,12 +85,17 @@ function failuresIn(lines: readonly string[], { head, tail }: Extent): readonly 
   return [...reports, ...mentions];
 }
 
+/** Whether a line, or the start of it that is given, reports a failure. */
+export function reportsFailure(line: string): boolean {
+  return REPORT.test(line) && !PASSED.test(line);
+}
+
 /** Every line about a failure has one of these; most lines have none. */
 const SIGN =
   /err|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|^e(?: {2}|: )|\*{3}/i;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
-  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
+  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
 /** How they report a success, of a test that may be named after a failure. */
 const PASSED =
   /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

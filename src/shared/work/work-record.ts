@@ -6,6 +6,7 @@ import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_KIND } from '../density/index/history-columns.js';
+import { reportsFailure } from '../shrink/failures-first.js';
 import { placeholderKind } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -84,13 +85,22 @@ function noteCall(
   const uses = Object.hasOwn(catalog, call.name) ? catalog[call.name] : undefined;
   const { kind, paths, command } = callUse(uses, call.parameters, true);
   const name = nameOf(command?.split('\0', 1)[0] ?? `${call.name} ${keyOfCall(call) ?? ''}`);
-  if (outcome === 'denied') note(done, name, outcome);
-  else if (kind === CALL_KIND.write && paths.length > 0 && outcome === 'passed') {
+  if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
+  else if (kind === CALL_KIND.write && paths.length > 0 && hasWritten(outcome, response, command)) {
     done.delete(name);
-    for (const path of paths) note(done, WRITE + nameOf(path), 'written');
+    const deleted = deletedIn(call);
+    for (const path of paths) {
+      const isThere = !deleted.has(path);
+      if (isThere) note(done, WRITE + nameOf(path), 'written');
+      else noteDeleted(done, path);
+    }
   } else if (kind === CALL_KIND.command || (kind === CALL_KIND.write && command !== undefined)) {
-    // Commands report failures in their output: once that was pruned, neither this nor an earlier outcome can be claimed.
-    if (outcome === 'passed' && isPruned(response)) done.delete(name);
+    if (outcome === 'passed' && REMOVES.test(command ?? '')) {
+      for (const path of paths) done.delete(WRITE + nameOf(path));
+    }
+    // Commands report failures in their output: once that was pruned, neither this nor an earlier outcome can be claimed. Nor
+    // if it reports one without an exit code.
+    if (outcome === 'unclear' || (outcome === 'passed' && isPruned(response))) done.delete(name);
     else note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
@@ -98,6 +108,40 @@ function noteCall(
     if (kind !== CALL_KIND.write) return;
     for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
   }
+}
+
+/** Tools without an exit code say in their first line that nothing was written. */
+function hasWritten(
+  outcome: CallOutcome,
+  { result }: ToolResponseBlock,
+  command: string | undefined,
+): boolean {
+  if (outcome !== 'passed') return command !== undefined && outcome === 'unclear';
+  const text = typeof result === 'string' ? result.trimStart() : '';
+  return command !== undefined || !NOT_WRITTEN.test(text.split('\n', 1)[0]?.slice(0, SEEN) ?? '');
+}
+
+/** Words of failure, but not in the name of a file. */
+const NOT_WRITTEN =
+  /^\W*(?:\w+_)?(?:error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:failed|not found|no replacement|no match(?:es)?|did not|could not|cannot|does not)(?![\w/\\-])/i;
+
+/** Commands behind which the files they name are no longer as they were written. */
+const REMOVES = /(?:^|[;&\n])\s*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
+
+/** The files that a patch deletes or moves away. */
+function deletedIn({ parameters }: ToolCallBlock): ReadonlySet<string> {
+  const values = Object.values(asRecord(parameters) ?? { parameters }).flat();
+  const patches = values.filter((value) => typeof value === 'string' && value.includes(PATCH));
+  const found = patches.flatMap((patch) => [...String(patch).matchAll(GONE_FILE)]);
+  return new Set(found.map(([, deleted, moved = '']) => (deleted ?? moved).trim()));
+}
+
+const PATCH = '*** Begin Patch';
+const GONE_FILE = /^\*\*\* (?:Delete File: (.+)|Update File: (.+)\r?\n\*\*\* Move to: )/gm;
+
+function noteDeleted(done: Map<string, WorkKind>, path: string): void {
+  done.delete(WRITE + nameOf(path));
+  note(done, nameOf(`delete ${path}`), 'passed');
 }
 
 function isPruned(response: ToolResponseBlock): boolean {
@@ -126,8 +170,25 @@ function nameOf(text: string): string {
   return `${shortened(line, MAX_NAME - end.length)}${end}`;
 }
 
-/** `unknown`: the call is still running. */
-export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown';
+/** `unknown`: the call is still running. `unclear`: it reports a failure, but has no exit code. */
+export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown' | 'unclear';
+
+/** What users say when they deny a call, as agents quote it. */
+const FEEDBACK =
+  /(?:the user said|following (?:feedback|reason for the rejection)):\s*(?:<feedback>\s*)?([^]{1,2000})/i;
+
+/** The user's words about a denied call, which stay even if it is allowed later. */
+function feedbackIn({ error, result }: ToolResponseBlock): string {
+  for (const text of [error, result]) {
+    const [, words] =
+      typeof text === 'string' ? (FEEDBACK.exec(text.slice(0, MAX_FEEDBACK)) ?? []) : [];
+    if (words !== undefined)
+      return ` — the user said: ${nameOf(words.split('</feedback>', 1)[0] ?? '')}`;
+  }
+  return '';
+}
+
+const MAX_FEEDBACK = 4_000;
 
 /** How much of a result's start and end is searched: tools report their outcome there. UTF-16 units. */
 const SEEN = 300;
@@ -141,21 +202,37 @@ const EXIT_CODE =
 const TIMED_OUT = /\b(?:command|process) timed out\b/i;
 const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
-const CODE_KEYS = ['exit_code', 'exitCode', 'returncode', 'return_code'] as const;
+const CODE_KEYS = [
+  ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
+] as const;
+/** A program that could not be run, or was ended. */
+const NOT_RUN = /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)/m;
+/** Refusals are short. Longer texts are what a tool read. */
+const MAX_REFUSAL = 1_000;
 
 /** The outcome of the call that a response answers. */
 export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
   const text = typeof result === 'string' ? result : '';
-  if (DENIED.test((error ?? text).slice(0, SEEN))) return 'denied';
-  if (error !== undefined && error !== '') return 'failed';
-  const code = codeOf(result) ?? codeOf(parsedText(text));
+  const fields = asRecord(result) ?? asRecord(parsedText(text)) ?? {};
+  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
+  if (said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)))) {
+    return 'denied';
+  }
+  if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
+  const code = codeOf(fields);
   if (code !== undefined) return code === 0 ? 'passed' : 'failed';
   const ends = endsOf(text);
   if (STILL_RUNNING.test(ends)) return 'unknown';
   const [, named] = EXIT_CODE.exec(ends) ?? [];
   if (named !== undefined) return Number(named) === 0 ? 'passed' : 'failed';
-  return TIMED_OUT.test(ends) ? 'failed' : 'passed';
+  if (TIMED_OUT.test(ends)) return 'failed';
+  return NOT_RUN.test(ends) || ends.split('\n').some(reportsFailure) ? 'unclear' : 'passed';
+}
+
+function saysFailed({ isError, is_error, success, error }: JsonRecord): boolean {
+  const isFailed = isError === true || is_error === true || success === false;
+  return isFailed || (typeof error === 'string' && error !== '');
 }
 
 function endsOf(text: string): string {
@@ -163,9 +240,8 @@ function endsOf(text: string): string {
 }
 
 /** The exit code in structured data, or in its `metadata`. */
-function codeOf(data: unknown): number | undefined {
-  const fields = asRecord(data);
-  return fields && (codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {}));
+function codeOf(fields: JsonRecord): number | undefined {
+  return codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {});
 }
 
 function codeIn(fields: JsonRecord): number | undefined {

@@ -88,6 +88,17 @@ describe('gatherWork', () => {
     ],
     ['an exit code of zero', [bash('make', 'Exit Code: 0\nfailed to warn')], { make: 'passed' }],
     ['one whose time ran out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
+    ['a failure that is data', [bash('make', { output: 'x', isError: true })], { make: 'failed' }],
+    ['one that could not be done', [bash('make', { success: false })], { make: 'failed' }],
+    [
+      'nothing of one whose output reports a failure without an exit code',
+      [
+        bash('make', 'ok'),
+        bash('make', 'x.c:1:2: error: expected ;'),
+        bash('foo', 'foo: command not found'),
+      ],
+      {},
+    ],
     ['none whose output was pruned', [bash('make', PRUNED_POINTER)], {}],
     [
       'none with a line in place of its output',
@@ -117,6 +128,47 @@ describe('gatherWork', () => {
     ],
     ['an edit that failed', [edit('/w/a.ts', 'no match')], { 'write /w/a.ts': 'failed' }],
     [
+      'an edit whose result says that it failed',
+      [
+        call(
+          'Edit',
+          { file_path: '/w/a.ts' },
+          '<tool_use_error>String not found.</tool_use_error>',
+        ),
+        call('replace_in_file', { path: '/w/b.ts' }, 'No replacement was performed: no match'),
+        call('Write', { file_path: '/w/not-found.ts' }, 'Wrote /w/not-found.ts'),
+        call('Write', { file_path: '/w/c.ts' }, "Updated. It is now:\n1\tthrow 'not found'"),
+      ],
+      {
+        'write /w/a.ts': 'failed',
+        'write /w/b.ts': 'failed',
+        'write /w/not-found.ts': 'written',
+        'write /w/c.ts': 'written',
+      },
+    ],
+    [
+      'no file as written that is gone',
+      [
+        edit('a.ts'),
+        bash('git checkout -- a.ts', ''),
+        edit('b.ts'),
+        call(
+          'apply_patch',
+          {
+            input:
+              '*** Begin Patch\n*** Delete File: b.ts\n*** Update File: c.ts\n*** Move to: d.ts\n@@\n-x\n*** End Patch',
+          },
+          'Done!',
+        ),
+      ],
+      {
+        'git checkout -- a.ts': 'passed',
+        'delete b.ts': 'passed',
+        'delete c.ts': 'passed',
+        'write d.ts': 'written',
+      },
+    ],
+    [
       'no failure after success of a file',
       [edit('/w/a.ts'), edit('/w/a.ts', 'no match')],
       { 'write /w/a.ts': 'written' },
@@ -135,6 +187,32 @@ describe('gatherWork', () => {
       'a denial as a result',
       [edit('/w/a.ts', 'Tool execution was not approved.')],
       { 'Edit /w/a.ts': 'denied' },
+    ],
+    [
+      'what the user said with a denial',
+      [
+        bash(
+          'rm x',
+          '',
+          "The user doesn't want to proceed with this tool use. The user said:\ngit rm it",
+        ),
+        call(
+          'execute_command',
+          { command: 'rm y' },
+          'The user denied this operation and provided the following feedback:\n<feedback>\nkeep y\n</feedback>',
+        ),
+        bash('rm x', 'ok'),
+      ],
+      {
+        'rm x': 'passed',
+        'rm x — the user said: git rm it': 'denied',
+        'rm y — the user said: keep y': 'denied',
+      },
+    ],
+    [
+      'no denial that a long text speaks of',
+      [call('Read', { file_path: 'a.md' }, `denied by the user\n${'x'.repeat(2_000)}`)],
+      {},
     ],
     [
       'a permission that a program lacks',

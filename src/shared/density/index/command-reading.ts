@@ -30,7 +30,7 @@ const SED_SCRIPT = /^(?:[sy]\/|\/[^/]*\/[a-z]$)/;
 /**
  * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
  */
-const PATCHED_FILE = /\*\*\* (?:Add|Update|Delete) File: ([^\n]+?)(?:\\n|\r?\n|$)/g;
+const PATCHED_FILE = /\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+?)(?:\\n|\r?\n|$)/g;
 const DIRECTORY = /(?:^|[;&(\n"'`])[ \t]*cd[ \t]+([^\s;&|"'`)]+)/;
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
 /** Names with a directory or an extension. */
