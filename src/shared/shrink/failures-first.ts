@@ -1,4 +1,4 @@
-// The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures, its head and its tail.
+// The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures and warnings, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
 import { Draft, leftOut, MAX_TELLING, mentionsFailure } from './shrinker.js';
@@ -10,7 +10,7 @@ interface Extent {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Failures kept with the lines around them, and further failures kept as single lines. */
+  /** Failures kept with the lines around them, and further failures and warnings kept as single lines. */
   readonly failures: number;
   readonly moreFailures: number;
 }
@@ -56,43 +56,51 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const isKept = new Uint8Array(lines.length);
   isKept.fill(1, 0, extent.head);
   isKept.fill(1, Math.max(0, lines.length - extent.tail));
-  let failures = 0;
-  let more = 0;
-  for (const at of failuresIn(lines, extent)) {
-    if (more === extent.moreFailures) break;
+  const { failures, warnings } = tellingLines(lines, extent);
+  let around = extent.failures;
+  let more = extent.moreFailures;
+  for (const at of [...failures, ...warnings]) {
+    if (more === 0) break;
     if (isKept[at] === 1) continue;
-    if (failures < extent.failures) {
+    if (around > 0 && failures.has(at)) {
       isKept.fill(1, Math.max(0, at - BEFORE_FAILURE), at + BEHIND_FAILURE);
-      failures += 1;
+      around -= 1;
     } else {
       isKept[at] = 1;
-      more += 1;
+      more -= 1;
     }
   }
   return isKept;
 }
 
-/** The lines between head and tail that report a failure, then those that may only be named after one. */
-function failuresIn(lines: readonly string[], { head, tail }: Extent): readonly number[] {
+/** Of the lines between head and tail those that report a failure, then those that may only be named after one; and warnings. */
+function tellingLines(
+  lines: readonly string[],
+  { head, tail }: Extent,
+): Readonly<Record<'failures' | 'warnings', ReadonlySet<number>>> {
   const reports: number[] = [];
   const mentions: number[] = [];
+  const warnings: number[] = [];
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = (lines[at] ?? '').slice(0, MAX_TELLING);
     if (!SIGN.test(line) || PASSED.test(line)) continue;
     if (REPORT.test(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
+    else if (WARNING.test(line)) warnings.push(at);
   }
-  return [...reports, ...mentions];
+  return { failures: new Set([...reports, ...mentions]), warnings: new Set(warnings) };
 }
+
+const WARNING = /\bwarn(?:ing|ings|ed)?\b|\bdeprecated\b/i;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
   return REPORT.test(line) && !PASSED.test(line);
 }
 
-/** Every line about a failure has one of these; most lines have none. */
+/** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|^e(?: {2}|: )|\*{3}/i;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|^e(?: {2}|: )|\*{3}/i;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
   /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;

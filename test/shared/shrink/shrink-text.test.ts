@@ -193,6 +193,23 @@ describe('shrinkText', () => {
     },
   );
 
+  it('shows the warnings of a long build, failures first', () => {
+    const step = (at: number): string =>
+      `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
+    const lines = Array.from({ length: 400 }, (_, at) => step(at));
+    lines[150] = 'a.c:1:2: warning: unused variable x';
+    expect(left(lines.join('\n'), BUILD, DEFAULT).split('\n')).toEqual([
+      ...lines.slice(0, 15),
+      '[… 135 lines left out …]',
+      lines[150],
+      '[… 204 lines left out …]',
+      ...lines.slice(-45),
+    ]);
+    const noisy = lines.map((line, at) => (at < 300 ? `warning: ${line}` : line));
+    noisy[320] = 'a.c:3:4: error: expected ;';
+    expect(left(noisy.join('\n'), BUILD, DEFAULT)).toContain(`${step(319)}\n${noisy[320]}\n`);
+  });
+
   it('leaves of long lists the first of each folder or file, with how many more there are', () => {
     const text = linesOf(
       900,
