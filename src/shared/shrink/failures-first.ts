@@ -24,7 +24,10 @@ const BEFORE_FAILURE = 3;
 const BEHIND_FAILURE = 24;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|run|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker\s+(?:build|compose)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+/** What makes such a command list what was asked for. */
+const LISTS =
+  /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
 /** Only the start of a long command is searched. */
 const MAX_SCANNED = 4_000;
 
@@ -35,7 +38,7 @@ export const FAILURES_FIRST: Shrinker = {
   from: 'default',
   shrink(draft, { purpose, command, level }) {
     if (purpose !== 'command') return undefined;
-    if (level !== 'strong' && !BUILD_OR_TEST.test(command.slice(0, MAX_SCANNED))) return undefined;
+    if (level !== 'strong' && !isBuildOrTest(command.slice(0, MAX_SCANNED))) return undefined;
     const extent = EXTENTS[level];
     const { lines } = draft;
     if (lines.length < extent.minLines) return undefined;
@@ -51,6 +54,10 @@ export const FAILURES_FIRST: Shrinker = {
     return kept.length < lines.length ? Draft.ofLines(kept) : undefined;
   },
 };
+
+function isBuildOrTest(command: string): boolean {
+  return BUILD_OR_TEST.test(command) && !LISTS.test(command);
+}
 
 function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const isKept = new Uint8Array(lines.length);

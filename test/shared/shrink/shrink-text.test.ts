@@ -193,6 +193,20 @@ describe('shrinkText', () => {
     },
   );
 
+  it('leaves what a program prints or a build tool lists', () => {
+    const data = linesOf(
+      300,
+      (at) => `${'abcdefghij'.charAt(at % 10)} item ${'x'.repeat(at % 17)}`,
+    );
+    const asked = ['bun run list.ts', 'docker compose logs app', 'bazel query //...'];
+    for (const command of [...asked, 'pytest --collect-only', 'python3 -m pip list']) {
+      expect(left(data, { purpose: 'command', command }, DEFAULT)).toBe(data);
+    }
+    for (const command of ['docker compose up', 'bazel test //...', 'pytest', 'cargo build']) {
+      expect(left(data, { purpose: 'command', command }, DEFAULT)).not.toBe(data);
+    }
+  });
+
   it('shows the warnings of a long build, failures first', () => {
     const step = (at: number): string =>
       `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
