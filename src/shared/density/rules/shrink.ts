@@ -91,9 +91,10 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   mark: ({ index, settings, marks, mark }) => {
     markReferred(index, marks);
     const unsent = index.unsentResults();
+    const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
     for (const result of unsent.values()) {
       if (marks.responses[result.row] !== 0) continue;
-      if (shrunkBy(settings, result, index, marks) !== undefined) {
+      if (shrunkBy(settings, result, index, marks, shared) !== undefined) {
         marks.responses[result.row] = mark(ACTION.shrink);
       }
     }
@@ -113,6 +114,8 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       ? `It was not sent to the model yet, and is sent with ${left} of its ${length} characters.`
       : `It was not sent to the model yet, and none of its ${length} characters can be left out.`,
 };
+
+const NO_IDS: ReadonlySet<number> = new Set();
 
 /** Marks the results that recent ones refer to, for as long as the latter would stay themselves. */
 function markReferred(index: HistoryIndex, marks: Marks): void {
@@ -138,12 +141,13 @@ function shrunkBy(
   result: UnsentResult,
   index: HistoryIndex,
   marks: Marks,
+  shared: ReadonlySet<number>,
 ): string | undefined {
   const shrink = shrinkSettingsOf(settings.shrink);
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const runs = isOn ? standingRuns(result, index, marks) : [];
+  const runs = isOn ? standingRuns(result, index, marks, shared) : [];
   const key = JSON.stringify([shrink, form, runs]);
   if (result.shrunk?.settings !== key) {
     const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
@@ -157,23 +161,27 @@ function standingRuns(
   result: UnsentResult,
   index: HistoryIndex,
   marks: Marks,
+  shared: ReadonlySet<number>,
 ): readonly ShownElsewhere[] {
-  const stands = (row: number): boolean => marks.responses[row] === 0;
-  return index.shownOf(result, stands).flatMap(({ row, ...lines }) => {
-    const callId = index.idOf(index.responses.id.at(row));
-    if (!canBeReferenced(callId) || isShared(index, row)) return [];
+  const { id } = index.responses;
+  const stands = (row: number): boolean =>
+    marks.responses[row] === 0 &&
+    !shared.has(id.at(row)) &&
+    canBeReferenced(index.idOf(id.at(row)));
+  return index.shownOf(result, stands).map(({ row, ...lines }) => {
     marks.referred.add(row);
-    return [{ ...lines, callId }];
+    return { ...lines, callId: index.idOf(id.at(row)) };
   });
 }
 
-/** Whether another result has the same call id, as of models that number their calls anew in each answer. */
-function isShared({ responses: { id } }: HistoryIndex, row: number): boolean {
-  const last = Math.max(0, id.length - MAX_BACK);
-  for (let other = id.length - 1; other >= last; other -= 1) {
-    if (other !== row && id.at(other) === id.at(row)) return true;
+/** The ids that several results have, as of models that number their calls anew in each answer. */
+function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
+  const seen = new Set<number>();
+  const shared = new Set<number>();
+  for (let row = Math.max(0, id.length - MAX_BACK); row < id.length; row += 1) {
+    (seen.has(id.at(row)) ? shared : seen).add(id.at(row));
   }
-  return false;
+  return shared;
 }
 
 /**
