@@ -9,6 +9,7 @@ import { MessageParamReader } from '../../../src/adapters/anthropic/message-para
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import { agentPreset } from '../../../src/main/formats/presets.js';
+import { AGGRESSIVE_WORKING_SET } from '../../../src/shared/density/rules/working-set-rules.js';
 import { findRequestViolations } from '../../../src/shared/providers/validate.js';
 import { readAnthropicRequest } from '../../support/requests/anthropic.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
@@ -205,7 +206,10 @@ describe('messageCompactor', () => {
       const messages = deepFreeze(await claudeCodeMessages());
       const compact = messageCompactor(compactor, {
         edits: 'every-turn',
-        density: { toolCatalog: agentPreset('claude-code').toolCatalog },
+        density: {
+          toolCatalog: agentPreset('claude-code').toolCatalog,
+          workingSet: AGGRESSIVE_WORKING_SET,
+        },
       });
 
       const compacted = await compact(messages);

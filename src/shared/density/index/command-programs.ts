@@ -87,8 +87,9 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         isPiped = false;
       }
       at = end - 1;
-    } else if (isStarting(character) || (isQuote(character) && opensScript(text, at)))
+    } else if (isStarting(character) || (isQuote(character) && opensScript(text, at))) {
       isStart = true;
+    } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
       // After a pipe, a program filters, or writes what it is given.
       isStart = text.charCodeAt(at + 1) === PIPE;
@@ -103,6 +104,8 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
 }
 
 const PIPE = 124;
+/** Opens a group of commands if a space follows; otherwise an object. */
+const BRACE = 123;
 const ASSIGNED = 61;
 
 /** Whether the program is still to come: behind `sudo -u 1`, `timeout 10` or `A=1`. */
@@ -155,7 +158,6 @@ function isStarting(code: number): boolean {
     case 40: // (
     case 59: // ;
     case 96: // `
-    case 123: // {
       return true;
     default:
       return false;

@@ -87,6 +87,8 @@ const ROWS: readonly Row[] = [
   // Words in quotes are no programs unless a shell is to run them.
   ['git commit -m "find more, cat less"', 'other', []],
   ['echo "type a name"', 'other', []],
+  ["gh pr view --json a --jq '{head: .head}'", 'other', []],
+  ['{ cat a.py; }', 'read', ['a.py']],
   // Searches, and what only filters.
   [
     'grep -n "def enet_path" sklearn/linear_model/coordinate_descent.py',
