@@ -149,7 +149,7 @@ const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string
   write: ['writes: the record of what changed', 'a write'],
   'current-read': ['reads of files not written since', 'no later write'],
   'newest-result': ['the newest results of other tools', 'among the newest'],
-  'recent-result': ['calls whose result is new', 'new result'],
+  'recent-result': ['calls whose result is in use', 'result in use'],
   'small-result': ['calls whose result is too small to prune', 'small result'],
   'waiting-result': ['calls whose unused result awaits an edit', 'awaits an edit'],
   'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],

@@ -109,7 +109,6 @@ function factsOf(block: BlockExplanation): readonly string[] {
     return [
       `sent ${formatNumberOf(block.age, 'time')}, kept for ${formatCount(block.time)}`,
       `about ${formatCount(block.tokens)} tokens`,
-      `${formatCount(block.waitingTokens)} of ${formatCount(block.neededTokens)} tokens needed for an edit`,
     ];
   }
   return block.rule === 'recency'

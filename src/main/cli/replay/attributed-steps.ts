@@ -2,7 +2,7 @@
 // Counts no tokens.
 
 import { explainDensity } from '../../../density.js';
-import type { BlockPlace, DensityConfig, EntryExplanation } from '../../../density.js';
+import type { BlockPlace, EntryExplanation } from '../../../density.js';
 import type { IContent } from '../../../index.js';
 import { attributeCompression, attributePass } from '../measure/attribution.js';
 import type { Attribution } from '../measure/attribution.js';
@@ -45,16 +45,12 @@ export interface AttributedSession {
   readonly landed: ReadonlyMap<number, LandedExplanation>;
 }
 
-/**
- * Attributes the edits of steps.
- *
- * @param density configuration of the passes, if edits are to be explained
- */
+/** Attributes the edits of steps. @param explains whether to explain them */
 export function attributeSteps(
   taken: readonly RecordedStep[],
-  density: DensityConfig | undefined,
+  explains: boolean,
 ): AttributedSession {
-  const attributor = new Attributor(density);
+  const attributor = new Attributor(explains);
   const steps = taken.map((step) => attributor.take(step));
   const last = attributor.endContext();
   const ended = steps.flatMap((step) => (step.kind === 'context' ? [step.ended] : []));
@@ -65,7 +61,7 @@ export function attributeSteps(
 /** Tracks the history through the steps. */
 class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
-  readonly #density: DensityConfig | undefined;
+  readonly #explains: boolean;
   /** Entries that compressions inserted. */
   readonly #inserted = new Set<IContent>();
   #said: IContent[] = [];
@@ -75,8 +71,8 @@ class Attributor {
   #played = 0;
   #turn = 0;
 
-  constructor(density: DensityConfig | undefined) {
-    this.#density = density;
+  constructor(explains: boolean) {
+    this.#explains = explains;
   }
 
   take(step: RecordedStep): AttributedStep {
@@ -106,10 +102,10 @@ class Attributor {
     return ended;
   }
 
-  #takePass({ cause, pass }: Extract<RecordedStep, { kind: 'pass' }>): AttributedStep {
+  #takePass({ cause, pass, density }: Extract<RecordedStep, { kind: 'pass' }>): AttributedStep {
     const { changes, edits } = pass;
     const before = this.#known;
-    const explain = this.#density && explainDensity(before, this.#density).explain;
+    const explain = this.#explains ? explainDensity(before, density).explain : undefined;
     for (const { index } of changes) {
       const explained = explain?.(index);
       this.#land(index, explained ? placedIn(explained, this.#origins) : null);

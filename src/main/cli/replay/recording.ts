@@ -92,7 +92,7 @@ export async function recordingOf(
   { steps: taken, windows }: SessionRecorder,
   { density, explains, countEach }: RecordingOptions,
 ): Promise<Recorded> {
-  const { steps, contexts, landed } = attributeSteps(taken, explains ? density : undefined);
+  const { steps, contexts, landed } = attributeSteps(taken, explains);
   const entries = Array.from(new Set(steps.flatMap(entriesOf)));
   const counts = await countEach(entries);
   const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));

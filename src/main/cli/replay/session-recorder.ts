@@ -9,6 +9,7 @@ import type {
   Session,
   CostReport,
 } from '../../../index.js';
+import type { DensityConfig } from '../../../density.js';
 import {
   CompressionExecutionError,
   ContextWindowExceededError,
@@ -47,6 +48,7 @@ export type RecordedStep =
       readonly kind: 'pass';
       readonly cause: EditCause;
       readonly pass: Pick<PrunedEvent, 'changes' | 'edits'>;
+      readonly density: DensityConfig;
     }
   /** `after` is the whole history, because the event of a compression lists no changes. */
   | {
@@ -91,7 +93,8 @@ export class SessionRecorder {
     const session = this.#session;
     session.on('pruned', ({ changes, edits, reason }) => {
       const cause = { step: 'pruned', reason } as const;
-      this.steps.push({ kind: 'pass', cause, pass: { changes, edits } });
+      const density = configOfPass(session.densityConfig, reason);
+      this.steps.push({ kind: 'pass', cause, pass: { changes, edits }, density });
     });
     session.on('compressed', (event) => {
       const { strategy, outcome, llmCallMade: isByModel, fallbackFrom } = event;
@@ -205,6 +208,16 @@ export class SessionRecorder {
       longestWindowMs: Math.max(0, ...this.windows.map(({ waitMs }) => waitMs)),
     };
   }
+}
+
+/** The reasons for which everything stale may leave, whatever rewriting the prompt cache costs. */
+const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
+
+/** Returns the configuration of a pass, given that of a pass that weighs cost. */
+function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
+  const { workingSet } = config;
+  if (workingSet === undefined || !FREE.has(reason)) return config;
+  return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
 }
 
 /** Returns the message of a summarizer's server, the cause of the summarizer's error. */

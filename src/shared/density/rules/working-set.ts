@@ -23,10 +23,11 @@ export type WorkingSetReason =
 
 /**
  * Finding on a result, or on the arguments of a call. Inside the working set: `unsent`, not sent to
- * the model yet; `small`; `fresh`, recent. Outside: `aged`, pruned along with others; `expired`,
- * older than its kind may get; `repeated`, the same call was made again; `read-again`, the same
- * lines were read again; `spent`, texts in the arguments are no longer in the file, or were written
- * or read again. All but `aged` are pruned once that is worth an edit. Ages are in model calls.
+ * the model yet; `small`; `fresh`, recent, or referred to by a result that was shrunk. Outside:
+ * `aged`, pruned along with others; `expired`, older than its kind may get; `repeated`, the same
+ * call was made again; `read-again`, the same lines were read again; `spent`, texts in the
+ * arguments are no longer in the file, or were written or read again. All but `aged` are pruned
+ * once that is worth an edit. Ages are in model calls.
  */
 export interface WorkingSetFinding {
   readonly rule: 'working-set';
@@ -178,6 +179,7 @@ function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): strin
     case 'small':
       return `It has only ${count(tokens)} tokens.`;
     case 'fresh':
+      if (age > time) return `A later result was shrunk and refers to it: ${lease} otherwise.`;
       return `It is in the working set: ${lease}.`;
     case 'aged':
       return `It is old enough to be pruned with others: ${lease} otherwise.`;

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { aiContent, humanText } from '../../../../src/index.js';
+import type { IContent } from '../../../../src/index.js';
 import { explainEntry } from '../../../../src/main/cli/explain/run-explain.js';
 import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';
 import { longSession, record, step, transcriptOf } from '../../../support/report-documents.js';
@@ -29,6 +30,31 @@ describe('explainEntry', () => {
       const { length } = recording.report.modelCalls;
       expect(explained?.landed?.modelCall).toBe(turn < length ? turn + 1 : null);
       expect(explained?.explanation.blocks[0]?.rule).toBe(rule);
+    }
+  });
+
+  it('says of what left because it cost nothing that it went, not that it waits for an edit', async () => {
+    // Before a long result there is too little to be worth an edit while the prompt cache is warm.
+    const runs = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) =>
+        step(`b${from + at}`, 'Bash', { command: `ls ${from + at}` }, `${at} `.repeat(600)),
+      ).flat();
+    const said = [
+      ...[humanText('look'), ...runs(0, 6)],
+      ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG.repeat(20)),
+      ...[...runs(6, 4), aiContent('so'), humanText('go on'), aiContent('finished')],
+    ];
+    const entries = said.map((entry, at): IContent => {
+      const pauseMs = at < said.length - 2 ? 0 : 7_200_000;
+      const timestamp = Date.UTC(2026, 0, 31) + at * 1_000 + pauseMs;
+      return { ...entry, metadata: { timestamp, model: 'claude-opus-5-5' } };
+    });
+    const recording = await record(entries, { session: { density: { shrink: 'off' } } });
+    const reasons = recording.edits.map(({ cause }) => cause.step === 'pruned' && cause.reason);
+    expect(new Set(reasons)).toEqual(new Set(['cache-cold']));
+    expect(recording.landed.size).toBeGreaterThan(5);
+    for (const index of recording.landed.keys()) {
+      expect(explainEntry(recording, index)?.explanation.verdict).toBe('changed');
     }
   });
 

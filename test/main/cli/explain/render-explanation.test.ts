@@ -67,7 +67,6 @@ describe('renderExplanation', () => {
         '  It has left the working set: sent once, kept for 0 model calls. An excerpt',
         '  replaces it.',
         '  working-set: expired · sent 1 time, kept for 0 · about 475 tokens',
-        '  0 of 0 tokens needed for an edit',
         '',
       ].join('\n'),
     );

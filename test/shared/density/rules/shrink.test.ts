@@ -226,6 +226,10 @@ describe('SHRINK', () => {
       optimize([...entries, ...late], { ...CONFIG, workingSet }).replacements.has(2);
     expect(keptBy(history)).toBe(true);
     expect(keptBy(referring)).toBe(false);
+    const { explain } = explainDensity([...referring, ...late], { ...CONFIG, workingSet });
+    expect(explain(2).blocks[0]?.text).toBe(
+      'A later result was shrunk and refers to it: sent 9 times, kept for 2 model calls otherwise.',
+    );
   });
 
   it('is told of what it does, and why', () => {
