@@ -60,7 +60,7 @@ const PROBED_LINES = 50;
 const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
 
 /**
- * Reads a recorded session, from a path or from chunks of text or UTF-8 bytes.
+ * Reads a recorded session, from a path or from chunks of text or bytes: UTF-8, or UTF-16 with a byte order mark.
  *
  * @throws CtxfoldError `UNKNOWN_FORMAT` if the content has no known format or the given one is not
  * known; `UNREADABLE_TRANSCRIPT` if the file cannot be read, is not text, or is a document whose JSON
@@ -95,7 +95,7 @@ export async function readTranscript(
 }
 
 /**
- * Streams a recorded session, from a path or from chunks of text or UTF-8 bytes.
+ * Streams a recorded session, from a path or from chunks of text or bytes: UTF-8, or UTF-16 with a byte order mark.
  *
  * @throws CtxfoldError as `readTranscript` does, while iterating.
  */

@@ -12,7 +12,7 @@ export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
 const PROBE_LENGTH = 4096;
 
 /**
- * Yields the text of a transcript, decoded as UTF-8 without byte order mark.
+ * Yields the text of a transcript without byte order mark: UTF-8, or UTF-16 with a mark.
  *
  * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the source fails or is not text.
  */
@@ -23,7 +23,7 @@ export async function* readText(
 ): AsyncGenerator<string> {
   const name = typeof source === 'string' ? source : 'The transcript';
   const chunks = typeof source === 'string' ? createReadStream(source) : source;
-  const decoder = new TextDecoder();
+  const decoder = new MarkedDecoder();
   let probe: string | undefined = '';
   let length = 0;
   try {
@@ -31,7 +31,7 @@ export async function* readText(
       signal?.throwIfAborted();
       length += chunk.length;
       onRead?.(length);
-      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+      const text = typeof chunk === 'string' ? chunk : decoder.push(chunk);
       if (probe === undefined) {
         yield text;
         continue;
@@ -41,13 +41,36 @@ export async function* readText(
       yield checkedText(probe, name);
       probe = undefined;
     }
-    const last = (probe ?? '') + decoder.decode();
+    const last = (probe ?? '') + decoder.end();
     yield probe === undefined ? last : checkedText(last, name);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof CtxfoldError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw unreadable(`${name} cannot be read: ${reason}`, error);
+  }
+}
+
+/** Decodes bytes as UTF-8, or as UTF-16 if they begin with its byte order mark: PowerShell redirects output as that. */
+class MarkedDecoder {
+  #decoder: TextDecoder | undefined;
+  #start: Uint8Array = new Uint8Array();
+
+  push(chunk: Uint8Array): string {
+    if (this.#decoder !== undefined) return this.#decoder.decode(chunk, { stream: true });
+    this.#start = Buffer.concat([this.#start, chunk]);
+    if (this.#start.length < 2) return '';
+    const mark = (this.#start[0] ?? 0) * 256 + (this.#start[1] ?? 0);
+    this.#decoder = new TextDecoder(
+      mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8',
+    );
+    return this.#decoder.decode(this.#start, { stream: true });
+  }
+
+  end(): string {
+    return this.#decoder === undefined
+      ? new TextDecoder().decode(this.#start)
+      : this.#decoder.decode();
   }
 }
 
@@ -84,6 +107,8 @@ function checkedText(start: string, name: string): string {
   const isJson = JSON_LINE.test(text);
   const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;
-  const cause = new TypeError('Expected UTF-8 text, got bytes that are none.');
+  const cause = new TypeError(
+    'Expected text in UTF-8, or in UTF-16 with a byte order mark, got bytes that are none.',
+  );
   throw unreadable(`${name} is no text file; give a transcript in JSON or JSON Lines.`, cause);
 }

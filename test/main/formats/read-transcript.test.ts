@@ -110,9 +110,13 @@ describe('readTranscript', () => {
 });
 
 describe('streamTranscript', () => {
-  it('takes bytes cut anywhere, a byte order mark and CRLF', async () => {
+  it.each([
+    ['UTF-8', (text: string) => Buffer.from(text)],
+    ['UTF-16, as PowerShell redirects it', (text: string) => Buffer.from(text, 'utf16le')],
+    ['UTF-16 of the other order', (text: string) => Buffer.from(text, 'utf16le').swap16()],
+  ])('takes bytes cut anywhere, a byte order mark and CRLF: %s', async (_, encoded) => {
     const record = { ...USER, message: { role: 'user', content: 'größer 😀' } };
-    const bytes = Buffer.from(`\uFEFF${JSON.stringify(record)}\r\n`);
+    const bytes = encoded(`\uFEFF${JSON.stringify(record)}\r\n`);
     const { entries, warnings } = await readChunks(
       Array.from(bytes, (byte) => Uint8Array.of(byte)),
     );
