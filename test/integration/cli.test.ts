@@ -177,17 +177,27 @@ describe('ctxfold replay', () => {
   });
 
   test('exits with 4 when the session cannot fit, and reports what was reached', async () => {
-    const { code, stdout, stderr } = await run(
-      'replay',
-      SWE_AGENT,
-      '--json',
-      '--context-limit',
-      '100',
-    );
-    expect(code).toBe(4);
-    expect(stderr).toMatch(/^ctxfold: .*context window.*\n$/);
-    expect((JSON.parse(stdout) as Report).exceeded).not.toBeNull();
+    const args = [SWE_AGENT, '--json', '--context-limit', '100'];
+    const replayed = await run('replay', ...args);
+    const analyzed = await run('analyze', ...args);
+    for (const { code, stderr } of [replayed, analyzed]) {
+      expect(code).toBe(4);
+      expect(stderr).toMatch(/^ctxfold: .*context window.*\n$/);
+    }
+    expect((JSON.parse(replayed.stdout) as Report).exceeded).not.toBeNull();
+    expect(analyzed.stdout).toContain('"stop": "The next request needs');
   });
+
+  test.each(['replay', 'analyze'])(
+    '%s tells how many sessions of a folder stopped',
+    async (name) => {
+      const { code, stdout } = await run(name, path.dirname(SWE_AGENT), '--context-limit', '100');
+      expect(code).toBe(0);
+      expect(stdout.replaceAll('\n', ' ')).toMatch(
+        / 3 sessions stopped early; --json tells why\. /,
+      );
+    },
+  );
 
   test.each([
     ['a missing file', () => path.join(scratch, 'missing.json'), /cannot be read/],

@@ -12,7 +12,7 @@ import {
 import type { AnalysisReport, SessionAnalysis } from './analysis-report.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import { moneySentences } from '../replay/money.js';
-import { renderUnread } from '../replay/render-folder.js';
+import { renderUnread, stopSentences } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
 import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
 import type { RenderOptions } from '../terminal/terminal-layout.js';
@@ -73,9 +73,9 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): stri
       sessions.map(({ money }) => money.price),
     ),
     ...(isFolder ? windowsOf(sessions, settings.contextLimit) : sessions.flatMap(windowOf)),
-    ...sessions.flatMap(({ stop }) =>
-      stop === null || isFolder ? [] : [`Stopped: ${printable(stop)}`],
-    ),
+    ...(isFolder
+      ? stopSentences(sessions.map(({ stop }) => stop))
+      : sessions.flatMap(({ stop }) => (stop === null ? [] : [`Stopped: ${printable(stop)}`]))),
   ];
   return sentences.join(' ');
 }

@@ -5,11 +5,12 @@ import type { ReplaySetup } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
 import { findSessionFiles } from '../replay/session-files.js';
 import { contentLabel } from '../terminal/content-label.js';
+import { EXIT } from '../terminal/exit-codes.js';
 import { interruptible } from '../terminal/interruptible.js';
 import { openProgress } from '../terminal/progress-bar.js';
-import { printText } from '../terminal/print.js';
+import { printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
-import { jsonText } from '../terminal/terminal-text.js';
+import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { AnalyzeArguments } from './analyze-command.js';
 import type { AnalysisReport } from './analysis-report.js';
 import { sumAnalyses } from './analysis-totals.js';
@@ -32,7 +33,13 @@ export function runAnalyze(path: string, given: AnalyzeArguments): Promise<numbe
     if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
     else if (given.suggest !== true) printText(renderAnalysis(report, layout));
     else printText(renderSuggestion(report, layout.width, given.workspace));
-    return exitCodeOfFolder(report.sessions);
+    const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
+    if (stop === null) return exitCodeOfFolder(report.sessions);
+    // The figures on a terminal already show the reason.
+    if (given.json === true || given.suggest === true || !process.stdout.isTTY)
+      printMessage(printable(stop));
+    // No model is asked here, so only the window can stop it.
+    return EXIT.windowExceeded;
   });
 }
 

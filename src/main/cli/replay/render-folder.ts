@@ -17,6 +17,7 @@ import type { Paint } from '../terminal/text-layout.js';
 import { addInput, moneySentences } from './money.js';
 import type { InputSums } from './money.js';
 import { renderTable } from './render-tables.js';
+import { stopMessage } from './replay-report.js';
 import type { ReplayReport, TokenPair } from './replay-report.js';
 import { sumPairs } from './replay-totals.js';
 import type { UnreadFile } from './session-files.js';
@@ -82,9 +83,18 @@ export function renderFolder(report: FolderReplayReport, options: RenderOptions)
     moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),
-    ).flatMap((text) => wrap(text, width)),
+    )
+      .concat(stopSentences(sessions.map(stopMessage)))
+      .flatMap((text) => wrap(text, width)),
     renderUnread(path, unread, width, paint),
   ]);
+}
+
+/** Returns how many sessions of a folder stopped early, for which the figures hold up to there. */
+export function stopSentences(stops: readonly (string | null)[]): readonly string[] {
+  const stopped = stops.filter((stop) => stop !== null).length;
+  if (stopped === 0) return [];
+  return [`${formatNumberOf(stopped, 'session')} stopped early; --json tells why.`];
 }
 
 function renderSessions(
