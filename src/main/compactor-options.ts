@@ -9,7 +9,7 @@ import { parseOptions } from './host/parse-options.js';
 import type { OwnPrices } from './models/model-prices.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
-import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/parse-ephemeral-settings.js';
+import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/ephemeral-settings-schema.js';
 import type { StateStore } from './state/state-store.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';

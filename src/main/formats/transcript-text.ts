@@ -3,6 +3,7 @@
 
 import { abortable } from '../waiting/abortable.js';
 import { createReadStream } from 'node:fs';
+import { TextDecoder } from 'node:util';
 import { CtxfoldError } from '../../shared/errors.js';
 
 /** Text of a transcript, in pieces of any size. */

@@ -14,7 +14,7 @@ interface Problem {
   readonly isKind: boolean;
 }
 
-interface Outcome {
+export interface CheckedSettings {
   readonly settings: EphemeralSettings;
   readonly problems: readonly Problem[];
 }
@@ -27,22 +27,13 @@ interface Outcome {
  *   invalid values. The message has a line for each.
  */
 export function parseEphemeralSettings(value: unknown): EphemeralSettings {
-  const { settings, problems } = check(value);
+  const { settings, problems } = checkEphemeralSettings(value);
   if (problems.length === 0) return settings;
   const message = problems.map((problem) => problem.message).join('\n');
   throw problems.some((problem) => problem.isKind)
     ? new TypeError(message)
     : new RangeError(message);
 }
-
-/** `parseEphemeralSettings` as part of a larger schema. */
-export const EPHEMERAL_SETTINGS_SCHEMA: z.ZodType<EphemeralSettings> = z
-  .unknown()
-  .transform((value, context): EphemeralSettings => {
-    const { settings, problems } = check(value);
-    for (const { message } of problems) context.addIssue({ code: 'custom', message });
-    return settings;
-  });
 
 /** The error message for an unknown setting. It lists all known ones. */
 export function unknownSettingMessage(name: unknown): string {
@@ -55,7 +46,8 @@ function nameOf(name: unknown): string {
   return typeof name === 'string' ? shorten(name) : kindOf(name);
 }
 
-function check(value: unknown): Outcome {
+/** Returns the valid settings in `value` by key, and what is wrong with the others. */
+export function checkEphemeralSettings(value: unknown): CheckedSettings {
   if (!isPlainObject(value)) {
     const message = `Expected an object of settings, got ${show(value)}.`;
     return { settings: {}, problems: [{ message, isKind: true }] };

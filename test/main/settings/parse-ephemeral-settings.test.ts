@@ -3,10 +3,8 @@
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  EPHEMERAL_SETTINGS_SCHEMA,
-  parseEphemeralSettings,
-} from '../../../src/main/settings/parse-ephemeral-settings.js';
+import { EPHEMERAL_SETTINGS_SCHEMA } from '../../../src/main/settings/ephemeral-settings-schema.js';
+import { parseEphemeralSettings } from '../../../src/main/settings/parse-ephemeral-settings.js';
 import { SETTINGS_REGISTRY } from '../../../src/main/settings/settings-registry.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 
