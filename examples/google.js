@@ -73,7 +73,7 @@ try {
   for (let request = 1; request <= MAX_REQUESTS; request += 1) {
     const { candidates } = await client.models.generateContent({
       model: MODEL,
-      contents: await compact(contents),
+      contents: await compact(contents, { modelName: MODEL }),
       config: { tools: [{ functionDeclarations }] },
     });
     if (request === 1) {

@@ -65,7 +65,7 @@ try {
     const { output, output_text: text } = await client.responses.create({
       model,
       tools,
-      input: await compact(items),
+      input: await compact(items, { modelName: model }),
       store: false,
       include: ['reasoning.encrypted_content'],
     });

@@ -56,7 +56,7 @@ try {
     const { choices } = await client.chat.completions.create({
       model,
       tools,
-      messages: await compact(messages),
+      messages: await compact(messages, { modelName: model }),
     });
     const { message } = choices[0];
     messages.push(message);

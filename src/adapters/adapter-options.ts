@@ -54,7 +54,7 @@ export interface CompactCall {
    * the same id. @default the conversation is recognized by its messages
    */
   readonly conversationId?: string | undefined;
-  /** The model that the messages go to. */
+  /** The model that the messages go to; its window and prices count. @default a window of 128,000 tokens and usual prices */
   readonly modelName?: string | undefined;
   /**
    * Tokens that the provider reported for the previous request, including cached ones. Used only with `overheadTokens`, without

@@ -106,10 +106,13 @@ const OWN_PRICES_SCHEMA = z.record(
 const OPTIONS_SCHEMA = z.strictObject({
   preset: z.literal('specification').optional(),
   contextLimit: z
-    .union([
-      z.number().int().positive(),
-      z.custom<(modelName: string) => number | undefined>(isFunction),
-    ])
+    .union(
+      [
+        z.number().int().positive(),
+        z.custom<(modelName: string) => number | undefined>(isFunction),
+      ],
+      'expected a whole number of tokens above 0, or a function of the model name that returns one',
+    )
     .optional(),
   overheadTokens: z.number().int().nonnegative().default(0),
   // Resolved now: a pass may run later, in a worker.
@@ -132,22 +135,22 @@ const OPTIONS_SCHEMA = z.strictObject({
   prices: OWN_PRICES_SCHEMA.optional(),
   promptDirectory: z.string().min(1).optional(),
   tokenizer: z
-    .union([
-      z.enum(['o200k', 'estimate']),
-      z.custom<Exclude<Tokenizer, string>>(
-        (value) => hasFunctions(value, ['countTokens']),
-        'expected an object with a countTokens function',
-      ),
-    ])
+    .union(
+      [
+        z.enum(['o200k', 'estimate']),
+        z.custom<Exclude<Tokenizer, string>>((value) => hasFunctions(value, ['countTokens'])),
+      ],
+      "expected 'o200k', 'estimate', or an object with a countTokens function",
+    )
     .default('o200k'),
   store: z
-    .union([
-      z.string().min(1),
-      z.custom<StateStore>(
-        (value) => hasFunctions(value, ['load', 'save', 'delete']),
-        'expected a store, with the functions load, save and delete, or the path of a directory',
-      ),
-    ])
+    .union(
+      [
+        z.string().min(1),
+        z.custom<StateStore>((value) => hasFunctions(value, ['load', 'save', 'delete'])),
+      ],
+      'expected a store, with the functions load, save and delete, or the path of a directory',
+    )
     .optional(),
   logger: z
     .custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error')

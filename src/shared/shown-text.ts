@@ -51,18 +51,19 @@ export function countLines(text: string): number {
 /** Names longer than any option are not compared. */
 const MAX_LENGTH = 64;
 
-/** Returns the name with the smallest edit distance, or `undefined` if none is similar. */
+/** Returns the name with the smallest edit distance, or `undefined` if none is similar. A name may be cut short. */
 export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
   if (misspelt.length > MAX_LENGTH) return undefined;
   const [nearest] = names
     .map((name) => ({ name, changes: changesBetween(misspelt.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, changes }) => changes <= Math.max(2, name.length / 3))
+    .filter(({ name, changes }) => changes <= Math.max(2, name.length / 4))
     .sort((a, b) => a.changes - b.changes);
   return nearest?.name;
 }
 
-/** Levenshtein distance. */
+/** Levenshtein distance; 0 for the start of a name. */
 function changesBetween(from: string, to: string): number {
+  if (from.length > 2 && to.startsWith(from)) return 0;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let at = 0; at < from.length; at += 1) {
     const next = [at + 1];

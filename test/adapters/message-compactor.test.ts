@@ -92,10 +92,15 @@ describe('onError', () => {
     await expect(chatCompactor(compactor, { onError: 'throw' })([ASK])).rejects.toThrow('closed');
   });
 
-  it('refuses a misspelt option with the nearest right name', () => {
+  it.each([
+    ['minReclaimTokenz', " (did you mean 'minReclaimTokens'?)"],
+    ['removalLogDir', " (did you mean 'removalLogDirectory'?)"],
+    // Given in each call: its name is like that of no option.
+    ['conversationId', ''],
+  ])('refuses the option %s with the nearest right name, if any', (option, hint) => {
     const compactor = makeCompactor();
-    expect(() => chatCompactor(compactor, { minReclaimToken: 1 } as never)).toThrow(
-      "(did you mean 'minReclaimTokens'?)",
+    expect(() => chatCompactor(compactor, { [option]: 1 } as never)).toThrow(
+      `there is no option "${option}"${hint}.`,
     );
   });
 });

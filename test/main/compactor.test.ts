@@ -40,8 +40,10 @@ describe('createCompactor', () => {
     ['tokenizer', null],
     ['logger', { debug: () => 1 }],
     ['logger', 'console'],
-  ])('names %s when it is %j', (option, value) => {
+    ['store', {}],
+  ])('names %s when it is %j, and what was expected', (option, value) => {
     const message = messageOf({ [option]: value });
+    expect(message).toMatch(/expected /);
     expect(message).toMatch(/^Invalid compactor options\.\n/);
     expect(message).toContain(option);
   });

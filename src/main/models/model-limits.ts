@@ -17,7 +17,7 @@ export class ModelLimits {
   readonly #given: CompactorOptions['contextLimit'];
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
-  readonly #warned = new Set<string>();
+  readonly #warned = new Set<string | undefined>();
 
   /** @param given a limit for all models, or the host's function @default by model */
   constructor(given: CompactorOptions['contextLimit'], logger: Logger) {
@@ -30,12 +30,13 @@ export class ModelLimits {
     return Object.fromEntries(this.#learned);
   }
 
-  /** Tokens that a model accepts. Warns once per unknown model. */
+  /** Tokens that a model accepts. Warns once per unknown model, and once if none is named. */
   limitOf(modelName: string | undefined): number {
     if (typeof this.#given === 'number') return this.#given;
-    if (modelName === undefined) return UNKNOWN_CONTEXT_LIMIT;
     const known =
-      this.#learned.get(modelName) ?? this.#askHost(modelName) ?? contextWindowOf(modelName);
+      modelName === undefined
+        ? undefined
+        : (this.#learned.get(modelName) ?? this.#askHost(modelName) ?? contextWindowOf(modelName));
     if (known === undefined) this.#warn(modelName);
     return known ?? UNKNOWN_CONTEXT_LIMIT;
   }
@@ -67,11 +68,13 @@ export class ModelLimits {
     }
   }
 
-  #warn(modelName: string): void {
+  #warn(modelName: string | undefined): void {
     if (this.#warned.has(modelName) || this.#warned.size >= MAX_MODELS) return;
     this.#warned.add(modelName);
     this.#logger.warn(
-      `the context limit of a model is not known; give contextLimit to createCompactor`,
+      modelName === undefined
+        ? 'no model is named, so its context limit is not known; name it in each call, or give contextLimit to createCompactor'
+        : 'the context limit of a model is not known; give contextLimit to createCompactor',
       { modelName, contextLimit: UNKNOWN_CONTEXT_LIMIT },
     );
   }

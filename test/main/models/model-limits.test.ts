@@ -105,6 +105,19 @@ describe('ModelLimits', () => {
     expect([limits.limitOf('mine'), limits.limitOf('claude-opus-5')]).toEqual([32_768, 1_000_000]);
   });
 
+  it('warns once if no model is named, unless the user says what its limit is', () => {
+    const warnings: string[] = [];
+    const logger = { ...SILENT_LOGGER, warn: (said: string) => warnings.push(said) };
+    const limits = new ModelLimits(undefined, logger);
+    expect([limits.limitOf(undefined), limits.limitOf(undefined)]).toEqual([
+      UNKNOWN_CONTEXT_LIMIT,
+      UNKNOWN_CONTEXT_LIMIT,
+    ]);
+    expect(warnings).toEqual([expect.stringMatching(/^no model is named/)]);
+    expect(new ModelLimits(9_000, logger).limitOf(undefined)).toBe(9_000);
+    expect(warnings).toHaveLength(1);
+  });
+
   it('goes by what the user says', () => {
     expect(new ModelLimits(9_000, SILENT_LOGGER).limitOf('claude-opus-5')).toBe(9_000);
   });
