@@ -13,7 +13,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isInstalled, startRedis } from '../../examples/support/databases.js';
 import type { Database } from '../../examples/support/databases.js';
-import { COMMAND } from '../support/run-command.js';
+import { COMMAND, spawnCommand } from '../support/run-command.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const isThere = isInstalled('redis-server');
@@ -273,6 +273,50 @@ describe.skipIf(!isThere)(
     });
   },
 );
+
+describe('ctxfold worker without Redis', () => {
+  const NOWHERE = 'redis://127.0.0.1:1';
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ctxfold-worker-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** Writes a module; returns the arguments of a worker that has it. */
+  async function argsWith(code: string, redis: string = NOWHERE): Promise<string[]> {
+    const module = join(folder, 'summarizer.mjs');
+    await writeFile(module, code);
+    return ['worker', '--redis', redis, '--summarizer', module];
+  }
+
+  it.each([
+    ['exports no summarizer', 'export const summarizer = 1;', /Expected a summarizer: an object/],
+    ['is damaged', '{', /summarizer\.mjs cannot be loaded: Unexpected end of input/],
+  ])('ends at once when its module %s', async (_, code, message) => {
+    const { code: exit, stderr } = await spawnCommand(await argsWith(code));
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(message);
+  });
+
+  it('refuses an address that would be taken for a directory', async () => {
+    const { code, stderr } = await spawnCommand(await argsWith('', '127.0.0.1:6379'));
+    expect(code).toBe(2);
+    expect(stderr).toContain('Expected a URL such as redis://127.0.0.1:6379.');
+  });
+
+  it('ends when it is asked to', async () => {
+    const args = await argsWith('export default { contextLimit: 1, generate: async () => ({}) };');
+    const child = spawn(process.execPath, [COMMAND, ...args], { stdio: 'pipe' });
+    const ended = once(child, 'exit');
+    for await (const text of child.stderr) {
+      if (!String(text).includes('ECONNREFUSED')) continue;
+      child.kill('SIGTERM');
+      break;
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+});
 
 function said(speaker: 'human' | 'ai', at: number): IContent {
   return { speaker, blocks: [{ type: 'text', text: `turn ${at} `.concat('word '.repeat(60)) }] };

@@ -139,7 +139,8 @@ export function completeGatewayOptions(options: GatewayOptions): CompleteGateway
   const complete = parseOptions('gateway options', SCHEMA, options) as CompleteGatewayOptions;
   if (complete.token === undefined && !isLoopback(complete.host)) {
     throw new RangeError(
-      `Expected a token: ${complete.host} is not loopback, and whoever reaches the gateway could use it.`,
+      `Expected a token: ${complete.host} is not loopback, and whoever reaches the gateway could use it. ` +
+        'The option is token; the command line reads CTXFOLD_GATEWAY_TOKEN.',
     );
   }
   return complete;

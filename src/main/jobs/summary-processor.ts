@@ -46,7 +46,11 @@ export function summaryProcessor(
   summarizer: Summarizer,
   { store }: { readonly store: StateStore },
 ): SummaryProcessor {
-  if (!isSummarizer(summarizer)) throw new TypeError('Expected a summarizer.');
+  if (!isSummarizer(summarizer)) {
+    throw new TypeError(
+      'Expected a summarizer: an object with a generate function and a contextLimit.',
+    );
+  }
   assertTextStore(store);
   // BullMQ passes a signal only to functions with three parameters.
   return async ({ data }, _token, signal) => process(summarizer, store, data, signal);

@@ -32,6 +32,12 @@ export function directoryStore(path: string, options: StoreOptions = {}): StateS
   if (typeof path !== 'string' || path === '') {
     throw new TypeError('Expected the path of a directory.');
   }
+  // Else it would be a directory of that name in the working directory.
+  if (/^[a-z][\w+.-]+:\/\//i.test(path)) {
+    throw new TypeError(
+      'Expected the path of a directory, got a URL; for a database, pass the store that ctxfold/redis or ctxfold/postgres makes.',
+    );
+  }
   return new DirectoryStore(resolve(path), options);
 }
 

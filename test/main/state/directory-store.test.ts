@@ -63,6 +63,13 @@ function newRoot(): string {
 const STATE = 'x'.repeat(10_000);
 
 describe('directoryStore', () => {
+  it.each(['', 'redis://127.0.0.1', 'postgres://me@host/agents', 'mysql://host'])(
+    'refuses %j, which is the path of no directory',
+    (path) => {
+      expect(() => directoryStore(path)).toThrow('Expected the path of a directory');
+    },
+  );
+
   it('makes a folder again that somebody takes away before there is a file in it', async () => {
     const root = newRoot();
     const store = directoryStore(root);

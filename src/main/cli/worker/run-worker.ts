@@ -3,8 +3,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { summaryProcessor } from '../../../bullmq.js';
-import type { Summarizer } from '../../../index.js';
+import type { SummaryProcessor } from '../../../bullmq.js';
 import { CtxfoldError } from '../../../index.js';
+import type { Summarizer } from '../../../index.js';
 import { openStore } from '../../../state.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
@@ -17,16 +18,22 @@ const SHUTDOWN_MS = 25_000;
 
 /** Runs the worker; resolves to the exit code. */
 export async function runWorker(options: WorkerArguments): Promise<number> {
-  const { redis, queue, concurrency } = options;
   const summarizer = await loadSummarizer(options.summarizer);
-  const { Worker, Redis } = await loadPackages();
-  const { store, close } = await openStore(options.store ?? redis);
-  const connection = new Redis(redis, { maxRetriesPerRequest: null });
-  const work = summaryProcessor(summarizer, { store });
-  const worker = new Worker(queue, (job, token, signal) => work(job, token, signal), {
-    connection,
-    concurrency,
-  });
+  const packages = await loadPackages();
+  const { store, close } = await openStore(options.store ?? options.redis);
+  try {
+    return await work(summaryProcessor(summarizer, { store }), options, packages);
+  } finally {
+    await close();
+  }
+}
+
+/** Works until the process is terminated. */
+async function work(
+  process: SummaryProcessor,
+  { redis, queue, concurrency }: WorkerArguments,
+  { Worker, Redis }: Awaited<ReturnType<typeof loadPackages>>,
+): Promise<number> {
   const seen = new Set<string>();
   const reportOnce = (what: string, error: Error): void => {
     const line = printable(`${what}: ${error.message}`);
@@ -34,8 +41,13 @@ export async function runWorker(options: WorkerArguments): Promise<number> {
     seen.add(line);
     printMessage(line);
   };
+  const connection = new Redis(redis, { maxRetriesPerRequest: null });
   connection.on('error', (error) => {
     reportOnce('redis', error);
+  });
+  const worker = new Worker(queue, (job, token, signal) => process(job, token, signal), {
+    connection,
+    concurrency,
   });
   worker.on('error', (error) => {
     reportOnce('queue', error);
@@ -51,22 +63,27 @@ export async function runWorker(options: WorkerArguments): Promise<number> {
     const late = setTimeout(() => {
       worker.cancelAllJobs();
     }, SHUTDOWN_MS);
-    await worker.close();
+    // Without Redis no job can be finished, and closing would wait for it forever.
+    await worker.close(connection.status !== 'ready');
     clearTimeout(late);
     return EXIT.done;
   } finally {
     connection.disconnect();
-    await close();
   }
 }
 
 async function loadSummarizer(path: string): Promise<Summarizer> {
-  const module = (await import(pathToFileURL(resolve(path)).href)) as {
-    readonly default?: unknown;
-  };
-  const given = module.default;
-  const made: unknown = typeof given === 'function' ? await (given as () => unknown)() : given;
-  return made as Summarizer;
+  try {
+    const module = (await import(pathToFileURL(resolve(path)).href)) as {
+      readonly default?: unknown;
+    };
+    const given = module.default;
+    const made: unknown = typeof given === 'function' ? await (given as () => unknown)() : given;
+    return made as Summarizer;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CtxfoldError(`${path} cannot be loaded: ${reason}`, 'SUMMARIZER_FAILED', { cause });
+  }
 }
 
 async function loadPackages() {

@@ -1,6 +1,6 @@
 // The command `worker`: options and help. The implementation is loaded when it runs.
 
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/options.js';
 
@@ -24,6 +24,12 @@ export interface WorkerArguments {
   readonly concurrency: number;
 }
 
+/** The address is also that of the store, where anything else would name a directory. */
+function redisUrl(text: string): string {
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Expected a URL such as redis://127.0.0.1:6379.');
+}
+
 /** Creates the command, which runs until it is terminated. */
 export function createWorkerCommand(onExit: (code: number) => void): Command {
   return new Command('worker')
@@ -31,7 +37,7 @@ export function createWorkerCommand(onExit: (code: number) => void): Command {
       'Runs the summary jobs of compactors with `queuedSummarizer` of ctxfold/bullmq, as a worker of a BullMQ ' +
         'queue. Any number of workers share the queue. On SIGTERM and SIGINT it finishes running jobs first.',
     )
-    .requiredOption('--redis <url>', 'Redis or Valkey of the queue')
+    .requiredOption('--redis <url>', 'Redis or Valkey of the queue', redisUrl)
     .requiredOption('--summarizer <module>', 'module with the model that writes summaries')
     .option(
       '--store <where>',
