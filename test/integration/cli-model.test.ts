@@ -267,6 +267,15 @@ describe('ctxfold replay --removal-log', () => {
     ]);
     expect(code).toBe(2);
     expect(stderr).toContain('the recorded session itself');
+    // Nor into another session of a folder.
+    for (const args of [
+      ['replay', '--removal-log', copy],
+      ['report', '--output', copy],
+    ]) {
+      const refused = await runCommand([...args, scratch]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain('this is a recorded session;');
+    }
     expect(statSync(copy).size).toBe(statSync(SESSION).size);
   });
 });

@@ -97,7 +97,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .action(async (path: string, options: PriceText<ReplayArguments>, command: Command) => {
       const given = await withPrice(options, command);
       const model = await readModel(given, command);
-      assertOwnFile(path, given.removalLog, command);
+      await assertOwnFile(path, given.removalLog, command);
       const { runReplay } = await import('./run-replay.js');
       onExit(await runReplay(path, given, model));
     });
@@ -179,20 +179,24 @@ export async function readModel(
   return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
 }
 
-/** Ends the command if an output file is the recorded session itself, also by another name. */
-export function assertOwnFile(
+/** Ends the command if an output file is the recorded session itself, also by another name, or another session. */
+export async function assertOwnFile(
   file: string,
   kept: string | undefined,
   command: Command,
   option: string = '--removal-log',
-): void {
+): Promise<void> {
   if (kept === undefined) return;
   if (kept === '-' && option === '--removal-log') {
     command.error('error: --removal-log: expected a file, since it is read back.');
   }
   const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
+  if (statistics?.isFile() !== true) return;
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
-  if (statistics === undefined || recorded === undefined) return;
-  if (statistics.ino !== recorded.ino || statistics.dev !== recorded.dev) return;
-  command.error(`error: ${option}: this is the recorded session itself; use another file.`);
+  if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
+    command.error(`error: ${option}: this is the recorded session itself; use another file.`);
+  const { isSession } = await import('./session-files.js');
+  // It may be one of the folder that is played.
+  if (await isSession(kept))
+    command.error(`error: ${option}: this is a recorded session; use another file.`);
 }

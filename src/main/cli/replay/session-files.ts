@@ -88,6 +88,14 @@ export async function readSession(
   });
 }
 
+/** Whether a file is a readable session with entries. */
+export function isSession(file: string): Promise<boolean> {
+  return readTranscript(file).then(
+    ({ entries }) => entries.length > 0,
+    () => false,
+  );
+}
+
 function sizeOf(file: string): Promise<number> {
   return stat(file).then(
     ({ size }) => size,

@@ -47,8 +47,8 @@ export function createReportCommand(onExit: (code: number) => void): Command {
     .action(async (file: string, options: PriceText<ReportArguments>, command: Command) => {
       const given = await withPrice(options, command);
       const model = await readModel(given, command);
-      assertOwnFile(file, given.removalLog, command);
-      assertOwnFile(file, given.output, command, '--output');
+      await assertOwnFile(file, given.removalLog, command);
+      await assertOwnFile(file, given.output, command, '--output');
       const { runReport } = await import('./run-report.js');
       onExit(await runReport(file, given, model));
     });
