@@ -100,6 +100,12 @@ describe('README.md', () => {
     expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('Context compaction');
   });
 
+  it('is packed with pages that exist: npm leaves out others without a word', () => {
+    const { files } = JSON.parse(read('package.json')) as { readonly files: readonly string[] };
+    expect(files).toContain('docs/options.md');
+    expect(files.filter((file) => !existsSync(new URL(file, REPOSITORY)))).toEqual([]);
+  });
+
   it('is short enough to be read at once', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });
