@@ -145,6 +145,15 @@ describe('docs/guide.md', () => {
     expect(files).toEqual([expect.stringMatching(/^a\/b\/removed\/sha256\.\w+\.removals\.jsonl$/)]);
   }, 40_000);
 
+  it('names every metric and every channel, and no other', () => {
+    const sources = ['src/main/telemetry/semantic-names.ts', 'src/otel.ts'].map(read).join('\n');
+    const metrics = [...sources.matchAll(/ METRIC_\w+ = '([^']+)'/g)].map(([, name]) => name);
+    const channels = [...sources.matchAll(/'(ctxfold:[a-z-]+)'/g)].map(([, name]) => name);
+    const named = [...GUIDE.matchAll(/`(ctxfold[.:][a-z._-]+)`/g)].map(([, name]) => name);
+    expect(metrics.length).toBeGreaterThan(3);
+    expect(named.toSorted()).toEqual([...metrics, ...channels].toSorted());
+  });
+
   const headings = ['The working set', 'With an SDK', 'Using a session directly', 'Monitoring'];
 
   it.each(share(headings, 1))('has samples that run: %s', { timeout: 60_000 }, async (heading) => {
