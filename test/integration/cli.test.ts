@@ -463,6 +463,13 @@ describe.skipIf(process.platform !== 'linux')('output that cannot be written', (
     },
   );
 
+  test('is told before anything is read', async () => {
+    const page = path.join(scratch, 'nowhere/page.html');
+    const { code, stderr } = await run('report', '/no/session.jsonl', '-o', page);
+    expect(code).toBe(1);
+    expect(stderr).toContain('nowhere');
+  });
+
   const places = [
     ['a folder', scratch, /EISDIR/],
     ['a place that is none', path.join(scratch, 'nowhere/page.html'), /ENOENT/],

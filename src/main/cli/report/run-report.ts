@@ -1,6 +1,8 @@
 // Runs `report`: plays a file or a folder, and writes the page.
 
-import { open } from 'node:fs/promises';
+import { constants, statSync } from 'node:fs';
+import { access, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { ModelChoice } from '../replay/model-options.js';
 import type { ReportArguments } from './report-command.js';
 import { readClientAsset, readPageStyle } from './client-asset.js';
@@ -36,7 +38,8 @@ export async function runReport(
   given: ReportArguments,
   model: ModelChoice | null,
 ): Promise<number> {
-  // Read before playing, so that a missing asset costs no model calls.
+  // Before playing, so that a missing asset or folder costs no time and no model calls.
+  await assertWritable(given.output);
   const assets = { client: await readClientAsset(), style: await readPageStyle() };
   const label = contentLabel(given.redact);
   return await interruptible(async (signal) => {
@@ -109,6 +112,16 @@ async function comparePolicies(
     figures.push({ policy, requests: played.requests, tokensAtEnd });
   }
   return figures;
+}
+
+/** Changes nothing. @throws an error of the file system if the page could not be written. */
+async function assertWritable(output: string): Promise<void> {
+  if (output === STANDARD_STREAM) return;
+  const there = statSync(output, { throwIfNoEntry: false });
+  if (there === undefined) await access(dirname(output), constants.W_OK);
+  // A pipe would end for its reader.
+  else if (there.isFile() || there.isDirectory())
+    await (await open(output, constants.O_WRONLY)).close();
 }
 
 /** Writes the page. With content, only the owner may read it, even if the file existed with other permissions. */
