@@ -1,7 +1,7 @@
 // Helpers of all formats for blocks: assigns origins, finds by them what edits of a history have left of each message, and joins
 // texts.
 
-import type { ContentBlock, IContent } from '../shared/content.js';
+import type { ContentBlock, IContent, ToolCallBlock } from '../shared/content.js';
 import type { Origin, PlacedBlock, PlacedEntry } from './message-format.js';
 
 /** Returns the block with the index of its message in the conversation and of its part in the message. */
@@ -37,6 +37,17 @@ export function failureLine(text: string): string | undefined {
  */
 export function dependOnFirst(signed: readonly boolean[]): boolean {
   return signed[0] === true && signed.includes(false);
+}
+
+/**
+ * The `parallelGroup` of the calls of one message, if they depend on the first one. It is named after the message, because ids of
+ * calls may repeat.
+ */
+export function groupOfCalls(
+  signed: readonly boolean[],
+  message: number,
+): Pick<ToolCallBlock, 'parallelGroup'> {
+  return dependOnFirst(signed) ? { parallelGroup: `#${message}` } : {};
 }
 
 /** Joins the texts of blocks, as paragraphs. */

@@ -85,6 +85,11 @@ function readReasoning(part: JsonRecord, where: string): ThinkingBlock {
   };
 }
 
+/** Whether a call has Gemini's signature. */
+export function isSigned(part: JsonRecord): boolean {
+  return providerText(part, ['thoughtSignature']) !== undefined;
+}
+
 /** Returns the first of these fields that is a string, in the options of any provider. */
 function providerText(part: JsonRecord, keys: readonly string[]): string | undefined {
   const { providerOptions } = part;

@@ -5,7 +5,7 @@ import { kindOf } from '../../shared/misuse.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
-import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
+import { estimateEntryTokens, tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
   MessageFormat,
@@ -16,12 +16,13 @@ import type {
   ProviderMessages,
   Reading,
 } from '../message-format.js';
-import { placed } from '../placed.js';
+import { groupOfCalls, placed } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
-import { readPart } from './read-part.js';
+import { isSigned, readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
+import { ServerCalls } from './server-calls.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {
@@ -73,13 +74,13 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFor
 /** The format of a model's prompt. Another object, because prompts are separate conversations. */
 export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 
-/** Remembers the calls of approval requests, because the responses contain the approval id only. */
+/** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
-  readonly #approvedCalls = new Map<unknown, string>();
+  readonly #serverCalls = new ServerCalls();
 
   read(messages: readonly SdkMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
-    let pinnedCharacters = 0;
+    let pinnedTokens = 0;
     messages.forEach((given, at) => {
       const index = firstIndex + at;
       const message = plainData(given, `message ${index}`);
@@ -87,26 +88,35 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       const { role, content } = message;
       const speaker = SPEAKERS[role];
       if (speaker === undefined) {
-        pinnedCharacters += content.length;
+        pinnedTokens += tokensOfCharacters(content.length);
         return;
       }
-      const blocks = partsOf(message).map((part, number) => this.#read(part, role, index, number));
-      if (blocks.length > 0) entries.push({ speaker, blocks });
+      const parts = partsOf(message);
+      const isPinned = this.#serverCalls.pins(parts);
+      const entry = { speaker, blocks: this.#readParts(parts, role, index) };
+      if (isPinned) pinnedTokens += estimateEntryTokens(entry);
+      else if (parts.length > 0) entries.push(entry);
     });
-    return { entries, pinnedTokens: tokensOfCharacters(pinnedCharacters) };
+    return { entries, pinnedTokens };
   }
 
-  #read(part: SdkPart, role: SdkMessage['role'], message: number, number: number): PlacedBlock {
-    const block = readPart(part, {
-      role,
-      where: `message ${message}, part ${number}`,
-      approvedCall: (approvalId) => this.#approvedCalls.get(approvalId),
-    });
-    if (part.type === 'tool-approval-request' && block.type === 'opaque') {
-      const { approvalId }: JsonRecord = part;
-      if (block.callId !== undefined) this.#approvedCalls.set(approvalId, block.callId);
-    }
-    return placed(block, message, number);
+  #readParts(
+    parts: readonly SdkPart[],
+    role: SdkMessage['role'],
+    message: number,
+  ): readonly PlacedBlock[] {
+    const blocks = parts.map((part, number) =>
+      readPart(part, {
+        role,
+        where: `message ${message}, part ${number}`,
+        approvedCall: (approvalId) => this.#serverCalls.approvedCall(approvalId),
+      }),
+    );
+    const signed = parts.filter((_, at) => blocks[at]?.type === 'tool_call').map(isSigned);
+    const group = groupOfCalls(signed, message);
+    return blocks.map((block, number) =>
+      placed(block.type === 'tool_call' ? { ...block, ...group } : block, message, number),
+    );
   }
 }
 
@@ -131,7 +141,10 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
-  if (edit.type === 'tool_call') return { ...part, ...{ input: edit.parameters } };
+  if (edit.type === 'tool_call') {
+    // A signature covers the call.
+    return isSigned(part) ? part : { ...part, ...{ input: edit.parameters } };
+  }
   const { output }: JsonRecord = part;
   if (edit.type !== 'tool_response' || !isRecord(output)) return part;
   return { ...part, output: rewriteToolOutput(output, edit.result) } as SdkPart;

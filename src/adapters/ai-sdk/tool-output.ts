@@ -1,6 +1,6 @@
 // Converts the AI SDK's `output` of a tool result to the result of a response, and applies an edited result. Pure.
 
-import { asArray, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
@@ -36,9 +36,11 @@ export function readToolOutput(output: JsonRecord): ToolOutcome {
 }
 
 /**
- * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged.
+ * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged. An output
+ * that loads tools by reference stays as it is: without it, the model loses them.
  */
 export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonRecord {
+  if (asArray(output['value']).some(isToolReference)) return output;
   const value = payloadText(result);
   switch (output['type']) {
     case 'execution-denied':
@@ -49,6 +51,11 @@ export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonReco
     default:
       return { ...output, type: 'text', value };
   }
+}
+
+function isToolReference(item: unknown): boolean {
+  const options = asRecord(asRecord(item)?.['providerOptions']);
+  return asRecord(options?.['anthropic'])?.['type'] === 'tool-reference';
 }
 
 function contentText(value: unknown): string {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SdkMessageFormat } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import { partsOf } from '../../../src/adapters/ai-sdk/sdk-message.js';
-import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import type { SdkMessage, SdkPart } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
 import { MessageView } from '../../../src/adapters/message-view.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
@@ -191,9 +191,58 @@ describe('SdkMessageFormat', () => {
   });
 
   it('does not take a call that the provider answers for one that waits', () => {
-    expect(
-      read({ role: 'assistant', content: [{ ...CALL, ...{ providerExecuted: true } }] }),
-    ).toMatchObject([{ blocks: [{ type: 'opaque', kind: 'tool-call' }] }]);
+    const content = [{ ...CALL, ...{ providerExecuted: true } }, RESULT];
+    expect(read({ role: 'assistant', content })).toMatchObject([
+      {
+        blocks: [
+          { type: 'opaque', kind: 'tool-call' },
+          { type: 'opaque', kind: 'tool-result' },
+        ],
+      },
+    ]);
+  });
+
+  it('pins what the tool of a provider calls, and its own result in a later message', () => {
+    const caller = (callerOf: object): object => ({
+      providerOptions: { anthropic: { caller: callerOf } },
+    });
+    const program = { ...CALL, toolCallId: 'p', providerExecuted: true };
+    const provided = { ...RESULT, toolCallId: 'p' };
+    const made = { ...CALL, ...caller({ type: 'code_execution_20260120', toolId: 'p' }) };
+    const request = { type: 'tool-approval-request', approvalId: 'ok', toolCallId: 'c1' };
+    const response = { type: 'tool-approval-response', approvalId: 'ok', approved: true };
+    const work: SdkMessage[] = [
+      { role: 'assistant', content: [program, made, request] },
+      { role: 'tool', content: [response] },
+      { role: 'tool', content: [RESULT] },
+      { role: 'assistant', content: [provided] },
+    ];
+    const reader = format.createReader();
+    const reading = reader.read(work, 0);
+    expect(reading).toEqual({ entries: [], pinnedTokens: expect.any(Number) as number });
+    expect(reading.pinnedTokens).toBeGreaterThan(20);
+    // The ids are used again, by calls of the usual kind.
+    const direct = { ...CALL, ...caller({ type: 'direct' }) };
+    const again: SdkMessage[] = [
+      { role: 'assistant', content: [program, provided, direct] },
+      { role: 'tool', content: [RESULT] },
+    ];
+    expect(reader.read(again, 4).entries).toHaveLength(2);
+    for (const call of [program, made]) {
+      expect(read({ role: 'assistant', content: [call] })).toEqual([]);
+    }
+  });
+
+  it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
+    const other = { ...CALL, toolCallId: 'c2' };
+    const { providerOptions: _, ...unsigned } = other;
+    const groups = (...content: SdkPart[]): unknown => {
+      const [entry] = format.createReader().read([{ role: 'assistant', content }], 0).entries;
+      return entry?.blocks.map((block) => 'parallelGroup' in block && block.parallelGroup);
+    };
+    expect(groups(REASONING, CALL, unsigned)).toEqual([false, '#0', '#0']);
+    expect(groups(CALL, other)).toEqual([false, false]);
+    expect(groups(unsigned, CALL)).toEqual([false, false]);
   });
 
   it('keeps an empty text that carries a signature', () => {
@@ -328,6 +377,26 @@ describe('SdkMessageFormat', () => {
       });
       const plain = { role: 'user', content: 'old', providerOptions: { a: {} } } as const;
       expect(format.rewrite(plain, edits)).toEqual({ ...plain, content: 'new' });
+    });
+
+    it.each(['signed', undefined])('leaves the arguments of a call, where %s', (signature) => {
+      const providerOptions = { google: { thoughtSignature: signature } };
+      const call = { ...CALL, providerOptions };
+      const edit: ContentBlock = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: {} };
+      const message: SdkMessage = { role: 'assistant', content: [call] };
+      const { content } = format.rewrite(message, new Map([[0, edit]]));
+      expect(content).toEqual([signature === undefined ? { ...call, input: {} } : call]);
+    });
+
+    it('leaves an output that loads tools, which the model would lose', () => {
+      const reference = { anthropic: { type: 'tool-reference', toolName: 'search_mail' } };
+      const value = [
+        { type: 'text', text: 'a' },
+        { type: 'custom', providerOptions: reference },
+      ];
+      const output = { type: 'content', value };
+      const message: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ output } }] };
+      expect(format.rewrite(message, new Map([[0, response]]))).toEqual(message);
     });
 
     it('takes parts out', () => {
