@@ -13,7 +13,7 @@ import type {
   PlacedEntry,
   Reading,
 } from '../message-format.js';
-import { joinTexts, placed, placedInOrder } from '../placed.js';
+import { groupOfCalls, joinTexts, placed, placedInOrder } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import {
@@ -97,7 +97,10 @@ class ChatReader implements MessageReader<ChatMessage> {
 
   #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const isPinned = asRecord(message['function_call']) !== undefined;
-    const blocks = partsOf(message, where).map(({ block }) => block);
+    const group = groupOfCalls(asArray(message['tool_calls']).map(isSigned), index);
+    const blocks = partsOf(message, where).map(({ block }) =>
+      block.type === 'tool_call' ? { ...block, ...group } : block,
+    );
     this.#calls.add(blocks, isPinned);
     return isPinned ? undefined : { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
@@ -191,9 +194,16 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }
 
-/** Replaces the arguments of a call: JSON text, or the text input of a custom tool. */
+/** Whether a call has Gemini's signature, as its server with this API returns it. */
+function isSigned(call: unknown): boolean {
+  const google = asRecord(asRecord(asRecord(call)?.['extra_content'])?.['google']);
+  return asFilledText(google?.['thought_signature']) !== undefined;
+}
+
+/** Replaces the arguments of a call: JSON text, or the text input of a custom tool. A signature covers the call. */
 function withArguments<Call>(call: Call, parameters: unknown): Call {
   const fields = asRecord(call) ?? {};
+  if (isSigned(call)) return call;
   const [called, custom] = [asRecord(fields['function']), asRecord(fields['custom'])];
   if (called !== undefined) {
     return { ...call, function: { ...called, arguments: JSON.stringify(parameters) } };

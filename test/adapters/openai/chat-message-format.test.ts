@@ -243,6 +243,28 @@ describe('chatMessageFormat', () => {
     ).toEqual({ ...tool, content: [{ type: 'text', text: 'short' }] });
   });
 
+  it("keeps the call with Gemini's signature as long as the calls beside it, and its arguments", () => {
+    const signature = { extra_content: { google: { thought_signature: 's' } } };
+    const signed = { ...call('c1', 'a.ts'), ...signature };
+    const groups = (...calls: readonly object[]): unknown => {
+      const message = {
+        role: 'assistant',
+        tool_calls: calls,
+      } as unknown as ChatCompletionMessageParam;
+      const [entry] = chatMessageFormat.createReader().read([message], 0).entries;
+      return entry?.blocks.map((block) => 'parallelGroup' in block && block.parallelGroup);
+    };
+    expect(groups(signed, call('c2', 'b.ts'))).toEqual(['#0', '#0']);
+    expect(groups(signed, { ...call('c2', 'b.ts'), ...signature })).toEqual([false, false]);
+    expect(groups(call('c1', 'a.ts'), call('c2', 'b.ts'))).toEqual([false, false]);
+    const given = { ...CALLED, tool_calls: [signed, CALLED.tool_calls[1]] } as const;
+    const edits = new Map([0, 1].map((part) => [part, callBlock('c', 'short')]));
+    expect(chatMessageFormat.rewrite(given as never, edits)).toEqual({
+      ...given,
+      tool_calls: [signed, call('c2', 'short')],
+    });
+  });
+
   it('writes entries of its own as messages', () => {
     expect(chatMessageFormat.write(humanText('so far'), [])).toEqual({
       role: 'user',
