@@ -4,6 +4,7 @@ import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
+import { asArray, asRecord } from '../../shared/json.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
   MessageFormat,
@@ -82,10 +83,14 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
   if (edit.type === 'tool_call' && part.type === 'tool_use') {
     return { ...part, input: edit.parameters };
   }
-  if (edit.type === 'tool_response' && typeof edit.result === 'string') {
-    return { ...part, content: edit.result };
-  }
+  const isReplaced = edit.type === 'tool_response' && !loadsTools(part);
+  if (isReplaced && typeof edit.result === 'string') return { ...part, content: edit.result };
   return part;
+}
+
+/** Whether a result loads tools by reference: without it, the model loses them. */
+function loadsTools({ content }: MessagePart): boolean {
+  return asArray(content).some((item) => asRecord(item)?.['type'] === 'tool_reference');
 }
 
 /** The API rejects blank texts. */

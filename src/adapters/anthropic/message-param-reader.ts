@@ -61,7 +61,10 @@ export class MessageParamReader implements MessageReader<unknown> {
     const responses: PlacedBlock[] = [];
     for (const [at, part] of parts.entries()) {
       const block = readPart(part, this.#toolNames);
-      if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
+      if (block.type === 'tool_call') {
+        this.#toolNames.set(block.id, block.name);
+        this.#pinnedCalls.delete(block.id);
+      }
       const list = block.type === 'tool_response' && role === 'user' ? responses : own;
       list.push(placed(block, index, at));
     }

@@ -278,10 +278,20 @@ describe('MessageParamFormat', () => {
         { role: 'user', content: 'Thanks.' },
       ];
 
-      const reader = format.createReader();
-      const entries = messages.flatMap((message, at) => reader.read([message], at).entries);
+      const again: MessageParam[] = [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'toolu_1', name: 'search', input: {} }],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' }] },
+      ];
 
-      expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([3]);
+      const reader = format.createReader();
+      const entries = [...messages, ...again].flatMap(
+        (message, at) => reader.read([message], at).entries,
+      );
+
+      expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([3, 4, 5]);
     });
   });
 
@@ -325,6 +335,22 @@ describe('MessageParamFormat', () => {
         cache_control: { type: 'ephemeral', ttl: '1h' },
       });
       expect(content[1]).toBe(RESULT.content[1]);
+    });
+
+    it('leaves a result that loads tools, which the model would lose', () => {
+      const message: MessageParam = {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'toolu_1',
+            content: [{ type: 'tool_reference', tool_name: 'search_mail' }],
+          },
+        ],
+      };
+      const found = { type: 'tool_response', callId: 'toolu_1', toolName: 'find_tools' } as const;
+
+      expect(rewrite(message, { 0: { ...found, result: 'pruned' } })).toEqual(message);
     });
 
     it('replaces a text, also where the message is one', () => {
