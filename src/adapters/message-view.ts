@@ -13,9 +13,10 @@ import type {
   PlacedEntry,
   Reading,
 } from './message-format.js';
+import { arrangeMessages } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, isPinned, NO_EDITS, NO_PARTS } from './message-place.js';
+import { isAtOrBehind, NO_EDITS, NO_PARTS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -218,7 +219,9 @@ export class MessageView<Message> {
       isInGivenOrder = !hasWritten;
     }
     yield* this.#rewriteTouched(touched);
-    const places = isInGivenOrder ? this.#records : yield* this.#arrange(history);
+    const places = isInGivenOrder
+      ? this.#records
+      : yield* arrangeMessages(this.#records, this.#written(), history);
     this.#setPlaces(places.filter(({ current }) => current !== null));
   }
 
@@ -348,31 +351,12 @@ export class MessageView<Message> {
     );
   }
 
-  /**
-   * The places for a history: messages in the order of its entries, pinned ones where they were among
-   * them. Written messages come after the pinned messages that follow the previous one.
-   */
-  *#arrange(history: readonly IContent[]): Generator<void, Place<Message>[], undefined> {
-    const written = new Map<IContent, WrittenMessage<Message>>();
-    for (const place of this.#places) if ('entry' in place) written.set(place.entry, place);
-    const places: Place<Message>[] = [];
-    let next = 0;
-    const placeUpTo = (index: number): void => {
-      for (; next <= index; next += 1) {
-        const record = this.#records[next];
-        if (record !== undefined && record.current !== null) places.push(record);
-      }
-    };
-    for (const [at, entry] of history.entries()) {
-      if (at % PER_SLICE === 0) yield;
-      for (const block of entry.blocks) if (isPlaced(block)) placeUpTo(block.origin[0]);
-      if (entry.blocks.length === 0 || entry.blocks.some(isPlaced)) continue;
-      while (isPinned(this.#records[next])) placeUpTo(next);
-      const known = written.get(entry);
-      places.push(known ?? { entry, current: writeEntry(this.#format, entry, this.#given) });
-    }
-    placeUpTo(this.#records.length - 1);
-    return places;
+  /** Returns the message of each entry that ctxfold wrote, making those that are missing. */
+  #written(): (entry: IContent) => WrittenMessage<Message> {
+    const known = new Map<IContent, WrittenMessage<Message>>();
+    for (const place of this.#places) if ('entry' in place) known.set(place.entry, place);
+    return (entry) =>
+      known.get(entry) ?? { entry, current: writeEntry(this.#format, entry, this.#given) };
   }
 
   #setPlaces(places: Place<Message>[]): void {

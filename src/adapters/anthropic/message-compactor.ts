@@ -92,14 +92,16 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   // A summary within the turn may be between its start and the rest.
   isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
   if (!isCallRestored.includes(true)) return compacted;
-  return [
-    ...before,
-    ...turn.flatMap((given, at) => {
-      // A call and its answers.
-      const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
-      return isRestored ? given : (remaining[at] ?? []);
-    }),
-  ];
+  const restored = turn.flatMap((given, at) => {
+    // A call and its answers.
+    const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
+    return isRestored ? given : (remaining[at] ?? []);
+  });
+  // The acknowledgement of a summary would be the start of the turn.
+  const last = before.at(-1);
+  const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
+  if (isWritten && restored[0]?.role === 'assistant') before.pop();
+  return [...before, ...restored];
 }
 
 /** Whether the answers were removed from a message that has a text, too. */

@@ -26,6 +26,14 @@ describe('restoreTurnStart', () => {
     expect(restore(ask('What was.'), ...third)).toEqual([ask('What was.'), ...start, ...third]);
   });
 
+  it('brings it back in the place of the acknowledgement of that summary', () => {
+    const summary = [ask('What was.'), say('Noted.')];
+
+    expect(restore(...summary, ...third)).toEqual([summary[0], ...start, ...third]);
+    // An answer of the model itself stays.
+    expect(restore(say('Hello.'), ...third)).toEqual([say('Hello.'), ...start, ...third]);
+  });
+
   it('brings nothing back twice', () => {
     const compacted = [question, ...start, ask('What was.'), ...third];
 

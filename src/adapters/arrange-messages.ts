@@ -1,0 +1,56 @@
+// Puts the messages of a conversation in the order of an edited history: given messages, and those that ctxfold wrote. Pure.
+
+import { isAcknowledgement } from '../main/summarizer/summary-note.js';
+import type { IContent } from '../shared/content.js';
+import type { PlacedBlock } from './message-format.js';
+import { isPinned } from './message-place.js';
+import type { GivenMessage, Place, WrittenMessage } from './message-place.js';
+import { isPlaced, PER_SLICE } from './placed.js';
+
+/**
+ * Returns the places for a history: messages in the order of its entries, pinned ones where they were among them. Written messages
+ * come after the pinned messages that follow the previous one. One whose entry is within a given message comes after that and the
+ * answers to its calls. The acknowledgement of a summary is left out right before an answer of the model: together they would be
+ * one turn, which some models want to start with reasoning.
+ *
+ * @param records the given messages, with the blocks that the history has of them
+ * @param written returns the message of an entry that ctxfold wrote
+ */
+export function* arrangeMessages<Message>(
+  records: readonly GivenMessage<Message>[],
+  written: (entry: IContent) => WrittenMessage<Message>,
+  history: readonly IContent[],
+): Generator<void, Place<Message>[], undefined> {
+  const places: Place<Message>[] = [];
+  const held: Place<Message>[] = [];
+  let next = 0;
+  let last: PlacedBlock | undefined;
+  const placeUpTo = (index: number): void => {
+    for (; next <= index; next += 1) {
+      const record = records[next];
+      if (record !== undefined && record.current !== null) places.push(record);
+    }
+  };
+  const isWithinMessage = (): boolean =>
+    last !== undefined && records[last.origin[0]]?.remaining.at(-1)?.origin !== last.origin;
+  for (const [at, entry] of history.entries()) {
+    if (at % PER_SLICE === 0) yield;
+    if (held.length > 0 && entry.speaker !== 'tool' && !isWithinMessage()) {
+      places.push(...held.splice(0));
+    }
+    const blocks = entry.blocks.filter(isPlaced);
+    for (const { origin } of blocks) placeUpTo(origin[0]);
+    last = blocks.at(-1) ?? last;
+    if (entry.blocks.length === 0 || blocks.length > 0) continue;
+    if (isAcknowledgement(entry) && history[at + 1]?.speaker === 'ai') continue;
+    if (held.length > 0 || isWithinMessage()) {
+      held.push(written(entry));
+      continue;
+    }
+    while (isPinned(records[next])) placeUpTo(next);
+    places.push(written(entry));
+  }
+  places.push(...held);
+  placeUpTo(records.length - 1);
+  return places;
+}
