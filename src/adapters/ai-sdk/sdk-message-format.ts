@@ -145,7 +145,7 @@ function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
     // A signature covers the call.
     return isSigned(part) ? part : { ...part, ...{ input: edit.parameters } };
   }
-  const { output }: JsonRecord = part;
+  const { output, toolName }: JsonRecord = part;
   if (edit.type !== 'tool_response' || !isRecord(output)) return part;
-  return { ...part, output: rewriteToolOutput(output, edit.result) } as SdkPart;
+  return { ...part, output: rewriteToolOutput(output, edit.result, toolName) } as SdkPart;
 }

@@ -1,7 +1,8 @@
 // Finds the messages that a provider needs unchanged: those with a call of its own tool whose result is in another message, such as
-// the code execution that makes calls itself, with those calls, and with what answers any of them.
+// the code execution that makes calls itself, with those calls, with calls whose results cannot be a text, and with what answers
+// any of them.
 
-import { isRecord } from '../../shared/json.js';
+import { asRecord, isRecord } from '../../shared/json.js';
 import type { SdkPart } from './sdk-message.js';
 
 /** The calls of one conversation. Knows calls, results and approvals, and no other part. */
@@ -31,7 +32,7 @@ export class ServerCalls {
       const { type, providerExecuted, approvalId } = part;
       const { toolCallId: id = this.approvedCall(approvalId) } = part;
       if (type !== 'tool-call') return !calls.has(id) && this.#pinned.has(id);
-      return isCalledByTool(part) || (providerExecuted === true && !results.has(id));
+      return isUntouchable(part) || (providerExecuted === true && !results.has(id));
     });
     for (const { type, toolCallId } of fields) {
       if (type !== 'tool-call') continue;
@@ -47,14 +48,20 @@ interface CallFields {
   readonly toolCallId?: unknown;
   readonly approvalId?: unknown;
   readonly providerExecuted?: unknown;
+  readonly input?: unknown;
   readonly providerOptions?: unknown;
 }
 
-/** Whether a tool of the provider made the call: Anthropic's code execution, OpenAI's programs. */
-function isCalledByTool({ providerOptions }: CallFields): boolean {
-  if (!isRecord(providerOptions)) return false;
-  return Object.values(providerOptions).some((options) => {
-    const caller = isRecord(options) ? options['caller'] : undefined;
-    return isRecord(caller) && caller['type'] !== 'direct';
+/**
+ * Whether a tool of the provider made the call (Anthropic's code execution, OpenAI's programs), or its result is no text: a
+ * screenshot for OpenAI's computer, tools found for its search.
+ */
+function isUntouchable({ input, providerOptions }: CallFields): boolean {
+  const { actions, pendingSafetyChecks, arguments: sought, call_id: id } = asRecord(input) ?? {};
+  if (Array.isArray(actions) && Array.isArray(pendingSafetyChecks)) return true;
+  if (sought !== undefined && typeof id === 'string') return true;
+  return Object.values(asRecord(providerOptions) ?? {}).some((options) => {
+    const caller = asRecord(asRecord(options)?.['caller']);
+    return caller !== undefined && caller['type'] !== 'direct';
   });
 }

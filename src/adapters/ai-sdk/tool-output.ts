@@ -30,6 +30,11 @@ export function readToolOutput(output: JsonRecord): ToolOutcome {
       const mediaTokens = contentMediaTokens(value);
       return { result: contentText(value), ...(mediaTokens > 0 && { mediaTokens }) };
     }
+    case 'json': {
+      const shown = asRecord(asRecord(value)?.['output']);
+      if (shown?.['type'] !== 'computer_screenshot') return { result: value ?? '' };
+      return { result: `[${shown['type']}]`, mediaTokens: payloadTokens('image/*') };
+    }
     default:
       return { result: value ?? '' };
   }
@@ -39,10 +44,20 @@ export function readToolOutput(output: JsonRecord): ToolOutcome {
  * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged. An output
  * that loads tools by reference stays as it is: without it, the model loses them.
  */
-export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonRecord {
+export function rewriteToolOutput(
+  output: JsonRecord,
+  result: unknown,
+  toolName: unknown,
+): JsonRecord {
   if (asArray(output['value']).some(isToolReference)) return output;
   const value = payloadText(result);
   switch (output['type']) {
+    case 'json': {
+      const shaped = inShape(asRecord(output['value']), value, toolName);
+      return shaped === undefined
+        ? { ...output, type: 'text', value }
+        : { ...output, value: shaped };
+    }
     case 'execution-denied':
       return { ...output, reason: value };
     case 'error-text':
@@ -51,6 +66,25 @@ export function rewriteToolOutput(output: JsonRecord, result: unknown): JsonReco
     default:
       return { ...output, type: 'text', value };
   }
+}
+
+/**
+ * Returns a text in the shape that OpenAI's shells and its tool for patches require, since the SDK sends another output as that of a
+ * function, which OpenAI rejects; `undefined` for any other tool.
+ */
+function inShape(
+  value: JsonRecord | undefined,
+  text: string,
+  toolName: unknown,
+): JsonRecord | undefined {
+  const { output } = value ?? {};
+  const last = asRecord(asArray(output).at(-1));
+  if (last?.['outcome'] !== undefined && typeof last['stdout'] === 'string') {
+    return { ...value, output: [{ ...last, stdout: text, stderr: '' }] };
+  }
+  const isNamed = toolName === 'local_shell' || toolName === 'apply_patch';
+  if (isNamed && typeof output === 'string') return { ...value, output: text };
+  return toolName === 'apply_patch' && typeof value?.['status'] === 'string' ? value : undefined;
 }
 
 function isToolReference(item: unknown): boolean {

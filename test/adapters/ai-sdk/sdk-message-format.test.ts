@@ -228,9 +228,18 @@ describe('SdkMessageFormat', () => {
       { role: 'tool', content: [RESULT] },
     ];
     expect(reader.read(again, 4).entries).toHaveLength(2);
-    for (const call of [program, made]) {
+    const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
+    const searched = { ...CALL, input: { arguments: {}, call_id: 'c1' } };
+    for (const call of [program, made, shown, searched]) {
       expect(read({ role: 'assistant', content: [call] })).toEqual([]);
     }
+  });
+
+  it('counts the picture of a screen as one', () => {
+    const value = { output: { type: 'computer_screenshot', imageUrl: 'data:,'.repeat(9_999) } };
+    expect(
+      read({ role: 'tool', content: [{ ...RESULT, ...{ output: { type: 'json', value } } }] }),
+    ).toMatchObject([{ blocks: [{ result: '[computer_screenshot]', mediaTokens: IMAGE_TOKENS }] }]);
   });
 
   it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
@@ -365,6 +374,30 @@ describe('SdkMessageFormat', () => {
       const message: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ output } }] };
       expect(format.rewrite(message, new Map([[0, response]])).content).toEqual([
         { ...RESULT, output: expected },
+      ]);
+    });
+
+    const ran = (stdout: string, code: number) => ({
+      ...{ stdout, stderr: `of ${stdout}` },
+      outcome: { type: 'exit', exitCode: code },
+    });
+    const patched = { status: 'failed', output: 'long' };
+
+    it.each([
+      [
+        'shell',
+        { output: [ran('a', 0), ran('b', 1)] },
+        { output: [{ ...ran('short', 1), stderr: '' }] },
+      ],
+      ['local_shell', { output: 'long' }, { output: 'short' }],
+      ['apply_patch', patched, { ...patched, output: 'short' }],
+      ['apply_patch', { status: 'completed' }, { status: 'completed' }],
+    ])('keeps the shape of the output that %s requires', (toolName, value, expected) => {
+      const output = { type: 'json', value };
+      const part = { ...RESULT, toolName, output };
+      const message: SdkMessage = { role: 'tool', content: [part] };
+      expect(format.rewrite(message, new Map([[0, response]])).content).toEqual([
+        { ...part, output: { ...output, value: expected } },
       ]);
     });
 
