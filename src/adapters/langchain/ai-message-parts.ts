@@ -1,7 +1,7 @@
 // Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also a
 // content block is one part.
 
-import { asArray, asText, isRecord } from '../../shared/json.js';
+import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageFields } from './message-fields.js';
 
@@ -67,4 +67,48 @@ function isSameCall(block: JsonRecord, call: JsonRecord): boolean {
 function ownerOfArguments(block: unknown, content: readonly unknown[]): number {
   if (!isRecord(block) || block['type'] !== 'input_json_delta') return -1;
   return content.findIndex((other) => isCallBlock(other) && other['index'] === block['index']);
+}
+
+/** Where an integration keeps Gemini's signatures, by the id of the call. */
+const SIGNATURES_BY_ID = '__gemini_function_call_thought_signatures__';
+
+/** Returns the fields of `additional_kwargs` in which integrations keep Gemini's signatures. */
+export function signaturesIn({
+  signatures,
+  [SIGNATURES_BY_ID]: byId,
+}: JsonRecord): Readonly<Record<string, unknown>> {
+  return { signatures, [SIGNATURES_BY_ID]: byId };
+}
+
+/** Returns for each call that is listed whether it has Gemini's signature, in any of the four places where integrations keep it. */
+export function signedCalls(message: MessageFields): readonly boolean[] {
+  const calls = asArray(message.tool_calls);
+  const extra = asRecord(message.additional_kwargs) ?? {};
+  const byId = asRecord(extra[SIGNATURES_BY_ID]) ?? {};
+  const inOrder = asArray(extra['signatures']).slice(-calls.length);
+  const blocks = contentList(message.content).filter(isCallBlock);
+  return calls.map((listed, at) => {
+    const call = asRecord(listed) ?? {};
+    const places = [
+      call['thoughtSignature'],
+      byId[String(call['id'])],
+      inOrder[at],
+      blocks.find((block) => isSameCall(block, call))?.['thoughtSignature'],
+    ];
+    return places.some((signature) => asFilledText(signature) !== undefined);
+  });
+}
+
+/**
+ * Returns the signatures of a message from which calls are removed. They are one for each part, the calls last.
+ *
+ * @param calls before the removal
+ */
+export function remainingSignatures(
+  signatures: readonly unknown[],
+  calls: readonly unknown[],
+  isRemoved: (call: unknown) => boolean,
+): readonly unknown[] {
+  const first = signatures.length - calls.length;
+  return signatures.filter((_, at) => at < first || !isRemoved(calls[at - first]));
 }

@@ -1,7 +1,7 @@
 // The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages have the same classes.
 
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
-import { asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
@@ -11,7 +11,7 @@ import { BaseMessageReader } from './base-message-reader.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { LANGCHAIN_PROVIDER_MESSAGES } from './provider-compaction.js';
-import { aiMessageParts, callIdOf } from './ai-message-parts.js';
+import { aiMessageParts, callIdOf, remainingSignatures } from './ai-message-parts.js';
 
 /** The format of the messages that chat models of LangChain accept. */
 export const baseMessageFormat: MessageFormat<BaseMessage> = {
@@ -51,13 +51,14 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
   return copyWith(message, { content: editedContent(content, (at) => edits.get(at)) });
 }
 
-/** Replaces the blocks of a result by one, which keeps a cache mark on any of them. */
+/** Replaces the blocks of a result by one, which keeps a cache mark on any of them. Blocks of the Responses API stay such. */
 function withResult(content: BaseMessage['content'], text: string): BaseMessage['content'] {
   if (!Array.isArray(content)) return text;
   const items: readonly unknown[] = content;
+  const isInput = /^input_/.test(asText(asRecord(items[0])?.['type']) ?? '');
   const marked = items.find((item) => isRecord(item) && item['cache_control'] !== undefined);
   const mark = isRecord(marked) ? { cache_control: marked['cache_control'] } : {};
-  return [{ ...mark, type: 'text', text }];
+  return [{ ...mark, type: isInput ? 'input_text' : 'text', text }];
 }
 
 function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {
@@ -103,12 +104,21 @@ function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecor
   const fields = fieldsOf(message);
   const chunks = fields.tool_call_chunks;
   const extra = asRecord(fields.additional_kwargs) ?? {};
-  const raw = extra['tool_calls'];
+  const { tool_calls: raw, signatures } = extra;
   const metadata = asRecord(fields.response_metadata) ?? {};
   const output = metadata['output'];
   return {
     ...(Array.isArray(chunks) && { tool_call_chunks: withoutChunks(chunks, ids) }),
-    ...(Array.isArray(raw) && { additional_kwargs: withoutRaw(extra, raw, ids) }),
+    ...((Array.isArray(raw) || Array.isArray(signatures)) && {
+      additional_kwargs: {
+        ...(Array.isArray(raw) ? withoutRaw(extra, raw, ids) : extra),
+        ...(Array.isArray(signatures) && {
+          signatures: remainingSignatures(signatures, asArray(fields.tool_calls), (call) =>
+            isCall(call, ids),
+          ),
+        }),
+      },
+    }),
     ...(Array.isArray(output) && {
       response_metadata: { ...metadata, output: withoutItems(output, ids) },
     }),

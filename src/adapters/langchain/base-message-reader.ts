@@ -1,14 +1,22 @@
 // Reads the messages of one conversation as entries, and pairs answers with calls.
 
-import { asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
-import { failureLine, placed } from '../placed.js';
+import { failureLine, groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
-import { aiMessageParts, callIdOf, contentList, isCallBlock } from './ai-message-parts.js';
+import {
+  aiMessageParts,
+  callIdOf,
+  contentList,
+  isCallBlock,
+  signaturesIn,
+  signedCalls,
+} from './ai-message-parts.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 import {
@@ -18,9 +26,14 @@ import {
   readResult,
   resultMediaTokens,
 } from './read-content.js';
+import { ServerCalls } from './server-calls.js';
+
+/** The entry of a message that is pinned. */
+const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();
+  readonly #serverCalls = new ServerCalls();
 
   read(messages: readonly BaseMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
@@ -34,16 +47,19 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     return { entries, pinnedTokens };
   }
 
-  /** Returns an entry without blocks for a message that is pinned. */
   #readMessage(type: string, message: MessageFields, index: number): PlacedEntry {
     switch (type) {
       case 'human':
         return { speaker: 'human', blocks: readParts(message.content, index) };
       case 'ai':
         this.#pairing.beginStep();
-        return { speaker: 'ai', blocks: this.#readAi(message, index) };
+        return this.#serverCalls.pins(message)
+          ? PINNED
+          : { speaker: 'ai', blocks: this.#readAi(message, index) };
       case 'tool':
-        return { speaker: 'tool', blocks: [this.#readTool(message, index)] };
+        return this.#serverCalls.has(message.tool_call_id)
+          ? PINNED
+          : { speaker: 'tool', blocks: [this.#readTool(message, index)] };
       case 'remove':
         throw new TypeError(
           `Expected a message to send at messages[${index}], got a RemoveMessage. ` +
@@ -51,12 +67,13 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         );
       default:
         // System messages, and those with provider-specific roles.
-        return { speaker: 'human', blocks: [] };
+        return PINNED;
     }
   }
 
   #readAi(message: MessageFields, index: number): readonly PlacedBlock[] {
     const parts = aiMessageParts(message);
+    const group = groupOfCalls(signedCalls(message), index);
     const blocks: PlacedBlock[] = [];
     parts.content.forEach((item, at) => {
       if (parts.partOfContent[at] !== at) return;
@@ -75,7 +92,8 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       if (call === undefined || name === undefined) {
         blocks.push(invalidCall(listed, index, part));
       } else {
-        blocks.push(this.#readCall(asText(call['id']), name, call['args'], [index, part]));
+        const id = asText(call['id']);
+        blocks.push({ ...this.#readCall(id, name, call['args'], [index, part]), ...group });
       }
     });
     parts.invalidCalls.forEach((call, at) => {
@@ -165,8 +183,19 @@ function isMessage(value: unknown): value is BaseMessage {
 
 function pickFields(message: BaseMessage): ReadMessage {
   const { content, name, status, tool_calls, invalid_tool_calls, tool_call_id } = fieldsOf(message);
+  const { additional_kwargs: given, response_metadata: metadata } = fieldsOf(message);
+  const { tool_outputs: outputs, ...extra } = asRecord(given) ?? {};
   return {
     type: typeOf(message),
-    fields: { content, name, status, tool_calls, invalid_tool_calls, tool_call_id },
+    fields: {
+      ...{ content, name, status, tool_calls, invalid_tool_calls, tool_call_id },
+      additional_kwargs: { ...signaturesIn(extra), tool_outputs: typesOf(outputs) },
+      response_metadata: { output: typesOf(asRecord(metadata)?.['output']) },
+    },
   };
+}
+
+/** Items without their content, which is not read. */
+function typesOf(items: unknown): readonly JsonRecord[] {
+  return asArray(items).map((item) => ({ type: asRecord(item)?.['type'] }));
 }

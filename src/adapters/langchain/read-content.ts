@@ -15,6 +15,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   image: 'image/*',
   image_url: 'image/*',
   input_image: 'image/*',
+  computer_screenshot: 'image/*',
   audio: 'audio/*',
   input_audio: 'audio/*',
   video: 'video/*',
@@ -73,7 +74,9 @@ export function contentTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
     const media = isRecord(item) ? readMedia(item) : undefined;
     if (media !== undefined) return sum + fixedBlockTokens(media);
-    return sum + estimatePayloadTokens(item);
+    // A picture of the screen, for OpenAI's computer.
+    const isPicture = typeof item === 'string' && item.startsWith('data:');
+    return sum + (isPicture ? payloadTokens('image/*') : estimatePayloadTokens(item));
   }, 0);
 }
 

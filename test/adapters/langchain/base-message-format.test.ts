@@ -147,12 +147,92 @@ describe('baseMessageFormat', () => {
     ],
     [
       'what runs at the provider',
-      { type: 'server_tool_use', id: 's1' },
-      { type: 'opaque', kind: 'server_tool_use', tokens: 9 },
+      { type: 'web_search_tool_result', tool_use_id: 's1' },
+      { type: 'opaque', kind: 'web_search_tool_result', tokens: 13, callId: 's1' },
     ],
     ['an empty text', { type: 'text', text: '' }, { type: 'opaque', kind: 'text', tokens: 0 }],
   ])('reads %s', (_, item, block) => {
     expect(read(new AIMessage({ content: blocks(item) }))).toEqual([['ai', block]]);
+  });
+
+  it.each<[string, object]>([
+    [
+      "a provider's tool",
+      {
+        content: blocks(
+          { type: 'server_tool_use', id: 's1', name: 'code_execution' },
+          { type: 'tool_use', id: 'c1', caller: { type: 'code_execution_20260120' } },
+        ),
+        tool_calls: [CALL],
+      },
+    ],
+    ['a computer', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
+    [
+      'a computer, as a stream tells it',
+      { tool_calls: [CALL], additional_kwargs: { tool_outputs: [{ type: 'computer_call' }] } },
+    ],
+  ])('pins the calls of %s, and what answers them', (_, fields) => {
+    const result = { type: 'code_execution_tool_result', tool_use_id: 's1' };
+    const work = [
+      aiMessageOf({ content: '', ...fields }),
+      new ToolMessage({ content: 'long', tool_call_id: 'c1' }),
+    ];
+    expect(read(...work)).toEqual([]);
+    const isServer = 'content' in fields;
+    const late = new AIMessage({ content: blocks(result) });
+    // Later calls may have the same id.
+    const again = [new AIMessage({ content: '', tool_calls: [CALL] }), work[1] as BaseMessage];
+    expect(read(...work, late, ...again)).toHaveLength(isServer ? 2 : 3);
+  });
+
+  it.each<[string, MessageContent]>([
+    ['a text', 'data:image/png;base64,'.padEnd(99_999, 'A')],
+    ['a block', blocks({ type: 'computer_screenshot', image_url: 'A'.repeat(99_999) })],
+  ])('counts the picture of a screen as one, where it is %s', (_, content) => {
+    const called = aiMessageOf({ content: '', tool_calls: [{ ...CALL, isComputerTool: true }] });
+    const shown = new ToolMessage({ content, tool_call_id: 'c1' });
+    const { pinnedTokens } = format.createReader().read([called, shown], 0);
+    expect(pinnedTokens).toBeGreaterThanOrEqual(IMAGE_TOKENS);
+    expect(pinnedTokens).toBeLessThan(IMAGE_TOKENS + 50);
+  });
+
+  it('reads a call that its provider has answered in the same message', () => {
+    const call = { type: 'server_tool_use', id: 's1', name: 'web_search' };
+    const result = { type: 'web_search_tool_result', tool_use_id: 's1' };
+    const direct = { type: 'tool_use', id: 'c1', caller: { type: 'direct' } };
+    const content = blocks(call, result, direct);
+    const answer = new ToolMessage({ content: 'a', tool_call_id: 'c1' });
+    expect(read(new AIMessage({ content, tool_calls: [CALL] }), answer)).toHaveLength(2);
+  });
+
+  it.each<[string, object]>([
+    ['with the call', { tool_calls: [{ ...CALL, thoughtSignature: 's' }, OTHER] }],
+    [
+      'with its block',
+      {
+        content: blocks({ ...CALL, thoughtSignature: 's' }, OTHER),
+        tool_calls: [CALL, OTHER],
+      },
+    ],
+    [
+      'by its id',
+      {
+        tool_calls: [CALL, OTHER],
+        additional_kwargs: { __gemini_function_call_thought_signatures__: { c1: 's' } },
+      },
+    ],
+    [
+      'by its place',
+      { tool_calls: [CALL, OTHER], additional_kwargs: { signatures: ['', 's', ''] } },
+    ],
+  ])('keeps the call that Gemini signs as long as others, where that stands %s', (_, fields) => {
+    const message = aiMessageOf({ content: '', ...fields });
+    const group = { parallelGroup: '#0' };
+    expect(read(message)).toEqual([
+      ['ai', { ...BLOCK, ...group }, { ...BLOCK, id: 'c2', ...group }],
+    ]);
+    const alone = aiMessageOf({ content: '', tool_calls: [CALL, OTHER] });
+    expect(read(alone)).toEqual([['ai', BLOCK, { ...BLOCK, id: 'c2' }]]);
   });
 
   it('lets a result among the blocks of a human share the fate of its call', () => {
@@ -280,6 +360,23 @@ describe('baseMessageFormat', () => {
       expect(rewrite(message, [0, { type: 'tool_response', result: 'short' }]).content).toEqual([
         { type: 'text', text: 'short', ...mark },
       ]);
+    });
+
+    it('keeps the kind of blocks of the Responses API', () => {
+      const content = blocks({ type: 'input_image', image_url: 'a' });
+      const given = new ToolMessage({ content, tool_call_id: 'c1' });
+      const edit = { type: 'tool_response', callId: 'c1', toolName: 't', result: 'b' };
+      expect(rewrite(given, [0, edit]).content).toEqual([{ type: 'input_text', text: 'b' }]);
+    });
+
+    it("takes a call's signature with it where signatures stand in the order of parts", () => {
+      const given = aiMessageOf({
+        content: 'a',
+        tool_calls: [CALL, OTHER],
+        additional_kwargs: { signatures: ['', 's', 't'] },
+      });
+      expect(rewrite(given, [1, null]).additional_kwargs).toEqual({ signatures: ['', 't'] });
+      expect(rewrite(given, [2, null]).additional_kwargs).toEqual({ signatures: ['', 's'] });
     });
 
     it('replaces texts, of strings and of blocks', () => {
