@@ -174,6 +174,9 @@ interface ReadContent {
   readonly parts: readonly PartFields[];
 }
 
+/** The API accepts responses also in the roles that its first versions had for them. */
+const USER_ROLES: ReadonlySet<unknown> = new Set(['user', 'function', 'tool']);
+
 function readContent(given: unknown, index: number): ReadContent {
   const where = `contents[${index}]`;
   const content = asRecord(plainData(given, where));
@@ -187,7 +190,7 @@ function readContent(given: unknown, index: number): ReadContent {
   const role = content['role'] ?? 'user';
   return {
     content,
-    role: role === 'model' || role === 'user' ? role : undefined,
+    role: role === 'model' ? role : USER_ROLES.has(role) ? 'user' : undefined,
     parts: readParts(content['parts'] ?? [], where),
   };
 }

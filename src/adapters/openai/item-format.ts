@@ -52,6 +52,7 @@ const PINNED_KINDS: ReadonlySet<string> = new Set([
   'apply_patch_call_output',
   'mcp_approval_response',
   'additional_tools',
+  'configuration_update',
   'compaction_trigger',
 ]);
 

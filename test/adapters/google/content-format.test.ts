@@ -203,6 +203,11 @@ describe('contentFormat', () => {
     ]);
   });
 
+  it.each(['function', 'tool'])('reads responses in the former role %s', (role) => {
+    const given = [model(call('read_file', 'c1')), user(response('read_file', 'long', 'c1'))];
+    expect(read(given[0]!, { ...given[1], role })).toEqual(read(...given));
+  });
+
   it('pins contents of roles that Gemini does not have, and empty ones', () => {
     const contents = [{ role: 'system', parts: [{ text: 'Be brief.' }] }, { role: 'model' }];
     expect(contentFormat.createReader().read(contents, 0)).toEqual({

@@ -186,6 +186,7 @@ describe('responseItemFormat', () => {
     { type: 'tool_search_output', call_id: 's1', tools: [], execution: 'client' },
     { type: 'mcp_approval_response', approval_request_id: 's1', approve: true },
     { type: 'additional_tools', role: 'developer', tools: [] },
+    { type: 'configuration_update', reasoning: { effort: 'high' } },
     { type: 'compaction_trigger' },
   ])('pins an answer, a $type, and not the row behind it', (answer) => {
     expect(read(SHELL, answer, CALL, OUTPUT)).toEqual([
