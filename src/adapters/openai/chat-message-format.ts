@@ -116,8 +116,16 @@ class ChatReader implements MessageReader<ChatMessage> {
 /** Fields in which compatible servers return reasoning, and need it back with the calls it led to. */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
 
+/** Fields with the same reasoning as signed items, of gateways to other APIs (OpenRouter, LiteLLM). */
+const REASONING_LISTS = ['reasoning_details', 'thinking_blocks'] as const;
+
 type AssistantField =
-  (typeof REASONING_FIELDS)[number] | 'content' | 'refusal' | 'audio' | 'tool_calls';
+  | (typeof REASONING_FIELDS)[number]
+  | (typeof REASONING_LISTS)[number]
+  | 'content'
+  | 'refusal'
+  | 'audio'
+  | 'tool_calls';
 
 /** A part of an assistant message, and its field. */
 interface AssistantPart {
@@ -130,6 +138,14 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
   for (const field of REASONING_FIELDS) {
     const thought = asFilledText(message[field]);
     if (thought === undefined) continue;
+    parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
+  }
+  const isTold = parts.length > 0;
+  for (const field of REASONING_LISTS) {
+    const items = asArray(message[field]).map((item) => asRecord(item) ?? {});
+    if (items.length === 0) continue;
+    const texts = items.map(({ text, thinking, summary }) => asText(text ?? thinking ?? summary));
+    const thought = isTold ? '' : texts.filter((text) => text !== undefined).join('\n');
     parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
   }
   const { content, refusal, audio, tool_calls: calls } = message;

@@ -97,6 +97,36 @@ describe('chatMessageFormat', () => {
     ]);
   });
 
+  it('takes reasoning away in all its forms, and counts its text once', () => {
+    const thinking = (thought: string, sourceField: string): object => ({
+      ...{ type: 'thinking', thought, sourceField },
+    });
+    const details = [
+      { type: 'reasoning.text', text: 'hm', signature: 's' },
+      { type: 'reasoning.encrypted', data: 'x' },
+    ];
+    const thinkingBlocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }];
+    const given = { role: 'assistant', content: 'a', reasoning_details: details };
+    const all = { ...given, reasoning: 'hm', thinking_blocks: thinkingBlocks };
+    expect(read(given)).toEqual([
+      ['ai', ['0.0', thinking('hm', 'reasoning_details')], ['0.1', text('a')]],
+    ]);
+    expect(read(all)).toEqual([
+      [
+        'ai',
+        ['0.0', thinking('hm', 'reasoning')],
+        ['0.1', thinking('', 'reasoning_details')],
+        ['0.2', thinking('', 'thinking_blocks')],
+        ['0.3', text('a')],
+      ],
+    ]);
+    const none = new Map([0, 1, 2].map((part) => [part, null]));
+    expect(chatMessageFormat.rewrite(all as never, none)).toEqual({
+      role: 'assistant',
+      content: 'a',
+    });
+  });
+
   it('names media and holds none of their payloads', () => {
     const entries = read({
       role: 'user',
