@@ -149,7 +149,8 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
   }
   const { content, refusal, audio, tool_calls: calls } = message;
-  if (content !== undefined && content !== null && content !== '') {
+  const isEmpty = content === '' || (Array.isArray(content) && content.length === 0);
+  if (content !== undefined && content !== null && !isEmpty) {
     for (const block of readContent(content, where)) parts.push({ field: 'content', block });
   }
   if (asFilledText(refusal) !== undefined) {

@@ -165,6 +165,7 @@ describe('chatMessageFormat', () => {
 
   it('leaves empty content beside calls alone, and reads it where there is nothing else', () => {
     expect(read({ ...CALLED, content: '' })).toEqual(read(CALLED));
+    expect(read({ ...CALLED, content: [] })).toEqual(read(CALLED));
     expect(read({ role: 'assistant', content: '' })).toEqual([['ai', ['0.0', text('')]]]);
     expect(read({ role: 'assistant', content: null })).toEqual([['ai', ['0.0', text('')]]]);
   });
