@@ -97,7 +97,7 @@ export class Preflight {
     this.#hasScannedForDrops = true;
     return {
       pruned,
-      compressed: compressed?.outcome === 'applied' ? compressed : (dropped ?? compressed),
+      compressed: appliedOf(compressed, dropped),
       fitted,
       totalTokens: history.getTotalTokens(),
       tokenSource: gauge.countSource,
@@ -190,7 +190,7 @@ export class Preflight {
     const { gauge } = this.#parts;
     const landed = yield* this.#landAhead(pendingTokens, options);
     if (!gauge.fits(pendingTokens)) {
-      return yield* this.#compressOverLimit(promptId, pendingTokens, options);
+      return appliedOf(yield* this.#compressOverLimit(promptId, pendingTokens, options), landed);
     }
     if (landed !== null || !gauge.shouldCompress(pendingTokens)) return landed;
     try {
@@ -324,6 +324,15 @@ export class Preflight {
 function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
   if (failure !== undefined || event === undefined) throw failure?.thrown;
   return event;
+}
+
+/** Returns the later of two events that was applied, since callers must follow it; if none was, the later one. */
+function appliedOf(
+  later: CompressedEvent | null,
+  earlier: CompressedEvent | null,
+): CompressedEvent | null {
+  if (later?.outcome === 'applied') return later;
+  return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
 }
 
 /** The event of a compression that was due but did not run. */

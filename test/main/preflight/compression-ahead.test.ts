@@ -167,6 +167,20 @@ describe('compression.ahead', () => {
     expect(summarizer.requests).toHaveLength(1);
   });
 
+  it('says that a summary has landed, also where the history is still too long', async () => {
+    const { session, open: requests, preflight, growTo } = await open();
+    await growTo(0.75);
+    await preflight();
+    await settle();
+    requests[0]!.answer();
+    await settle();
+    const told: unknown[] = [];
+    session.on('compressed', ({ outcome }) => told.push(outcome));
+    session.history.addAll(historyOf(`a:s0(step0) t:s0("${LONG.repeat(100)}")`));
+    expect(await preflight()).toMatchObject({ outcome: 'applied', isAhead: true });
+    expect(told).toEqual(['applied', 'held']);
+  });
+
   it.each<[string, CompactorOptions]>([
     [
       'the setting is 1',
