@@ -81,8 +81,8 @@ export class Conversation<Message> {
   #transient: readonly Message[] = [];
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
-  /** Whether edits may have landed that the view has not followed. */
-  #hasUnknownEdits = false;
+  /** The revision of the history that the view has followed: others may edit the session, too. `null` if it lacks edits. */
+  #followedRevision: number | null = null;
   #isBroken = false;
 
   /**
@@ -264,14 +264,14 @@ export class Conversation<Message> {
       if (modelName !== undefined) session.history.nameModel(modelName);
       this.#reportUsage(session, call);
       // A resumed session has edits from before, possibly made by another process.
-      this.#hasUnknownEdits = session.history.journal.count > 0;
+      const { journal, revision } = session.history;
+      this.#followedRevision = journal.count > 0 ? null : revision;
       this.#session = session;
     } else {
       this.#reportUsage(session, call);
       if (modelName !== undefined) session.history.nameModel(modelName);
       if (startsOver) await session.goOnWith(entries);
       else session.history.addAll(entries);
-      this.#hasUnknownEdits ||= startsOver;
     }
     return session;
   }
@@ -282,23 +282,24 @@ export class Conversation<Message> {
     transientTokens: number,
   ): Promise<void> {
     const view = this.#view;
+    const { history } = session;
     const promptId = `${session.sessionId}#${view.given.length}`;
-    const { journal } = session.history;
-    const hadUnknownEdits = this.#hasUnknownEdits;
-    this.#hasUnknownEdits = true;
+    const { journal } = history;
+    const isFollowed = history.revision === this.#followedRevision;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
       promptId,
       view.pinnedTokens + transientTokens,
       'adapter',
       { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs) },
     );
-    const isReplaced = session.history.journal !== journal;
-    if (hadUnknownEdits || isReplaced || compressed?.outcome === 'applied') {
-      await inTurns(view.followInSlices(session.history.getAll()));
+    const isReplaced = history.journal !== journal;
+    const { revision } = history;
+    if (!isFollowed || isReplaced || compressed?.outcome === 'applied') {
+      await inTurns(view.followInSlices(history.getAll()));
     } else {
       for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
     }
-    this.#hasUnknownEdits = false;
+    this.#followedRevision = revision;
   }
 
   async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {

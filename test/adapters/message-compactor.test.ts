@@ -1,10 +1,11 @@
-// What becomes of a call when something in ctxfold fails.
+// What becomes of a call when something in ctxfold fails, and when the host works with its session.
 
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { chatCompactor } from '../../src/openai.js';
 import { createCompactor } from '../../src/index.js';
 import type { Compactor, Session } from '../../src/index.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const open: Compactor[] = [];
 afterEach(async () => {
@@ -102,5 +103,29 @@ describe('onError', () => {
     expect(() => chatCompactor(compactor, { [option]: 1 } as never)).toThrow(
       `there is no option "${option}"${hint}.`,
     );
+  });
+});
+
+describe('onSession', () => {
+  it('gives a session that the host may compress, which later calls follow', async () => {
+    let session: Session | undefined;
+    const onSession = (made: Session): void => {
+      session = made;
+    };
+    const compactor = createCompactor({
+      offload: 'inline',
+      summarizer: scriptedSummarizer(snapshot('what was')),
+      settings: { 'compression.strategy': 'one-shot' },
+    });
+    open.push(compactor);
+    const compact = chatCompactor(compactor, { onError: 'throw', onSession });
+    const answer = { role: 'assistant', content: 'lorem ipsum dolor '.repeat(60) } as const;
+    const messages = Array.from({ length: 8 }, () => [ASK, answer]).flat();
+    expect(await compact([...messages, ASK])).toEqual([...messages, ASK]);
+    expect(await session?.performCompression('p')).toMatchObject({ outcome: 'applied' });
+    const sent = await compact([...messages, ASK, answer, ASK]);
+    expect(sent.length).toBeLessThan(messages.length);
+    expect(JSON.stringify(sent)).toContain('what was');
+    expect(sent.slice(-3)).toEqual([ASK, answer, ASK]);
   });
 });
