@@ -11,7 +11,8 @@ import { createItemFormat, thoughtOf } from './item-format.js';
  * and outputs of functions and of custom tools may be removed and shrunk, as may messages of the user and the model; reasoning
  * is removed with what it led to. A run of items that the model produced in sequence is one entry. Provider tools that need no
  * answer (searches, interpreters, images, MCP calls) are opaque. Pinned are system and developer messages, calls of computers,
- * shells and patches, approvals, tool searches, programs, references and compactions, and all runs that contain them.
+ * shells and patches, approvals, tool searches, programs, references and compactions, all runs that contain them, and updates of the
+ * configuration.
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({
