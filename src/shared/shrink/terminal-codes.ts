@@ -10,7 +10,7 @@ const CODES =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
 /** Of the codes, what starts a link. */
 const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
-const ERASED_LINE = /[^\r\n\b]*\u0008[^\r\n]*/g;
+const LINE = /[^\r\n]+/g;
 const BELLS = /\u0007/g;
 /** Characters that must be equal at the start for a line to count as overwritten by the next state. */
 const SAME_START = 4;
@@ -23,7 +23,7 @@ export const TERMINAL_CODES: Shrinker = {
   from: 'lossless',
   shrink({ text }) {
     const shown = /[\u0007\u0008\u001b]/.test(text)
-      ? text.replace(CODES, shownCode).replace(ERASED_LINE, withoutErased).replace(BELLS, '')
+      ? text.replace(CODES, shownCode).replace(LINE, withoutErased).replace(BELLS, '')
       : text;
     const settled = withoutOverwritten(shown);
     return settled.length < text.length ? Draft.ofText(settled) : undefined;
@@ -37,6 +37,7 @@ function shownCode(code: string): string {
 
 /** A line as a terminal shows it: backspaces move back, and what follows is written over what stands there. */
 function withoutErased(line: string): string {
+  if (!line.includes('\b')) return line;
   const shown: string[] = [];
   let at = 0;
   for (const character of line) {
