@@ -41,7 +41,7 @@ export interface ModelPrice extends TokenPrice {
 
 /** Suffixes of releases of the same model: a date, a number, a platform version, `latest`, a variant behind a colon, unless it is free. */
 const RELEASE =
-  /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-\d\d-(?:\d\d|\d{4})|-00\d|-latest|-preview|-exp|-v\d+|\[1m\]|[@:](?!free$).*)+$/;
+  /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-\d\d-(?:\d\d|\d{4})|-00\d|-latest|-preview|-exp|-v\d+|\[1m\]|[@:](?!free$)[^]*)+$/;
 
 /**
  * Returns a model's prices by its id, ignoring routes and release dates; `undefined` if unknown.

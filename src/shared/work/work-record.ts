@@ -126,7 +126,7 @@ const NOT_WRITTEN =
   /^\W*(?:\w+_)?(?:error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:failed|not found|no replacement|no match(?:es)?|did not|could not|cannot|does not)(?![\w/\\-])/i;
 
 /** Commands behind which the files they name are no longer as they were written. */
-const REMOVES = /(?:^|[;&\n])\s*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
+const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
 
 /** The files that a patch deletes or moves away. */
 function deletedIn({ parameters }: ToolCallBlock): ReadonlySet<string> {
