@@ -12,6 +12,7 @@ import {
 } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { isExcerpt } from '../../../../src/shared/density/index/excerpt.js';
+import { isRecord } from '../../../../src/shared/json.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import { WORKING_SET_RULE_NAMES } from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
@@ -205,10 +206,12 @@ describe('optimize with a working set', () => {
           JSON.stringify([call.name, call.parameters]);
         if (pairs.slice(at + 1).some((other) => isSame(other.call))) seen.repeated += 1;
         else {
-          const { searchCalls, otherCalls, earlyShare } = config.workingSet;
+          const { readCalls, searchCalls, otherCalls, earlyShare } = config.workingSet;
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const hasPlaceholder = placeholderKind(response) !== 'none';
-          const time = isSearch ? searchCalls : otherCalls;
+          // What an unknown tool was told in another form may be a file.
+          const otherTime = isRecord(call.parameters) ? otherCalls : readCalls;
+          const time = isSearch ? searchCalls : otherTime;
           if (!hasPlaceholder && age <= earlyShare * time) expect(after.has(response)).toBe(true);
         }
       });
