@@ -209,9 +209,10 @@ describe('optimize with a working set', () => {
           const { readCalls, searchCalls, otherCalls, earlyShare } = config.workingSet;
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const hasPlaceholder = placeholderKind(response) !== 'none';
-          // What an unknown tool was told in another form may be a file.
-          const otherTime = isRecord(call.parameters) ? otherCalls : readCalls;
-          const time = isSearch ? searchCalls : otherTime;
+          // An unknown tool that is told a file may show it, and so may one that is told something else than fields.
+          const told = isRecord(call.parameters) ? Object.keys(call.parameters) : ['file'];
+          const isRead = told.some((key) => /path|file/.test(key));
+          const time = isSearch ? searchCalls : isRead ? readCalls : otherCalls;
           if (!hasPlaceholder && age <= earlyShare * time) expect(after.has(response)).toBe(true);
         }
       });
