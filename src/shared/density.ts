@@ -155,6 +155,17 @@ export function isEmptyDensityResult(result: DensityResult): boolean {
   return result.removals.length === 0 && result.replacements.size === 0;
 }
 
+/** Returns the lowest index that an edit changes; `Infinity` if it is empty. */
+export function firstEditedIndex({
+  removals,
+  replacements,
+}: Pick<DensityResult, 'removals' | 'replacements'>): number {
+  let first = Infinity;
+  for (const index of removals) first = Math.min(first, index);
+  for (const index of replacements.keys()) first = Math.min(first, index);
+  return first;
+}
+
 /**
  * Checks a result against a history of `length` entries.
  *

@@ -2,7 +2,7 @@
 // result.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { applyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { applyDensityResult, firstEditedIndex, NO_EDITS } from '../../shared/density.js';
 import type { DensityResult, DensityResultMetadata } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
@@ -11,7 +11,7 @@ import type { HistoryService } from '../history-service.js';
 import { Journal } from '../state/journal.js';
 import type { JournalRecords } from '../state/journal.js';
 import type { Admission } from './edit-policy.js';
-import { firstEditedIndex, stripReasoning } from './reasoning-policy.js';
+import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { tokensOf } from './token-tally.js';
 

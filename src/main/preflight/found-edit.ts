@@ -3,7 +3,7 @@
 // grows with the history, so limiting it costs what is left, not what is held.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
-import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { firstEditedIndex, isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
 import {
   materializeDensityPlan,
@@ -15,7 +15,6 @@ import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { firstEditedIndex } from './reasoning-policy.js';
 
 /** An edit of the present history; invalid once that is rewritten. */
 export interface FoundEdit {

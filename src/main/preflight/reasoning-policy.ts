@@ -3,7 +3,7 @@
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
-import { isEmptyDensityResult } from '../../shared/density.js';
+import { firstEditedIndex, isEmptyDensityResult } from '../../shared/density.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { Place } from './found-edit.js';
 
@@ -13,14 +13,6 @@ import type { Place } from './found-edit.js';
  * compressing and fitting cannot be delayed, and strip.
  */
 export type ReasoningPolicy = 'keep' | 'strip-after-first-edit' | 'forbid-edits';
-
-/** Returns the lowest index that a result edits; `Infinity` if it is empty. */
-export function firstEditedIndex({ removals, replacements }: DensityResult): number {
-  let first = Infinity;
-  for (const index of removals) first = Math.min(first, index);
-  for (const index of replacements.keys()) first = Math.min(first, index);
-  return first;
-}
 
 /** Returns the first index at which two lists differ; their common length if one is a prefix of the other. */
 export function firstDifference<Item>(a: readonly Item[], b: readonly Item[]): number {

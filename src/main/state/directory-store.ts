@@ -1,7 +1,7 @@
 // A store in a directory, for processes that share a file system. Each version is a file of its own: whoever creates the next
 // one first wins, and a crash leaves no lock behind. Knows no sessions.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemCode } from '../removal-log/removal-log-errors.js';
@@ -110,12 +110,12 @@ class DirectoryStore implements StateStore {
 
   async put(key: string, name: string, original: string): Promise<void> {
     const folder = join(this.#folderOf(key), 'originals');
-    await createFile(folder, hashOf(name), original);
+    await createFile(folder, hash('sha256', name), original);
   }
 
   async get(key: string, name: string): Promise<string | null> {
     try {
-      return await readFile(join(this.#folderOf(key), 'originals', hashOf(name)), 'utf8');
+      return await readFile(join(this.#folderOf(key), 'originals', hash('sha256', name)), 'utf8');
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null;
       throw error;
@@ -124,7 +124,7 @@ class DirectoryStore implements StateStore {
 
   /** Hashed, since a key may hold any characters. */
   #folderOf(key: string): string {
-    return join(this.#root, hashOf(key));
+    return join(this.#root, hash('sha256', key));
   }
 
   /** @param isForgotten whether a version without a state counts as gone, too */
@@ -236,8 +236,4 @@ async function unlinkIfExists(path: string): Promise<void> {
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
   }
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,7 +1,7 @@
 // Saves the state of one session, and tool results that edits removed, in a store for other processes. A slow, full or unreachable
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
@@ -149,7 +149,7 @@ export class StateKeeper {
     for (const { blocks } of added) {
       for (const block of blocks) {
         if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
-        this.#put(key, hashOf(block.callId), JSON.stringify(block));
+        this.#put(key, nameOf(block.callId), JSON.stringify(block));
       }
     }
     callIds.clear();
@@ -170,7 +170,7 @@ export class StateKeeper {
   async get(callId: string): Promise<string | undefined> {
     const key = this.#namedKey;
     if (key === undefined) return undefined;
-    const name = hashOf(callId);
+    const name = nameOf(callId);
     const found = await this.#callStore((store) => store.get?.(key, name) ?? Promise.resolve(null));
     return found ?? undefined;
   }
@@ -184,7 +184,7 @@ export class StateKeeper {
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
-    return [`named-${hashOf(conversationId)}`];
+    return [`named-${hash('sha256', conversationId)}`];
   }
 
   /** Calls the store; `undefined` if it fails, or has just failed. */
@@ -214,9 +214,9 @@ export class StateKeeper {
   }
 }
 
-/** Some databases limit the length and characters of names; a call id may be a kilobyte of signature. */
-function hashOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
+/** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */
+function nameOf(callId: string): string {
+  return hash('sha256', callId);
 }
 
 /** Invalid JSON is passed on as it is: `openState` rejects it. */

@@ -1,6 +1,7 @@
 // The tokens of a history's entries as bytes, for saved states. A state is saved with every turn, so that only what changed
 // since the last one is packed.
 
+import { firstEditedIndex } from '../../shared/density.js';
 import { ByteReader, ByteWriter } from '../../shared/state/packed-bytes.js';
 import type { HistoryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
@@ -55,11 +56,7 @@ class PackedTokens {
 /** Number of entries in front of whatever a change replaced or removed. */
 function unchangedEntries(change: HistoryChange): number {
   if (change.kind === 'append') return Infinity;
-  if (change.kind !== 'edit') return 0;
-  let first = Infinity;
-  for (const index of change.removals) first = Math.min(first, index);
-  for (const index of change.replacements.keys()) first = Math.min(first, index);
-  return first;
+  return change.kind === 'edit' ? firstEditedIndex(change) : 0;
 }
 
 /**

@@ -6,16 +6,11 @@ import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
 import { PlannedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { historyOf } from '../../support/notation.js';
 
-const PASS = {
-  workspaceRoot: '/w',
-  readWritePruning: true,
-  fileDedupe: true,
-  recencyPruning: false,
-  recencyRetention: 1,
-};
+const PASS = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 /** Ten reads that writes have superseded. */
 const STALE = Array.from({ length: 10 }, (_, at) => {

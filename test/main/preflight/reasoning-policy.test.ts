@@ -4,14 +4,13 @@ import { describe, expect, it } from 'vitest';
 
 import {
   firstDifference,
-  firstEditedIndex,
   holdsReasoning,
   placeBehindReasoning,
   stripBehind,
   stripReasoning,
   stripRewritten,
 } from '../../../src/main/preflight/reasoning-policy.js';
-import { applyDensityResult, NO_EDITS } from '../../../src/shared/density.js';
+import { applyDensityResult, firstEditedIndex, NO_EDITS } from '../../../src/shared/density.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import { describeHistory, historyOf } from '../../support/notation.js';
