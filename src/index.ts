@@ -121,6 +121,7 @@ export type {
   CommandUse,
   FileUse,
   LineKeys,
+  LastingUse,
   SearchUse,
   ToolCatalog,
   ToolUse,

@@ -3,6 +3,7 @@
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
 import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
+import type { ToolUse } from './tool-catalog.js';
 
 /** Returns what is wrong with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;
@@ -27,9 +28,17 @@ const record = ofKind('an object', isObject);
 const LINE_KEYS = ofFields({ first: text, last: text, count: text, range: text });
 const CONDITION = ofFields({ key: text, values: texts }, ['key', 'values']);
 const EXTENT = oneOf({ whole: true, part: true });
+const ACCESSES: Readonly<Record<ToolUse['access'], true>> = {
+  read: true,
+  write: true,
+  search: true,
+  run: true,
+  ask: true,
+  instruct: true,
+};
 const TOOL_USE = ofFields(
   {
-    access: oneOf({ read: true, write: true, search: true, run: true }),
+    access: oneOf(ACCESSES),
     extent: EXTENT,
     pathKeys: texts,
     pathListKeys: texts,
@@ -39,6 +48,7 @@ const TOOL_USE = ofFields(
     lineKeys: LINE_KEYS,
     when: CONDITION,
     has: texts,
+    anyServer: boolean,
   },
   ['access'],
 );
@@ -121,7 +131,7 @@ function toolUseProblem(use: unknown): string | undefined {
   if (problem !== undefined || !isObject(use)) return problem;
   const { access, extent, commandKeys } = use;
   if (access === 'run') return inside('commandKeys', texts(commandKeys));
-  return access === 'search' ? undefined : inside('extent', EXTENT(extent));
+  return access === 'read' || access === 'write' ? inside('extent', EXTENT(extent)) : undefined;
 }
 
 function catalogProblem(catalog: unknown): string | undefined {

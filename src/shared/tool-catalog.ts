@@ -47,16 +47,29 @@ export interface CommandUse extends UseCondition {
   readonly commandKeys: readonly string[];
 }
 
+/**
+ * A tool whose results stay in view: `ask` returns the words of the user, which compactions also note, `instruct` instructions
+ * for the agent.
+ */
+export interface LastingUse extends UseCondition {
+  readonly access: 'ask' | 'instruct';
+}
+
 /** Restricts a use to some calls of a tool. */
 interface UseCondition {
-  /** Restricts this use to calls whose parameter `key` has one of `values`. */
+  /** Restricts this use to calls whose parameter `key` has one of `values`; of a boolean, `true` or `false`. */
   readonly when?: { readonly key: string; readonly values: readonly string[] };
   /** Restricts this use to calls that have one of these parameters. */
   readonly has?: readonly string[];
+  /**
+   * Extends this use to tools that have the name behind that of a server, as clients of MCP spell them:
+   * `mcp__files__read_file`, `files.read_file`. @default false
+   */
+  readonly anyServer?: boolean;
 }
 
 /** What a tool call does. */
-export type ToolUse = FileUse | SearchUse | CommandUse;
+export type ToolUse = FileUse | SearchUse | CommandUse | LastingUse;
 
 /** What calls do, by tool name; the first use whose `when` and `has` apply is taken. */
 export type ToolCatalog = Readonly<Record<string, readonly ToolUse[]>>;
@@ -121,4 +134,28 @@ export function extendToolCatalog(base: ToolCatalog, additions: ToolCatalog): To
   assertToolCatalog('base', base);
   assertToolCatalog('additions', additions);
   return { ...base, ...additions };
+}
+
+/** Longer names have no server's name in front. */
+const MAX_NAME = 200;
+const SEPARATOR = /__|[_.:/-]/g;
+
+/**
+ * Returns what a catalog says of a tool, `undefined` if nothing. A tool that it lacks is looked up by the end of its name, if
+ * that stands behind the name of a server. One word behind a single `_` or `-` is no such end: `mark_read` is not `read`.
+ */
+export function usesOf(
+  catalog: ToolCatalog | undefined = DEFAULT_TOOL_CATALOG,
+  tool: string,
+): readonly ToolUse[] | undefined {
+  if (Object.hasOwn(catalog, tool)) return catalog[tool];
+  if (tool.length > MAX_NAME) return undefined;
+  for (const { index, 0: separator } of tool.matchAll(SEPARATOR)) {
+    const name = tool.slice(index + separator.length);
+    const isCertain = !/^[_-]$/.test(separator) || tool.startsWith('mcp_') || name.includes('_');
+    if (!isCertain || !Object.hasOwn(catalog, name)) continue;
+    const uses = catalog[name]?.filter(({ anyServer }) => anyServer === true);
+    if (uses !== undefined && uses.length > 0) return uses;
+  }
+  return undefined;
 }

@@ -29,6 +29,8 @@ export const WORKING_TOOLS: ToolCatalog = {
   ],
   search_text: [{ access: 'search' }],
   run_shell_command: [{ access: 'run', commandKeys: ['command', 'cmd'] }],
+  ask_user: [{ access: 'ask' }],
+  load_skill: [{ access: 'instruct' }],
 };
 
 interface WorkingUse {
@@ -79,6 +81,8 @@ const otherUse = fc.constantFrom<WorkingUse>(
   { name: 'search_text', parameters: { pattern: { any: ['x'] }, limit: 1 } },
   { name: 'read_many_files', parameters: { paths: ['a.ts', 'src/b.ts'] } },
   { name: 'read_many_files', parameters: { paths: ['c.ts'] } },
+  { name: 'ask_user', parameters: { question: 'Which?' } },
+  { name: 'load_skill', parameters: { name: 'x' } },
   { name: 'read_file', parameters: {} },
   { name: 'run_shell_command', parameters: { shell: 'ls' } },
   { name: 'get_weather', parameters: { path: 'a.ts' } },

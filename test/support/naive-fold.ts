@@ -4,13 +4,13 @@ import { withResult } from '../../src/shared/content.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
 import { callUse } from '../../src/shared/density/index/call-use.js';
-import { usesByTool } from '../../src/shared/density/index/history-index.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
+import { usesOf } from '../../src/shared/tool-catalog.js';
 import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
 
 /** What a journal makes of the entries that it was written for. */
@@ -52,7 +52,7 @@ function afterRows(
       const source = list[entry - entriesBack]?.blocks[block];
       return { ...lines, callId: source?.type === 'tool_response' ? source.callId : '' };
     });
-    const use = callUse(usesByTool({ toolCatalog }).get(call.name), call.parameters, true);
+    const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
     const unsent = { call, response: { ...response, result: String(response.result) } };
     texts[start] = shrunkResult(unsent, runs, use, shrink, placeholder) ?? '';
   }

@@ -28,7 +28,7 @@ const FILE_END = 2_000;
 
 /** What a call does. */
 export interface NaiveUse {
-  readonly kind: NaiveCommand['kind'] | 'unknown';
+  readonly kind: NaiveCommand['kind'] | 'ask' | 'instruct' | 'unknown';
   readonly files: readonly string[];
   readonly lines?: readonly [first: number, last: number] | undefined;
   readonly command?: string;
@@ -40,6 +40,10 @@ export function naiveUse(name: string, parameters: unknown): NaiveUse {
   switch (name) {
     case 'search_text':
       return { kind: 'search', files: [] };
+    case 'ask_user':
+      return { kind: 'ask', files: [] };
+    case 'load_skill':
+      return { kind: 'instruct', files: [] };
     case 'run_shell_command':
       return commandUse(parameters);
     case 'view_lines':
@@ -81,8 +85,10 @@ function unknownUse(parameters: unknown): NaiveUse {
 }
 
 /** Whether a tool that is known to touch files is called with parameters, and none of them is one of its files. */
+const TOOLS_WITHOUT_FILES = ['search_text', 'run_shell_command', 'ask_user', 'load_skill'];
+
 function speaksOfNoFile(name: string, parameters: unknown): boolean {
-  if (name === 'search_text' || name === 'run_shell_command') return false;
+  if (TOOLS_WITHOUT_FILES.includes(name)) return false;
   if (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
     return false;
   const given = parameters as Readonly<Record<string, unknown>>;

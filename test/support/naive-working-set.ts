@@ -204,6 +204,7 @@ function stateOf(
   if (response === undefined || hasPlaceholder(response) || isExcerpt(response)) return undefined;
   if (!isSent || estimateResultTokens(response) < SMALL) return undefined;
 
+  if (kind === 'ask') return undefined;
   const later = calls.slice(calls.indexOf(call) + 1);
   const isRepeated =
     text !== undefined && later.some((other) => other.text === text && shows(other));
@@ -214,6 +215,7 @@ function stateOf(
   const isReadAgain = isRange(call) && reads.some((other) => covers(other, call) && shows(other));
   if (isRepeated || isReadAgain) return { fate: 'pointer', isDue: true };
 
+  if (kind === 'instruct') return undefined;
   const time =
     { read: rules.readCalls, search: rules.searchCalls, command: rules.outputCalls }[
       kind as string

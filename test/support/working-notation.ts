@@ -23,6 +23,8 @@ const CALLS: Readonly<Record<string, (rest: string) => readonly [string, unknown
   edit: (file) => ['replace', { path: file }],
   search: (pattern) => ['search_text', { pattern }],
   run: (command) => ['run_shell_command', { command: command.replaceAll('_', ' ') }],
+  ask: (question) => ['ask_user', { question }],
+  learn: (name) => ['load_skill', { name }],
   other: (what) => ['get_weather', { what }],
 };
 

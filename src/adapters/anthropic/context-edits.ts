@@ -1,7 +1,7 @@
 // Options for Anthropic's context editing that approximate the rules of a session, for hosts that let the server edit.
 
 import type { Session } from '../../main/session.js';
-import type { FileUse, ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog, ToolUse } from '../../shared/tool-catalog.js';
 
 /** `context_management` of a request with the beta `context-management-2025-06-27`. */
 export interface ContextEdits {
@@ -18,7 +18,7 @@ export interface ContextEdits {
 /**
  * Returns options with which the server clears tool results approximately by a session's working set, else by its recency pruning; no
  * edit if the session has neither. The server has one age for all tools and knows no files. So results of tools that only read
- * files, which a session keeps longest, are excluded; others are cleared after the highest age among theirs, once that pays for the
+ * files, ask the user or instruct, which a session keeps longest, are excluded; others are cleared after the highest age among theirs, once that pays for the
  * cache. Use either these options or the session's own rules, not both: set `compression.density.workingSet` to `off` then.
  *
  * @param overheadTokens tokens of system text and tool schemas, which the server counts, too
@@ -38,7 +38,7 @@ export function contextEdits(
   const { searchCalls, outputCalls, otherCalls, paybackCalls, freeTokens } = workingSet;
   // Typically, half a window follows what is cleared, and must be written to the cache again.
   const worthwhile = Math.ceil(contextLimit / 2 / Math.max(1, paybackCalls));
-  const readers = readersIn(toolCatalog);
+  const lasting = lastingIn(toolCatalog);
   return {
     edits: [
       {
@@ -49,15 +49,18 @@ export function contextEdits(
           value: Math.ceil(Math.max(searchCalls, outputCalls, otherCalls)),
         },
         ...(worthwhile > 1 && { clear_at_least: { type: 'input_tokens', value: worthwhile } }),
-        ...(readers.length > 0 && { exclude_tools: readers }),
+        ...(lasting.length > 0 && { exclude_tools: lasting }),
         clear_tool_inputs: false,
       },
     ],
   };
 }
 
-/** Names of the tools that only read files. */
-function readersIn(catalog: ToolCatalog): string[] {
-  const isRead = (use: { readonly access: string }): use is FileUse => use.access === 'read';
-  return Object.keys(catalog).filter((name) => catalog[name]?.every(isRead) === true);
+/** Names of the tools whose results a session keeps longest: those that only read files, ask the user or instruct. */
+function lastingIn(catalog: ToolCatalog): string[] {
+  return Object.keys(catalog).filter((name) => catalog[name]?.every(isLasting) === true);
+}
+
+function isLasting({ access }: ToolUse): boolean {
+  return access === 'read' || access === 'ask' || access === 'instruct';
 }

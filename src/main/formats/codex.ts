@@ -269,6 +269,7 @@ export const CODEX: LineFormat<'codex'> = {
     // Runs a script that calls the other tools.
     exec: runsCommands(['input']),
     web_search: searches(),
+    request_user_input: [{ access: 'ask' }],
   },
   detectRecord: isCodexRecord,
   open: (history) => new CodexReader(history),

@@ -9,7 +9,8 @@ export const EDITOR_TOOL: readonly ToolUse[] = [
   editorUse('write', 'part', ['str_replace', 'insert', 'undo_edit']),
 ];
 
-function editorUse(
+/** Makes a use of it by some commands. */
+export function editorUse(
   access: FileUse['access'],
   extent: FileUse['extent'],
   commands: readonly string[],

@@ -202,6 +202,8 @@ export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
     glob: searches(),
     list_directory: searches(),
     google_web_search: searches(),
+    ask_user: [{ access: 'ask' }],
+    activate_skill: [{ access: 'instruct' }],
   },
   detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
   lists: ['messages', 'history', 'contents'],

@@ -3,6 +3,7 @@
 
 import type { IContent } from '../../shared/content.js';
 import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
+import { usesOf } from '../../shared/tool-catalog.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
 
@@ -30,8 +31,8 @@ export class CatalogCheck {
   }
 
   #checkCall(tool: string, parameters: unknown): void {
-    if (this.#warned.has(tool) || !Object.hasOwn(this.#catalog, tool)) return;
-    const use = useOf(this.#catalog[tool] ?? [], parameters);
+    if (this.#warned.has(tool)) return;
+    const use = useOf(usesOf(this.#catalog, tool) ?? [], parameters);
     if (use === undefined || !contradicts(use, parameters)) return;
     this.#warned.add(tool);
     this.#logger.warn(

@@ -14,7 +14,7 @@ import { signatureOf } from '../../shared/density/index/hash.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { placeholderKind } from '../../shared/placeholder.js';
-import { DEFAULT_TOOL_CATALOG } from '../../shared/tool-catalog.js';
+import { usesOf } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
 import type { StepReport, RemovedEvent } from './session-events.js';
 import type { DensityOptions } from './session-parts.js';
@@ -118,9 +118,8 @@ export class RemovedReads {
   }
 
   #pathsRead(call: ToolCallBlock | undefined): readonly string[] {
-    const { toolCatalog = DEFAULT_TOOL_CATALOG } = this.#options;
-    if (call === undefined || !Object.hasOwn(toolCatalog, call.name)) return [];
-    const file = fileAccess(toolCatalog[call.name] ?? [], call.parameters);
+    const uses = call && usesOf(this.#options.toolCatalog, call.name);
+    const file = uses && fileAccess(uses, call.parameters);
     return file?.access === 'read' ? file.paths.map((path) => this.#absolute(path)) : [];
   }
 

@@ -5,7 +5,6 @@ import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { callUse } from '../density/index/call-use.js';
-import { usesByTool } from '../density/index/history-index.js';
 import { materializeWith } from '../density/plan/materialize.js';
 import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
@@ -14,7 +13,8 @@ import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
-import type { ToolCatalog, ToolUse } from '../tool-catalog.js';
+import { usesOf } from '../tool-catalog.js';
+import type { ToolCatalog } from '../tool-catalog.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';
@@ -68,7 +68,6 @@ function* foldUpTo(
 ): Generator<void, Fold, undefined> {
   const list: IContent[] = [];
   const followed: JournalRecord[] = [];
-  const uses = usesByTool({ toolCatalog });
   let taken = 0;
   let settings: RowSettings = { placeholder: 'pointer' };
   let isWhole = true;
@@ -83,7 +82,9 @@ function* foldUpTo(
       }
       deferred.record = number;
       isWhole =
-        number < end && record.at <= known && follow(record, list, { settings, uses, deferred });
+        number < end &&
+        record.at <= known &&
+        follow(record, list, { settings, toolCatalog, deferred });
       if (!isWhole) intactEntries = list.length;
     }
     if (isWhole) followed.push(record);
@@ -126,7 +127,7 @@ function firstEntryOf(record: JournalRecord): number {
 /** The context in which records are applied. */
 interface Following {
   readonly settings: RowSettings;
-  readonly uses: ReadonlyMap<string, readonly ToolUse[]>;
+  readonly toolCatalog: ToolCatalog | undefined;
   readonly deferred: DeferredResults;
 }
 
@@ -150,7 +151,7 @@ function follow(
 function followRows(
   { rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' },
   list: IContent[],
-  { settings: { placeholder, shrink }, uses, deferred }: Following,
+  { settings: { placeholder, shrink }, toolCatalog, deferred }: Following,
 ): boolean {
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
@@ -162,7 +163,7 @@ function followRows(
     makers[row.start] = (response) => {
       const { result } = response;
       if (typeof result !== 'string') throw new TypeError('Expected a result that is a text.');
-      const use = callUse(uses.get(call.name), call.parameters, true);
+      const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
       const unsent = { call, response: { ...response, result } };
       const text = shrunkResult(unsent, runs, use, shrink, placeholder);
       if (text === undefined) throw new RangeError('Expected a result that can be shrunk.');

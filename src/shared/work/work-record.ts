@@ -11,9 +11,10 @@ import { placeholderKind } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { keyOfCall } from '../summarize/tool-summary.js';
-import { DEFAULT_TOOL_CATALOG } from '../tool-catalog.js';
+import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-catalog.js';
-import { asRecord, tryParseJson } from '../json.js';
+import { payloadText } from '../tokens/content-text.js';
+import { asRecord, textOfParts, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
 
 /** The latest outcome of a file or command; more important ones first. */
@@ -51,7 +52,7 @@ export interface GatheredFrom {
 
 /** Adds the work in the removed entries to the earlier record. */
 export function gatherWork(from: GatheredFrom): WorkRecord {
-  const { history, isRemoved, callOf, toolCatalog = DEFAULT_TOOL_CATALOG, earlier } = from;
+  const { history, isRemoved, callOf, toolCatalog, earlier } = from;
   const said = [...earlier.said];
   const done = new Map(earlier.done);
   for (const [index, entry] of history.entries()) {
@@ -61,7 +62,9 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
     for (const [at, block] of entry.blocks.entries()) {
       const call = block.type === 'tool_response' ? callOf(index, at) : undefined;
       if (block.type !== 'tool_response' || call === undefined) continue;
-      noteCall(done, call, block, toolCatalog);
+      const answer = answerIn(call, block, toolCatalog);
+      if (answer === undefined) noteCall(done, call, block, toolCatalog);
+      else said.push(answer);
     }
   }
   return { ...earlier, said, done };
@@ -74,16 +77,27 @@ function wordsOf({ blocks, metadata }: IContent): readonly string[] {
   return isBlank(text) ? [] : [text];
 }
 
+/** What the user answered through a tool, unless that was refused or is gone. */
+function answerIn(
+  call: ToolCallBlock,
+  response: ToolResponseBlock,
+  catalog: ToolCatalog | undefined,
+): string | undefined {
+  const { kind } = callUse(usesOf(catalog, call.name), call.parameters, true);
+  if (kind !== CALL_KIND.ask || outcomeOf(response) === 'denied') return undefined;
+  const text = textOfParts(response.result) ?? payloadText(response.result);
+  return isBlank(text) || isPruned(response) ? undefined : text;
+}
+
 function noteCall(
   done: Map<string, WorkKind>,
   call: ToolCallBlock,
   response: ToolResponseBlock,
-  catalog: ToolCatalog,
+  catalog: ToolCatalog | undefined,
 ): void {
   const outcome = outcomeOf(response);
   if (outcome === 'unknown') return;
-  const uses = Object.hasOwn(catalog, call.name) ? catalog[call.name] : undefined;
-  const { kind, paths, command } = callUse(uses, call.parameters, true);
+  const { kind, paths, command } = callUse(usesOf(catalog, call.name), call.parameters, true);
   const name = nameOf(command?.split('\0', 1)[0] ?? `${call.name} ${keyOfCall(call) ?? ''}`);
   if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
   else if (kind === CALL_KIND.write && paths.length > 0 && hasWritten(outcome, response, command)) {

@@ -3,12 +3,77 @@
 import { expect, it } from 'vitest';
 import { KNOWN_TOOL_CATALOG } from '../../../src/main/formats/known-tools.js';
 import { callUse } from '../../../src/shared/density/index/call-use.js';
-import { CALL_KIND } from '../../../src/shared/density/index/history-columns.js';
+import { CALL_ACCESS, CALL_KIND } from '../../../src/shared/density/index/history-columns.js';
+import { DEFAULT_TOOL_CATALOG, usesOf } from '../../../src/shared/tool-catalog.js';
 
-const { read, write, search, command, unknown } = CALL_KIND;
+const { read, write, search, command, ask, instruct, unknown } = CALL_KIND;
 const lines = (first: number, last: number): object => ({ lines: { first, last } });
+const paths = ['a.ts'];
+const whole = { kind: write, access: CALL_ACCESS.writeWhole, paths };
+const part = { kind: write, access: CALL_ACCESS.writePart, paths };
+const reads = { kind: read, access: CALL_ACCESS.read, paths };
+const runs = { kind: command, command: 'npm test' };
 
 it.each<[agent: string, tool: string, parameters: object, expected: object]>([
+  ['Cursor', 'read_file', { target_file: 'a.ts', should_read_entire_file: true }, reads],
+  ['Cursor', 'codebase_search', { query: 'where?', target_directories: [] }, { kind: read }],
+  ['Cursor', 'search_replace', { file_path: 'a.ts', old_string: 'a', new_string: 'b' }, part],
+  ['Copilot', 'read_file', { filePath: 'a.ts', startLine: 1, endLine: 9 }, reads],
+  ['Copilot', 'multi_replace_string_in_file', { replacements: [{ filePath: 'a.ts' }] }, part],
+  ['Copilot', 'run_in_terminal', { command: 'npm test', isBackground: false }, runs],
+  ['Windsurf', 'write_to_file', { TargetFile: 'a.ts', CodeContent: 'x' }, whole],
+  ['Windsurf', 'replace_file_content', { TargetFile: 'a.ts', ReplacementChunks: [] }, part],
+  ['Windsurf', 'find_by_name', { Pattern: '*.ts', SearchDirectory: '/w' }, { kind: search }],
+  ['Roo', 'read_file', { files: [{ path: 'a.ts', line_ranges: ['1-9'] }] }, reads],
+  ['Cline', 'write_to_file', { path: 'a.ts', content: 'x' }, whole],
+  ['Continue', 'read_file_range', { filepath: 'a.ts', startLine: 2, endLine: 3 }, reads],
+  ['Continue', 'create_new_file', { filepath: 'a.ts', contents: 'x' }, whole],
+  ['Zed', 'edit_file', { display_description: 'x', path: 'a.ts', mode: 'edit' }, part],
+  ['Zed', 'terminal', { command: 'npm test', cd: 'web' }, { kind: command }],
+  ['Kiro', 'fsWrite', { path: 'a.ts', text: 'x' }, whole],
+  ['Kiro', 'strReplace', { path: 'a.ts', oldStr: 'a', newStr: 'b' }, part],
+  ['Amazon Q', 'fs_write', { command: 'create', path: 'a.ts', file_text: 'x' }, whole],
+  ['Amazon Q', 'fs_write', { command: 'append', path: 'a.ts', new_str: 'x' }, part],
+  ['Amazon Q', 'fs_read', { mode: 'Directory', path: 'src' }, { kind: search }],
+  ['Amazon Q', 'fs_read', { mode: 'Line', path: 'a.ts', start_line: 1, end_line: 9 }, reads],
+  ['goose', 'developer__text_editor', { command: 'write', path: 'a.ts', file_text: 'x' }, whole],
+  ['Augment', 'str-replace-editor', { command: 'str_replace', path: 'a.ts' }, part],
+  ['Augment', 'save-file', { path: 'a.ts', file_content: 'x' }, whole],
+  ['Augment', 'launch-process', { command: 'npm test', wait: true }, runs],
+  ['OpenHands', 'file_editor', { command: 'view', path: 'a.ts', view_range: [1, 9] }, reads],
+  ['Grok', 'str_replace_editor', { path: 'a.ts', old_str: 'a', new_str: 'b' }, part],
+  ['Droid', 'ApplyPatch', { input: '*** Begin Patch\n*** Update File: a.ts\n' }, part],
+  ['Droid', 'Execute', { command: 'npm test', timeout: 60 }, runs],
+  ['OpenCode', 'apply_patch', { patchText: '*** Begin Patch\n*** Add File: a.ts\n' }, part],
+  ['Amp', 'Read', { path: 'a.ts', read_range: [5, 9] }, { ...reads, ...lines(5, 9) }],
+  ['Kimi', 'ReadFile', { path: 'a.ts', line_offset: 5, n_lines: 5 }, { ...reads, ...lines(5, 9) }],
+  ['Kimi', 'WriteFile', { path: 'a.ts', content: 'x', mode: 'append' }, part],
+  ['LangChain', 'write_file', { file_path: 'a.ts', text: 'x', append: true }, part],
+  ['LangChain', 'write_file', { file_path: 'a.ts', text: 'x', append: false }, whole],
+  ['LangChain', 'terminal', { commands: ['npm test'] }, runs],
+  ['Desktop Commander', 'edit_block', { file_path: 'a.ts', old_string: 'a' }, part],
+  ['Serena', 'mcp__serena__read_file', { relative_path: 'a.ts' }, reads],
+  ['Serena', 'replace_symbol_body', { name_path: 'f', relative_path: 'a.ts' }, part],
+  ['JetBrains', 'get_file_text_by_path', { pathInProject: 'a.ts' }, reads],
+  ['Claude Code', 'mcp__files__read_text_file', { path: 'a.ts' }, reads],
+  ['Claude Code', 'mcp__files__write_file', { path: 'a.ts', content: 'x' }, whole],
+  ['Claude Code', 'mcp__files__edit', { path: 'a.ts', edits: [] }, part],
+  ['Codex', 'files.read_multiple_files', { paths: ['a.ts'] }, reads],
+  ['OpenCode', 'my-files_read_text_file', { path: 'a.ts' }, reads],
+  ['VS Code', 'mcp_box_exec_command', { cmd: 'npm test' }, runs],
+  ['Claude Code', 'AskUserQuestion', { questions: [] }, { kind: ask }],
+  ['Claude Code', 'ExitPlanMode', { plan: 'x' }, { kind: ask }],
+  ['Claude Code', 'Skill', { skill: 'pdf' }, { kind: instruct }],
+  ['Claude Code', 'Task', { description: 'x', prompt: 'y' }, { kind: read, paths: [] }],
+  ['Cline', 'ask_followup_question', { question: 'x' }, { kind: ask }],
+  ['Codex', 'request_user_input', { questions: [] }, { kind: ask }],
+  ['OpenCode', 'question', { questions: [] }, { kind: ask }],
+  ['OpenCode', 'skill', { name: 'pdf' }, { kind: instruct }],
+  ['a quiz', 'question', { number: 7 }, { kind: unknown }],
+  ['a mailbox', 'mail_read', { path: 'inbox/1' }, { kind: read, access: CALL_ACCESS.none }],
+  ['a planner', 'mcp__plan__edit', { id: 7, text: 'x' }, { kind: unknown }],
+  ['a database', 'mcp__db__execute', { sql: 'select 1' }, { kind: unknown }],
+  ['a database', 'mcp__db__list', { table: 'users' }, { kind: unknown }],
   [
     'Cursor',
     'read_file',
@@ -35,5 +100,18 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['a database', 'find', { collection: 'users', filter: {} }, { kind: unknown }],
   ['a web page', 'webfetch', { url: 'https://example.com' }, { kind: unknown }],
 ])('knows of %s what %s does', (_, tool, parameters, expected) => {
-  expect(callUse(KNOWN_TOOL_CATALOG[tool], parameters, true)).toMatchObject(expected);
+  const uses = usesOf(KNOWN_TOOL_CATALOG, tool);
+  expect(callUse(uses, parameters, true)).toMatchObject(expected);
+});
+
+it.each(['constructor', '__proto__', 'mcp__constructor', '_'.repeat(100_000)])(
+  'takes %.20s for the name of no tool',
+  (tool) => {
+    expect(usesOf(KNOWN_TOOL_CATALOG, tool)).toBeUndefined();
+  },
+);
+
+it('leaves the names of tools behind a server to catalogs that say so', () => {
+  expect(usesOf(DEFAULT_TOOL_CATALOG, 'mcp__files__read_file')).toBeUndefined();
+  expect(usesOf(undefined, 'read_file')).toBe(DEFAULT_TOOL_CATALOG['read_file']);
 });

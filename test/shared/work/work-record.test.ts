@@ -57,6 +57,25 @@ describe('gatherWork', () => {
     expect(gather(history).said).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
   });
 
+  it('takes down what the user answered through a tool, unless that is denied or gone', () => {
+    const ask = (result: unknown, error?: string): IContent[] =>
+      call('AskUserQuestion', { questions: [{ question: 'Which?' }] }, result, error);
+    const denial = "The user doesn't want to proceed with this tool use.";
+    const { said, done: outcomes } = gather([
+      humanText('Build it.'),
+      ...ask('User has answered: "Which?"="The blue one, never the red one."'),
+      ...ask([{ type: 'text', text: 'The green one.' }]),
+      ...ask(PRUNED_POINTER),
+      ...ask('', denial),
+    ]);
+    expect(said).toEqual([
+      'Build it.',
+      'User has answered: "Which?"="The blue one, never the red one."',
+      'The green one.',
+    ]);
+    expect([...outcomes.values()]).toEqual(['denied']);
+  });
+
   it('goes on from what was known', () => {
     const earlier = {
       ...NO_WORK,

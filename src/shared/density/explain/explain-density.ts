@@ -4,8 +4,7 @@
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import type { DensityConfig, DensityResult } from '../../density.js';
 import { placeholderKind } from '../../placeholder.js';
-import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
-import type { ToolUse } from '../../tool-catalog.js';
+import { usesOf } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
 import { assertDensityConfig } from '../../density-options.js';
@@ -114,6 +113,8 @@ const PURPOSES: Readonly<Record<number, CallPurpose>> = {
   [CALL_KIND.write]: 'write',
   [CALL_KIND.search]: 'search',
   [CALL_KIND.command]: 'command',
+  [CALL_KIND.ask]: 'ask',
+  [CALL_KIND.instruct]: 'instruct',
 };
 
 class Explainer {
@@ -265,10 +266,8 @@ class Explainer {
   }
 
   #aboutCall(call: ToolCallBlock): About {
-    const { toolCatalog: catalog = DEFAULT_TOOL_CATALOG, workingSet } = this.#config;
-    const uses: readonly ToolUse[] | undefined = Object.hasOwn(catalog, call.name)
-      ? catalog[call.name]
-      : undefined;
+    const { toolCatalog, workingSet } = this.#config;
+    const uses = usesOf(toolCatalog, call.name);
     const { kind, paths }: CallUse = callUse(uses, call.parameters, workingSet !== undefined);
     const purpose = PURPOSES[kind] ?? 'unknown';
     return { callId: call.id, toolName: call.name, purpose, paths, partner: null };

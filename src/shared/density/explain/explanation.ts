@@ -11,7 +11,7 @@ export type DensityVerdict =
   'kept' | 'dropped' | 'placeholder' | 'excerpt' | 'cut' | 'shortened' | 'shrunk';
 
 /** What a call is for, by the tool catalog and its parameters. */
-export type CallPurpose = 'read' | 'write' | 'search' | 'command' | 'unknown';
+export type CallPurpose = 'read' | 'write' | 'search' | 'command' | 'ask' | 'instruct' | 'unknown';
 
 /** A block of the explained history. */
 export interface BlockPlace {

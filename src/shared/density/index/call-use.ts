@@ -25,14 +25,16 @@ export interface CallUse {
 
 const NO_PATHS: readonly string[] = [];
 const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
-const SEARCH: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.search, paths: NO_PATHS };
 const KIND_OF_COMMAND = {
   read: CALL_KIND.read,
   write: CALL_KIND.write,
   search: CALL_KIND.search,
   other: CALL_KIND.command,
 } as const;
-const DIRECTORY_KEYS = ['workdir', 'cwd'] as const;
+const DIRECTORY_KEYS = [
+  ...['workdir', 'cwd', 'Cwd', 'cd', 'directory', 'dir_path'],
+  ...['working_directory', 'workingDirectory', 'working_dir', 'workingDir'],
+] as const;
 
 /**
  * Returns what a call does, given the uses of its tool.
@@ -49,7 +51,9 @@ export function callUse(
   if (use === undefined) return readsCommands ? unknownUse(parameters) : UNKNOWN;
   switch (use.access) {
     case 'search':
-      return SEARCH;
+    case 'ask':
+    case 'instruct':
+      return { ...UNKNOWN, kind: CALL_KIND[use.access] };
     case 'run':
       return readsCommands ? commandUse(use, parameters) : UNKNOWN;
     case 'read':
@@ -225,8 +229,7 @@ export interface FileAccess {
  */
 export function fileAccess(uses: readonly ToolUse[], parameters: unknown): FileAccess | undefined {
   const use = useOf(uses, parameters);
-  if (use === undefined || use.access === 'search' || use.access === 'run') return undefined;
-  return accessBy(use, parameters);
+  return use !== undefined && isFileUse(use) ? accessBy(use, parameters) : undefined;
 }
 
 /**
@@ -250,6 +253,10 @@ export function accessBy(use: FileUse, parameters: unknown): FileAccess | undefi
     : { access: use.access, extent: use.extent, paths };
 }
 
+export function isFileUse(use: ToolUse): use is FileUse {
+  return use.access === 'read' || use.access === 'write';
+}
+
 /** The parameters that hold the files of a use. */
 export function fileKeysOf({
   pathKeys = [],
@@ -265,7 +272,7 @@ export function fileKeysOf({
  * more of the last one's output.
  */
 export function contradicts(use: ToolUse, parameters: unknown): use is FileUse {
-  if (use.access === 'search' || use.access === 'run') return false;
+  if (!isFileUse(use)) return false;
   const values = asRecord(parameters);
   const keys = fileKeysOf(use);
   if (values === undefined || keys.length === 0 || Object.keys(values).length === 0) return false;
@@ -274,7 +281,8 @@ export function contradicts(use: ToolUse, parameters: unknown): use is FileUse {
 
 function holds(when: NonNullable<ToolUse['when']>, parameters: unknown): boolean {
   const value = asRecord(parameters)?.[when.key];
-  return typeof value === 'string' && when.values.includes(value);
+  const text = typeof value === 'boolean' ? String(value) : value;
+  return typeof text === 'string' && when.values.includes(text);
 }
 
 function hasOneOf(keys: readonly string[], parameters: unknown): boolean {

@@ -109,7 +109,15 @@ export const CALL_ACCESS = { none: 0, read: 1, writeWhole: 2, writePart: 3 } as 
  * What a call is for; decides how long its result is useful. `unknown`: the tool is not in the
  * catalog.
  */
-export const CALL_KIND = { unknown: 0, read: 1, write: 2, search: 3, command: 4 } as const;
+export const CALL_KIND = {
+  unknown: 0,
+  read: 1,
+  write: 2,
+  search: 3,
+  command: 4,
+  ask: 5,
+  instruct: 6,
+} as const;
 
 /** Whether a call reads known lines of a file. */
 export function readsLines({ kind, firstLine }: CallColumns, call: number): boolean {

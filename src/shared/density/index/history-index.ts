@@ -6,8 +6,7 @@ import { placeholderKind } from '../../placeholder.js';
 import { sourceIdsOf } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
-import { DEFAULT_TOOL_CATALOG } from '../../tool-catalog.js';
-import type { ToolUse } from '../../tool-catalog.js';
+import { usesOf } from '../../tool-catalog.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
 import { NO_SIGNATURE, signatureOf } from './hash.js';
@@ -63,7 +62,6 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
-  readonly #uses: ReadonlyMap<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
   #ids: TextTable;
@@ -76,7 +74,6 @@ export class HistoryIndex {
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
     this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
-    this.#uses = former === undefined ? usesByTool(scope) : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
   }
 
@@ -246,7 +243,7 @@ export class HistoryIndex {
 
   /** What the tool catalog and its command say about a call. */
   useOf({ name, parameters }: ToolCallBlock): CallUse {
-    return callUse(this.#uses.get(name), parameters, true);
+    return callUse(usesOf(this.#scope.toolCatalog, name), parameters, true);
   }
 
   #pairAll(): void {
@@ -259,7 +256,11 @@ export class HistoryIndex {
   }
 
   #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
-    const use = callUse(this.#uses.get(call.name), call.parameters, this.#scope.workingSet);
+    const use = callUse(
+      usesOf(this.#scope.toolCatalog, call.name),
+      call.parameters,
+      this.#scope.workingSet,
+    );
     const { calls } = this;
     for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
     this.#openCalls.add(call.id, calls.length);
@@ -383,10 +384,4 @@ const PLACEHOLDER_FLAGS = {
 function textFlags(result: unknown): number {
   if (isExcerptible(result)) return RESPONSE_FLAG.text;
   return isExcerpt(result) ? RESPONSE_FLAG.excerpt : 0;
-}
-
-export function usesByTool({
-  toolCatalog,
-}: Pick<IndexScope, 'toolCatalog'>): ReadonlyMap<string, readonly ToolUse[]> {
-  return new Map(Object.entries(toolCatalog ?? DEFAULT_TOOL_CATALOG));
 }

@@ -75,6 +75,9 @@ export function maxAgeOf(kind: number, rules: WorkingSetRules): number {
       return rules.searchCalls;
     case CALL_KIND.command:
       return rules.outputCalls;
+    case CALL_KIND.ask:
+    case CALL_KIND.instruct:
+      return Infinity;
     default:
       return rules.otherCalls;
   }
@@ -145,11 +148,14 @@ class Judge {
     if (hasPlaceholder(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0) return NO_REASON;
     if (this.#isUnsent(response)) return UNSENT;
     if (responses.tokens.at(response) < SMALL_TOKENS) return SMALL;
+    const kind = calls.kind.at(call);
+    // Whatever is asked, or asked again, nobody but the user can say it.
+    if (kind === CALL_KIND.ask) return FRESH;
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const covering = path === NONE ? NONE : this.#covering(call, path);
     if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
-    const time = maxAgeOf(calls.kind.at(call), this.#rules);
+    const time = maxAgeOf(kind, this.#rules);
     if (age > time) return EXPIRED;
     // 0 × Infinity is NaN, so nothing is pruned then.
     return age > this.#rules.earlyShare * time ? AGED : FRESH;

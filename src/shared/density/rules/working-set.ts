@@ -180,6 +180,7 @@ function reasonText({ reason, age, time, tokens, by }: WorkingSetFinding): strin
       return `It has only ${count(tokens)} tokens.`;
     case 'fresh':
       if (age > time) return `A later result was shrunk and refers to it: ${lease} otherwise.`;
+      if (time === Infinity) return 'It is in the working set, and stays.';
       return `It is in the working set: ${lease}.`;
     case 'aged':
       return `It is old enough to be pruned with others: ${lease} otherwise.`;

@@ -69,6 +69,13 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf('run(x) a', rules)).toBe('expired');
   });
 
+  it('keeps what the user answers, whatever is asked again, and what instructs until it is there again', () => {
+    const rules = { otherCalls: 0, earlyShare: 0 };
+    expect(reasonsOf(`ask(x) ask(x)${answers(200)}`, rules)).toBe('fresh fresh');
+    expect(reasonsOf(`learn(x) learn(y)${answers(200)}`, rules)).toBe('fresh fresh');
+    expect(reasonsOf('learn(x) learn(x) a', rules)).toBe('repeated:1 fresh');
+  });
+
   it('keeps a result that came late, although its call is old', () => {
     const [call, response, ...others] = workingHistory('run(x) a a a');
     const late = [call, ...others, response].filter((entry) => entry !== undefined);
