@@ -141,7 +141,7 @@ const MAX_NAME = 200;
 const SEPARATOR = /__|[_.:/-]/g;
 
 /**
- * Returns what a catalog says of a tool, `undefined` if nothing. A tool that it lacks is looked up by the end of its name, if
+ * Returns the uses that a catalog has of a tool, `undefined` if none. A tool that it lacks is looked up by the end of its name, if
  * that stands behind the name of a server. One word behind a single `_` or `-` is no such end: `mark_read` is not `read`.
  */
 export function usesOf(

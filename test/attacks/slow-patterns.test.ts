@@ -22,7 +22,7 @@ it('a command of empty lines', () => {
   const call = toolCall('1', 'run_shell_command', { command: '\n'.repeat(600_000) });
   const work = gatherWork({
     history: [aiContent([call]), toolContent([toolResponse('1', call.name, 'done')])],
-    isRemoved: () => true,
+    fateOf: () => 'removed',
     callOf: () => call,
     toolCatalog: { run_shell_command: runsCommands() },
     earlier: NO_WORK,

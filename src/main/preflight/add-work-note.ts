@@ -7,6 +7,7 @@ import { NONE } from '../../shared/density/index/history-columns.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
 import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
+import type { EntryFate } from '../../shared/work/work-record.js';
 import { isProviderEntry } from '../strategies/provider-compaction.js';
 import { firstDifference } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
@@ -33,18 +34,15 @@ export function addWorkNote(
   keepsReasoning = false,
 ): readonly IContent[] {
   if (parts.addsWorkNote !== true) return compacted;
-  const stays = keptIn(former, compacted);
-  const isRemoved = (index: number): boolean => {
-    const entry = former[index];
-    return entry !== undefined && !isWorkNote(entry) && !stays(entry);
-  };
-  const hasLost = former.some((_, index) => isRemoved(index));
+  const fateOf = fatesIn(former, compacted);
   const note = former.findLast(isWorkNote);
-  if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
   const { callOf } = outlineHistory(former);
   const { toolCatalog } = parts.densityOptions;
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
-  const record = gatherWork({ history: former, isRemoved, callOf, toolCatalog, earlier });
+  const record = gatherWork({ history: former, fateOf, callOf, toolCatalog, earlier });
+  const hasLost =
+    record.said.length > earlier.said.length || former.some((entry) => fateOf(entry) === 'removed');
+  if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
   const tokens = Math.min(
     parts.gauge.budget.windowTokens * WINDOW_SHARE,
     savedTokens * SAVED_SHARE,
@@ -56,14 +54,11 @@ export function addWorkNote(
   return [...others.slice(0, at), carried, ...others.slice(at)];
 }
 
-/**
- * Returns a predicate for entries that survive a compaction: unchanged, or as one with the same text or answering the same
- * calls.
- */
-function keptIn(
+/** Returns what a compaction made of an entry. One that was shortened has the same text, or answers the same calls. */
+function fatesIn(
   former: readonly IContent[],
   compacted: readonly IContent[],
-): (entry: IContent) => boolean {
+): (entry: IContent) => EntryFate {
   const kept = new Set(compacted);
   const were = new Set(former);
   const answered = new Set<string>();
@@ -74,11 +69,10 @@ function keptIn(
     if (entry.speaker === 'human') said.add(textIn(entry));
   }
   return (entry) => {
-    if (kept.has(entry)) return true;
-    if (entry.speaker === 'human') return said.has(textIn(entry));
-    return (
-      entry.speaker === 'tool' && answeredCallIds(entry).some((callId) => answered.has(callId))
-    );
+    if (kept.has(entry) || isWorkNote(entry)) return 'kept';
+    if (entry.speaker === 'human') return said.has(textIn(entry)) ? 'kept' : 'removed';
+    const isAnswer = answeredCallIds(entry).some((callId) => answered.has(callId));
+    return entry.speaker === 'tool' && isAnswer ? 'shortened' : 'removed';
   };
 }
 

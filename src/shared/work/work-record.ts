@@ -38,10 +38,12 @@ export const NO_WORK: WorkRecord = { said: [], lostSaid: 0, done: new Map(), los
 
 const MAX_NAME = 200;
 
+/** What a compaction makes of an entry. A shortened one has the same blocks, but not all of their contents. */
+export type EntryFate = 'kept' | 'shortened' | 'removed';
+
 export interface GatheredFrom {
   readonly history: readonly IContent[];
-  /** Whether the entry at an index is removed. */
-  readonly isRemoved: (index: number) => boolean;
+  readonly fateOf: (entry: IContent) => EntryFate;
   /** See `outlineHistory`. */
   readonly callOf: CallOf;
   /** @default the documented tools */
@@ -50,21 +52,22 @@ export interface GatheredFrom {
   readonly earlier: WorkRecord;
 }
 
-/** Adds the work in the removed entries to the earlier record. */
+/** Adds the work in the removed entries to the earlier record, and what the user answered in the shortened ones. */
 export function gatherWork(from: GatheredFrom): WorkRecord {
-  const { history, isRemoved, callOf, toolCatalog, earlier } = from;
+  const { history, fateOf, callOf, toolCatalog, earlier } = from;
   const said = [...earlier.said];
   const done = new Map(earlier.done);
   for (const [index, entry] of history.entries()) {
-    if (!isRemoved(index)) continue;
+    const fate = fateOf(entry);
+    if (fate === 'kept') continue;
     if (entry.speaker === 'human') said.push(...wordsOf(entry));
     if (entry.speaker !== 'tool') continue;
     for (const [at, block] of entry.blocks.entries()) {
       const call = block.type === 'tool_response' ? callOf(index, at) : undefined;
       if (block.type !== 'tool_response' || call === undefined) continue;
       const answer = answerIn(call, block, toolCatalog);
-      if (answer === undefined) noteCall(done, call, block, toolCatalog);
-      else said.push(answer);
+      if (answer !== undefined) said.push(answer);
+      else if (fate === 'removed') noteCall(done, call, block, toolCatalog);
     }
   }
   return { ...earlier, said, done };

@@ -10,7 +10,13 @@ import type { SessionParts } from '../../../src/main/preflight/session-parts.js'
 import type { Session } from '../../../src/main/session.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
-import { humanText } from '../../../src/shared/content.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { isWorkNote, readWorkNote } from '../../../src/shared/work/work-note.js';
@@ -56,6 +62,32 @@ async function open(
 
 const STRATEGIES = COMPRESSION_STRATEGIES;
 
+/** The user answers through a tool. */
+const ANSWER = [
+  aiContent([toolCall('asked', 'ask_user', { question: 'Which?' })]),
+  toolContent([toolResponse('asked', 'ask_user', `Never the red one. ${LONG}`)]),
+];
+
+it('keeps what the user answered through a tool where results are shortened only', async () => {
+  const calls = Array.from({ length: 40 }, (_, at) =>
+    historyOf(`a:s${at}(run-step) t:s${at}(${LONG})`),
+  );
+  const history = [humanText('Build it.'), ...ANSWER, ...calls.flat()];
+  const settings = {
+    'compression.strategy': 'high-density',
+    'compression.threshold': 0.8,
+    'compression.density.workingSet': 'off',
+    'compression.density.shrink': 'off',
+  } as const;
+  const session = await open('high-density', history, { contextLimit: 8_000, settings });
+  const { compressed } = await session.ensureCompressionBeforeSend('p1');
+  expect(compressed?.outcome).toBe('applied');
+  const sent = session.history.getAll();
+  expect(sent.filter(({ speaker }) => speaker === 'tool')).toHaveLength(41);
+  expect(sent.filter((entry) => JSON.stringify(entry).includes('Never the red'))).toHaveLength(1);
+  expect(sent.filter(isWorkNote)).toHaveLength(1);
+});
+
 describe.each(STRATEGIES)('%s', (strategy) => {
   it('keeps each word of the user, and what was done, in one note', async () => {
     const session = await open(strategy, turns(0, 30));
@@ -75,6 +107,16 @@ describe.each(STRATEGIES)('%s', (strategy) => {
     expect(readWorkNote(notes[0]!).done.get('write f10.ts')).toBe('written');
     expect(readWorkNote(notes[0]!).done.has('run-step')).toBe(true);
     expect(findViolations(history)).toEqual([]);
+  });
+
+  it('keeps what the user answered through a tool', async () => {
+    const session = await open(strategy, [...turns(0, 3), ...ANSWER, ...turns(3, 30)]);
+    for (const [at, prompt] of ['p1', 'p2', 'p3'].entries()) {
+      await session.ensureCompressionBeforeSend(prompt);
+      const said = session.history.getAll().map((entry) => JSON.stringify(entry));
+      expect(said.filter((text) => text.includes('Never the red one.'))).toHaveLength(1);
+      session.history.addAll(turns(33 + 30 * at, 30));
+    }
   });
 
   it('carries the note on through the next compaction', async () => {

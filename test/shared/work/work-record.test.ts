@@ -20,7 +20,7 @@ import type { WorkRecord } from '../../../src/shared/work/work-record.js';
 function gather(history: readonly IContent[], earlier: WorkRecord = NO_WORK): WorkRecord {
   const { callOf } = outlineHistory(history);
   const toolCatalog = KNOWN_TOOL_CATALOG;
-  return gatherWork({ history, isRemoved: () => true, callOf, toolCatalog, earlier });
+  return gatherWork({ history, fateOf: () => 'removed', callOf, toolCatalog, earlier });
 }
 
 let calls = 0;
@@ -45,6 +45,19 @@ function done(...entries: readonly IContent[][]): Record<string, string> {
 const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Error 2\nexit code: 2`;
 
 describe('gatherWork', () => {
+  it('takes down only what the user answered of entries that are shortened', () => {
+    const history = [
+      ...call('AskUserQuestion', {}, 'Never the red one.'),
+      ...bash('npm test', 'ok'),
+      ...edit('a.ts'),
+    ];
+    const { callOf } = outlineHistory(history);
+    const from = { history, callOf, toolCatalog: KNOWN_TOOL_CATALOG, earlier: NO_WORK };
+    const record = gatherWork({ ...from, fateOf: () => 'shortened' });
+    expect(record).toEqual({ ...NO_WORK, said: ['Never the red one.'] });
+    expect(gatherWork({ ...from, fateOf: () => 'kept' })).toEqual(NO_WORK);
+  });
+
   it('takes down what the user said, and nothing that nobody said', () => {
     const history = [
       humanText('Build it.\nAnd test it.'),
@@ -260,7 +273,12 @@ describe('gatherWork', () => {
   it('looks at nothing that stays', () => {
     const history = [humanText('one'), ...bash('make', 'ok'), humanText('two')];
     const { callOf } = outlineHistory(history);
-    const record = gatherWork({ history, isRemoved: (at) => at === 3, callOf, earlier: NO_WORK });
+    const record = gatherWork({
+      history,
+      fateOf: (entry) => (entry === history[3] ? 'removed' : 'kept'),
+      callOf,
+      earlier: NO_WORK,
+    });
     expect(record).toEqual({ ...NO_WORK, said: ['two'] });
   });
 
