@@ -53,4 +53,3 @@ export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules
 export { optimize } from './shared/density/plan/optimize.js';
 export type { ResultSize } from './shared/summarize/tool-summary.js';
 export { patchedPaths } from './shared/density/index/call-use.js';
-export { usesOf } from './shared/tool-catalog.js';

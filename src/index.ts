@@ -121,8 +121,7 @@ export type {
   CommandUse,
   FileUse,
   LineKeys,
-  LastingUse,
-  SearchUse,
+  ResultUse,
   ToolCatalog,
   ToolUse,
 } from './shared/tool-catalog.js';

@@ -32,9 +32,12 @@ export interface LineKeys {
   readonly range?: string;
 }
 
-/** A tool that searches; its results become stale sooner than those of reads. */
-export interface SearchUse extends UseCondition {
-  readonly access: 'search';
+/**
+ * A tool that touches no file. `search`: its results become stale sooner than those of reads. `ask`: they are the words of the
+ * user, which stay in view, and are noted by compactions. `instruct`: they are instructions for the agent, which stay.
+ */
+export interface ResultUse extends UseCondition {
+  readonly access: 'search' | 'ask' | 'instruct';
 }
 
 /** A tool that runs shell commands, or scripts that do. The command's text tells what it reads and writes. */
@@ -45,14 +48,6 @@ export interface CommandUse extends UseCondition {
    * parameters themselves are the command.
    */
   readonly commandKeys: readonly string[];
-}
-
-/**
- * A tool whose results stay in view: `ask` returns the words of the user, which compactions also note, `instruct` instructions
- * for the agent.
- */
-export interface LastingUse extends UseCondition {
-  readonly access: 'ask' | 'instruct';
 }
 
 /** Restricts a use to some calls of a tool. */
@@ -69,7 +64,7 @@ interface UseCondition {
 }
 
 /** What a tool call does. */
-export type ToolUse = FileUse | SearchUse | CommandUse | LastingUse;
+export type ToolUse = FileUse | ResultUse | CommandUse;
 
 /** What calls do, by tool name; the first use whose `when` and `has` apply is taken. */
 export type ToolCatalog = Readonly<Record<string, readonly ToolUse[]>>;
@@ -99,7 +94,7 @@ export function writesFile(
 }
 
 /** Makes the entry of a tool that searches. */
-export function searches(): readonly SearchUse[] {
+export function searches(): readonly ResultUse[] {
   return [{ access: 'search' }];
 }
 

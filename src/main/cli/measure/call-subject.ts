@@ -1,7 +1,7 @@
 // The subject of a tool call for display: its path, or else its most informative parameter.
 
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
-import { patchedPaths, usesOf } from '../../../density.js';
+import { patchedPaths } from '../../../density.js';
 
 /** The subject of a call. */
 export interface CallSubject {
@@ -22,7 +22,7 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSu
   if (typeof parameters === 'string') return { path: null, parameter: clipped(parameters) };
   if (typeof parameters !== 'object' || parameters === null) return { path: null, parameter: null };
   const values = parameters as Readonly<Record<string, unknown>>;
-  const uses = (usesOf(catalog, name) ?? []).filter(
+  const uses = (Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : []).filter(
     (use): use is FileUse => use.access === 'read' || use.access === 'write',
   );
   const keys = (kind: 'pathKeys' | 'pathListKeys' | 'patchKeys'): readonly string[] =>
