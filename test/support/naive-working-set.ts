@@ -36,6 +36,7 @@ export interface NaivelyTaken {
 /** What stands for a placeholder and for a call, in tokens. */
 const PLACEHOLDER = 16;
 const CALL = 100;
+const RECORD = 400;
 const SMALL = 40;
 const LONG = 150;
 const COMPARED_READS = 64;
@@ -216,9 +217,10 @@ function stateOf(
   if (isRepeated || isReadAgain) return { fate: 'pointer', isDue: true };
 
   if (kind === 'instruct') return undefined;
+  const isRecord = kind === 'unknown' && estimateResultTokens(response) < RECORD;
   const time =
     { read: rules.readCalls, search: rules.searchCalls, command: rules.outputCalls }[
-      kind as string
+      isRecord ? 'read' : (kind as string)
     ] ?? rules.otherCalls;
   if (!(age > time) && !(age > time * rules.earlyShare)) return undefined;
   const isLong = estimateResultTokens({ result: response.result }) >= LONG;

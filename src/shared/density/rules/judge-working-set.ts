@@ -53,6 +53,11 @@ type Reason = readonly [reason: number, by: number];
 
 /** About the size of a placeholder. */
 const SMALL_TOKENS = 40;
+/**
+ * What an unknown tool says in fewer tokens may be the record of something done, as an order's number. To get it again, the
+ * agent would do it again. Pages and lists are longer.
+ */
+const RECORD_TOKENS = 400;
 /** An earlier read is compared with at most this many later reads of its file. */
 const MAX_COMPARED = 64;
 
@@ -66,8 +71,8 @@ export function isDue(reason: number | undefined): boolean {
   return reason !== undefined && reason >= WORKING_SET_REASON.expired;
 }
 
-/** The age up to which the result of a call of this kind stays. */
-export function maxAgeOf(kind: number, rules: WorkingSetRules): number {
+/** The age up to which a result of so many tokens stays, by the kind of its call. */
+export function maxAgeOf(kind: number, tokens: number, rules: WorkingSetRules): number {
   switch (kind) {
     case CALL_KIND.read:
       return rules.readCalls;
@@ -78,6 +83,8 @@ export function maxAgeOf(kind: number, rules: WorkingSetRules): number {
     case CALL_KIND.ask:
     case CALL_KIND.instruct:
       return Infinity;
+    case CALL_KIND.unknown:
+      return tokens < RECORD_TOKENS ? rules.readCalls : rules.otherCalls;
     default:
       return rules.otherCalls;
   }
@@ -155,7 +162,7 @@ class Judge {
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const covering = path === NONE ? NONE : this.#covering(call, path);
     if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
-    const time = maxAgeOf(kind, this.#rules);
+    const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
     if (age > time) return EXPIRED;
     // 0 × Infinity is NaN, so nothing is pruned then.
     return age > this.#rules.earlyShare * time ? AGED : FRESH;

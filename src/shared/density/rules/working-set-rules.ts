@@ -9,13 +9,13 @@ import type { CachePrices } from './rewrite-price.js';
  * sent it.
  */
 export interface WorkingSetRules {
-  /** Maximum age of a read of a file, also by an unknown tool that is told one. */
+  /** Maximum age of a read of a file, also by an unknown tool that is told one, and of what an unknown tool says in few words. */
   readonly readCalls: number;
   /** Maximum age of a search result. */
   readonly searchCalls: number;
   /** Maximum age of the output of a command that shows no file. */
   readonly outputCalls: number;
-  /** Maximum age of any other result: of a write, or of an unknown tool. */
+  /** Maximum age of any other result: of a write, or a long one of an unknown tool. */
   readonly otherCalls: number;
   /**
    * Once an edit is due, results past this share of their maximum age are pruned along. At most 1.

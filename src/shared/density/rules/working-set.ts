@@ -134,7 +134,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
           reason: name,
           isWaiting: isStale(reason[row]) && marks.responses[row] === 0,
           age: age[row] ?? 0,
-          time: maxAgeOf(calls.kind.at(call), rules),
+          time: maxAgeOf(calls.kind.at(call), responses.tokens.at(row), rules),
           tokens: responses.tokens.at(row),
           by: callAt(by[row] ?? NONE),
           ...waits,

@@ -268,7 +268,7 @@ describe('explainDensity', () => {
   });
 
   it('tells what waits for an edit to be worth it', () => {
-    const workingSet = { ...RULES, paybackCalls: 1, outputCalls: 0, otherCalls: 0 };
+    const workingSet = { ...RULES, paybackCalls: 1, outputCalls: 0, readCalls: 0, otherCalls: 0 };
     const { explain } = explainAll(`a:s1 t:s1(${LONG}) a:s2 a`, { workingSet });
     const block = only(explain(1));
     expect(block).toMatchObject({
@@ -280,7 +280,7 @@ describe('explainDensity', () => {
   });
 
   it('tells that it waits as long as there is little', () => {
-    const workingSet = { ...RULES, otherCalls: 0, freeTokens: Infinity };
+    const workingSet = { ...RULES, readCalls: 0, otherCalls: 0, freeTokens: Infinity };
     const { explain } = explainAll(`a:s1 t:s1(${LONG}) a a`, { workingSet });
     expect(only(explain(1)).text).toContain(
       'It is not pruned yet: all results together have few tokens.',

@@ -76,6 +76,12 @@ describe('judgeWorkingSet', () => {
     expect(reasonsOf('learn(x) learn(x) a', rules)).toBe('repeated:1 fresh');
   });
 
+  it('keeps what an unknown tool says in few words as long as reads', () => {
+    const rules = { readCalls: 3, otherCalls: 1, earlyShare: 1 };
+    expect(reasonsOf('other(x)=399 other(y)=400 a a', rules)).toBe('fresh expired');
+    expect(reasonsOf('other(x)=399 a a a a', rules)).toBe('expired');
+  });
+
   it('keeps a result that came late, although its call is old', () => {
     const [call, response, ...others] = workingHistory('run(x) a a a');
     const late = [call, ...others, response].filter((entry) => entry !== undefined);
