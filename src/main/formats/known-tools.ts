@@ -148,13 +148,22 @@ const OTHERS: ToolCatalog = {
   ...same(['fetch_rules', 'fetch_instructions', 'initial_instructions'], INSTRUCTS),
 };
 
-/** Merges catalogs. The first use that fits a call wins, so more specific uses must come first. */
+/**
+ * Merges catalogs. The first use that fits a call wins, so more specific uses must come first. Tools share their uses, so that a
+ * catalog is small where it is copied: each session has one on a worker.
+ */
 function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
-  const uses = new Map<string, readonly ToolUse[]>();
-  for (const [tool, known] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
-    uses.set(tool, [...(uses.get(tool) ?? []), ...known.map((use) => fitting(tool, use))]);
+  const merged = new Map<string, readonly ToolUse[]>();
+  const shared = new Map<readonly ToolUse[], readonly ToolUse[]>();
+  for (const [tool, given] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
+    const isCommon = COMMON_NAMES.has(tool);
+    const known = isCommon ? undefined : shared.get(given);
+    const uses = known ?? given.map((use) => fitting(use, isCommon));
+    if (!isCommon) shared.set(given, uses);
+    const earlier = merged.get(tool);
+    merged.set(tool, earlier === undefined ? uses : [...earlier, ...uses]);
   }
-  return Object.fromEntries(uses);
+  return Object.fromEntries(merged);
 }
 
 /** Names that databases and other services use too, and the parameters of those that search files. */
@@ -162,11 +171,11 @@ const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list']);
 const SEARCH_KEYS = ['pattern', 'glob', 'name', ...PATH_KEYS, 'dir', 'directory'] as const;
 
 /** Restricts a use to calls that have one of its parameters, and extends it to servers of tools. */
-function fitting(tool: string, given: ToolUse): ToolUse {
+function fitting(given: ToolUse, isCommon: boolean): ToolUse {
   const use = { ...given, anyServer: true };
   if (use.has !== undefined) return use;
   if (isFileUse(use)) return { ...use, has: fileKeysOf(use) };
-  return use.access === 'search' && COMMON_NAMES.has(tool) ? { ...use, has: SEARCH_KEYS } : use;
+  return use.access === 'search' && isCommon ? { ...use, has: SEARCH_KEYS } : use;
 }
 
 /** Restricts a use to calls that have a command, for names that other services use, too. */
