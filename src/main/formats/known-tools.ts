@@ -158,7 +158,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   for (const [tool, given] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
     const isCommon = COMMON_NAMES.has(tool);
     const known = isCommon ? undefined : shared.get(given);
-    const uses = known ?? given.map((use) => fitting(use, isCommon));
+    const uses = known ?? given.flatMap((use) => fitting(use, isCommon));
     if (!isCommon) shared.set(given, uses);
     const earlier = merged.get(tool);
     merged.set(tool, earlier === undefined ? uses : [...earlier, ...uses]);
@@ -171,11 +171,13 @@ const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list']);
 const SEARCH_KEYS = ['pattern', 'glob', 'name', ...PATH_KEYS, 'dir', 'directory'] as const;
 
 /** Restricts a use to calls that have one of its parameters, and extends it to servers of tools. */
-function fitting(given: ToolUse, isCommon: boolean): ToolUse {
-  const use = { ...given, anyServer: true };
-  if (use.has !== undefined) return use;
-  if (isFileUse(use)) return { ...use, has: fileKeysOf(use) };
-  return use.access === 'search' && isCommon ? { ...use, has: SEARCH_KEYS } : use;
+function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
+  if (use.has !== undefined) return [{ ...use, anyServer: true }];
+  if (isFileUse(use)) return [{ ...use, has: fileKeysOf(use), anyServer: true }];
+  // A call without a command may show more of the last one's output.
+  if (use.access === 'run')
+    return [...ifTold([use]).map((told) => ({ ...told, anyServer: true })), use];
+  return [isCommon ? { ...use, has: SEARCH_KEYS } : { ...use, anyServer: true }];
 }
 
 /** Restricts a use to calls that have a command, for names that other services use, too. */

@@ -74,6 +74,9 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['a planner', 'mcp__plan__edit', { id: 7, text: 'x' }, { kind: unknown }],
   ['a database', 'mcp__db__execute', { sql: 'select 1' }, { kind: unknown }],
   ['a database', 'mcp__db__list', { table: 'users' }, { kind: unknown }],
+  ['a database', 'db.exec', { sql: 'select 1' }, { kind: unknown }],
+  ['an address book', 'contacts__find', { name: 'Ada' }, { kind: unknown }],
+  ['a shell', 'bash', { restart: true }, { kind: command }],
   [
     'Cursor',
     'read_file',
