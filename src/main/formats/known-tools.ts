@@ -67,7 +67,7 @@ const WRITES_WHOLE: readonly FileUse[] = [
   { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
 ];
 
-const RUNS = runsCommands(['command', 'cmd', 'CommandLine', 'commands', 'script']);
+const RUNS = runsCommands(['command', 'cmd', 'CommandLine', 'commands']);
 
 /** Reports of other agents, which cannot be read again. */
 const REPORTS: readonly FileUse[] = [
@@ -153,17 +153,17 @@ const OTHERS: ToolCatalog = {
  * catalog is small where it is copied: each session has one on a worker.
  */
 function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
-  const merged = new Map<string, readonly ToolUse[]>();
+  const byTool = new Map<string, readonly ToolUse[]>();
   const shared = new Map<readonly ToolUse[], readonly ToolUse[]>();
   for (const [tool, given] of catalogs.flatMap((catalog) => Object.entries(catalog))) {
     const isCommon = COMMON_NAMES.has(tool);
     const known = isCommon ? undefined : shared.get(given);
     const uses = known ?? given.flatMap((use) => fitting(use, isCommon));
     if (!isCommon) shared.set(given, uses);
-    const earlier = merged.get(tool);
-    merged.set(tool, earlier === undefined ? uses : [...earlier, ...uses]);
+    const earlier = byTool.get(tool);
+    byTool.set(tool, earlier === undefined ? uses : [...earlier, ...uses]);
   }
-  return Object.fromEntries(merged);
+  return Object.fromEntries(byTool);
 }
 
 /** Names that databases and other services use too, and the parameters of those that search files. */
