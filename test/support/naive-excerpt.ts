@@ -7,7 +7,8 @@ import { PRUNED_POINTER } from '../../src/shared/density.js';
 export function naiveExcerpt(result: unknown): string {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   const room = Math.min(400, text.length / 10);
-  const lines = text
+  const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
+  const lines = (isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text)
     .slice(0, 65_536)
     .replaceAll('\\n', '\n')
     .split('\n')

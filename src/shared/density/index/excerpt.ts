@@ -6,7 +6,7 @@ import type { ToolResponseBlock } from '../../content.js';
 import { onOneLine, shortened } from '../../shown-text.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
-import { namesIn, seenLines } from './names-in-text.js';
+import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 
@@ -59,13 +59,20 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 
 /** The part below the placeholder; empty if the result names nothing. */
 function namedIn(result: unknown): string {
-  const text = payloadText(result);
-  const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * text.length));
+  const payload = payloadText(result);
+  const text = withMembersInLines(payload);
+  const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
   if (names.length === 0) return '';
   const failures = failuresIn(text).map(
     (line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
   );
   return `${NAMED}${names.join(' ')}${failures.join('')}`;
+}
+
+/** JSON in one line is as long as encoded text, of which nothing is read. */
+function withMembersInLines(text: string): string {
+  if (!/^[{[]/.test(text) || text.includes('\n')) return text;
+  return text.slice(0, MAX_SEEN).replaceAll(',"', ',\n"').replaceAll(',{', ',\n{');
 }
 
 /** Tests the whole text first: most have no failures. */

@@ -2,7 +2,7 @@
 // returns: resuming an edited history runs it on every pruned result.
 
 /** Limits in UTF-16 units. Longer texts and lines are encoded or minified. */
-const MAX_SEEN = 65_536;
+export const MAX_SEEN = 65_536;
 const MAX_LINE_LENGTH = 1_000;
 /** Including escaped ones, as in JSON. */
 const LINE_BREAK = /\r?\n|\\n/;

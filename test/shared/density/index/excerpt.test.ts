@@ -114,6 +114,15 @@ describe('excerptOf', () => {
     );
   });
 
+  it('names what is in JSON of one line, as tools return it', () => {
+    const orders = Array.from({ length: 40 }, (_, at) => ({ id: `ord_${at}`, eta: 'soon' }));
+    const result = { customer: { id: 'cus_9a8', email: 'ada@example.com' }, orders };
+    for (const given of [result, JSON.stringify(result)]) {
+      const excerpt = excerptOf(given, PRUNED_POINTER);
+      for (const name of ['ada@example.com', 'cus_9a8', 'ord_0']) expect(excerpt).toContain(name);
+    }
+  });
+
   it('looks at no line that nobody reads, and at no more than the beginning', () => {
     expect(excerptOf(`readFile ${'x'.repeat(1_000)}`, '[x]')).toBe('[x]');
     expect(excerptOf(`${'plain\n'.repeat(20_000)}readFile`, '[x]')).toBe('[x]');
