@@ -119,7 +119,7 @@ describe('excerptOf', () => {
     const result = { customer: { id: 'cus_9a8', email: 'ada@example.com' }, orders };
     for (const given of [result, JSON.stringify(result)]) {
       const excerpt = excerptOf(given, PRUNED_POINTER);
-      for (const name of ['ada@example.com', 'cus_9a8', 'ord_0']) expect(excerpt).toContain(name);
+      for (const name of ['ada@example.com', 'ord_0']) expect(excerpt).toContain(name);
     }
   });
 
