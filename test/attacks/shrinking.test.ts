@@ -35,8 +35,8 @@ function asked(id: string, name: string, result: string): IContent[] {
   ];
 }
 
-function lastResult(history: readonly IContent[]): string {
-  const block = applied(history, optimize(history, CONFIG)).at(-1)?.blocks.at(-1);
+function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG): string {
+  const block = applied(history, optimize(history, config)).at(-1)?.blocks.at(-1);
   return block?.type === 'tool_response' ? String(block.result) : '';
 }
 
@@ -115,7 +115,8 @@ describe('a result that is to be shrunk', () => {
   it('would have hidden a failure among lines like it', () => {
     const rows = Array.from({ length: 300 }, (_, at) => `test ${at} passed in ${at} ms`);
     rows[150] = 'test 150 FAILED in 150 ms';
-    const left = lastResult([humanText('go'), ...asked('1', 'run_shell_command', rows.join('\n'))]);
+    const history = [humanText('go'), ...asked('1', 'run_shell_command', rows.join('\n'))];
+    const left = lastResult(history, { ...CONFIG, shrink: 'strong' });
     expect(left).toContain(rows[150]);
     expect(left.length).toBeLessThan(rows.join('\n').length / 2);
   });

@@ -1,8 +1,8 @@
-// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and the first and last of lines
-// that differ only in numbers, such as progress output.
+// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and the first and last of those by
+// which a command shows its progress. Other numbers are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
-import type { Shrinker } from './shrinker.js';
+import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** How to shorten a run of lines. */
 interface Cut {
@@ -15,27 +15,28 @@ interface Cut {
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
 /** Only the last state of progress output matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
-/** Rows of numbers may be the requested data: more of them are kept. */
-const NUMBERED = {
-  default: { minLines: 40, head: 12, tail: 6 },
-  strong: { minLines: 12, head: 4, tail: 2 },
-} as const satisfies Record<string, Cut>;
-
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
+/** Rows that differ only in their numbers. They may be what was asked for. */
+const NUMBERED: Readonly<Record<ShrinkLevel, Cut>> = {
+  lossless: WHOLE,
+  default: WHOLE,
+  strong: { minLines: 12, head: 4, tail: 2 },
+};
 /** Shorter lines are not compared. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
 /** How much is done: a percentage, or a number out of another one. */
-const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/])(\d+)\/\d+(?![\d/])/;
+const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/])(\d+)\/(\d+)(?![\d/])/;
 
 /** Removes lines that repeat others. */
 export const LIKE_LINES: Shrinker = {
   name: 'likeLines',
   label: 'repeated lines',
   from: 'lossless',
-  shrink({ lines }, { level }) {
+  shrink({ lines }, { purpose, level }) {
+    const seesNumbers = level === 'strong' || (level === 'default' && purpose === 'command');
     const kept: string[] = [];
     let isCut = false;
     const keep = (start: number, end: number): void => {
@@ -46,7 +47,7 @@ export const LIKE_LINES: Shrinker = {
       let end = start + 1;
       while (end < lines.length && lines[end] === first) end += 1;
       let cut = EQUAL;
-      if (end - start < EQUAL.minLines && level !== 'lossless' && first.length >= MIN_LIKE_LENGTH) {
+      if (end - start < EQUAL.minLines && seesNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
         while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
@@ -72,12 +73,7 @@ export const LIKE_LINES: Shrinker = {
 };
 
 /** How to shorten a run of similar lines. Lines about failures are kept. */
-function cutOf(
-  lines: readonly string[],
-  start: number,
-  end: number,
-  level: 'default' | 'strong',
-): Cut {
+function cutOf(lines: readonly string[], start: number, end: number, level: ShrinkLevel): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
   return BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)
@@ -85,17 +81,20 @@ function cutOf(
     : NUMBERED[level];
 }
 
-/** Whether what is done never gets less. Otherwise the numbers are data. */
+/** Whether what is done never gets less, and begins at nothing or comes to its end. */
 function isProgress(lines: readonly string[], start: number, end: number): boolean {
   let before = 0;
+  let isComplete = false;
   for (let at = start; at < end; at += 1) {
-    const [, percent, count] = DONE.exec((lines[at] ?? '').slice(0, MAX_SCANNED)) ?? [];
+    const [, percent, count, of] = DONE.exec((lines[at] ?? '').slice(0, MAX_SCANNED)) ?? [];
     const done = Number(percent ?? count);
     // NaN where there is none.
     if (!(done >= before)) return false;
     before = done;
+    const whole = percent === undefined ? Number(of) : 99;
+    isComplete ||= done >= whole || (at === start && done <= 1);
   }
-  return true;
+  return isComplete;
 }
 
 /** Whether two lines are equal except for digits, spaces and bars. */

@@ -38,6 +38,7 @@ const WORDS = linesOf(
 describe('shrinkText', () => {
   const LOSSLESS: ShrinkSettings = { level: 'lossless' };
   const DEFAULT: ShrinkSettings = { level: 'default' };
+  const STRONG: ShrinkSettings = { level: 'strong' };
 
   it('takes escape codes, and the states of a line that a later one was written over', () => {
     const colored = linesOf(60, (at) => `\u001b[32mpassed\u001b[0m test of kind ${'x'.repeat(at)}`);
@@ -122,15 +123,28 @@ describe('shrinkText', () => {
     );
   });
 
-  it('leaves the first and the last of lines that differ in numbers, unless they tell of a failure', () => {
+  it('leaves the first and the last of lines that differ in numbers only at its strongest, and none that tell of a failure', () => {
     const rows = (word: string): string =>
       linesOf(90, (at) => `${word} ${at} took ${at * 7} units`);
-    const kept = left(rows('step'), COMMAND, DEFAULT).split('\n');
-    expect(kept).toHaveLength(12 + 1 + 6);
-    expect(kept[12]).toBe('[… 72 lines like it left out …]');
+    const kept = left(rows('step'), COMMAND, STRONG).split('\n');
+    expect(kept).toHaveLength(4 + 1 + 2);
+    expect(kept[4]).toBe('[… 84 lines like it left out …]');
     expect(kept.at(-1)).toBe('step 89 took 623 units');
-    expect(left(rows('error'), COMMAND, DEFAULT)).toBe(rows('error'));
-    expect(left(rows('step'), COMMAND, LOSSLESS)).toBe(rows('step'));
+    expect(left(rows('error'), COMMAND, STRONG)).toBe(rows('error'));
+    for (const call of [COMMAND, UNKNOWN]) {
+      expect(left(rows('step'), call, DEFAULT)).toBe(rows('step'));
+    }
+  });
+
+  it('takes percentages for progress only of a command, and only from its beginning or to its end', () => {
+    const shares = (from: number): string =>
+      `${WORDS}\n${linesOf(30, (at) => `share of ${2_000 + at}: ${from + at} %`)}`;
+    expect(left(shares(0), UNKNOWN, DEFAULT)).toBe(shares(0));
+    expect(left(shares(20), COMMAND, DEFAULT)).toBe(shares(20));
+    for (const from of [0, 71]) expect(left(shares(from), COMMAND, DEFAULT)).toContain('left out');
+    const counted = `${WORDS}\n${linesOf(30, (at) => `file ${at} is ${at + 11}/40`)}`;
+    expect(left(counted, COMMAND, DEFAULT)).toContain('left out');
+    expect(left(counted.replaceAll('/40', '/90'), COMMAND, DEFAULT)).toContain('is 25/90');
   });
 
   it('writes lists of like objects as tables that hold the same values', () => {
