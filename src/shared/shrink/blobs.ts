@@ -4,11 +4,11 @@
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** Shorter runs may be keys, hashes or names. */
+/** Shorter runs may be names, hashes or tokens that a later call has to pass on, such as that of the next page. */
 const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
-  default: 512,
-  strong: 256,
+  default: 2_048,
+  strong: 512,
 };
 const RUN_HEAD = 48;
 const RUN_TAIL = 16;
