@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
+import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
 import { gatewayWorld, sendTo } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
@@ -96,6 +97,22 @@ describe('a gateway', () => {
     expect(through).toEqual(direct);
     expect(through.rawTrailers).toEqual(['X-End', 'yes']);
     expect(world.received[0]!.rawHeaders).toContain('X-Own');
+  });
+
+  it.each([
+    ['', '/messages', '/v1/messages'],
+    ['', '/v1/messages', '/v1/messages'],
+    ['', '/api/event', '/api/event'],
+    ['/v1', '/messages', '/v1/messages'],
+    ['/v1', '/v1/messages', '/v1/messages'],
+    ['/own', '/messages', '/own/messages'],
+  ])('asks an Anthropic at %j for %s by %s', async (base, path, asked) => {
+    await start();
+    const upstreams = { anthropic: `${world.upstreamUrl}${base}` };
+    const other = await startGateway({ engine: 'inline', upstreams });
+    await sendTo(other.url, `/anthropic${path}?beta=true`, { body: '{}' });
+    await other.close();
+    expect(world.received.at(-1)!.url).toBe(`${asked}?beta=true`);
   });
 
   it('sends nothing but to its upstreams, and says so', async () => {

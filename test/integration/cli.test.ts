@@ -219,6 +219,8 @@ describe('ctxfold replay', () => {
     [[], /Usage/],
     [['replay'], /missing required argument/],
     [['play'], /unknown command/],
+    [['help', 'play'], /unknown command 'play'/],
+    [['--debug', 'help', 'analyse'], /Did you mean analyze/],
     [['replay', 'f', '--nope'], /unknown option/],
     [['replay', 'f', '--format', 'word'], /Allowed choices are claude-code/],
     [['replay', 'f', '--context-limit', '0'], /whole number/],

@@ -20,6 +20,8 @@ const GEMINI_PATH =
   /^\/(?:upload\/)?v1(?:beta|alpha|internal)\b|:(?:streamG|g)enerateContent$|:countTokens$/;
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
 const VERSION = /\/v1[a-z]*$/;
+/** As the AI SDK has it, and with it OpenCode: they take the version for a part of the base URL, which Anthropic's own SDK does not. */
+const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 
 /** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
 export function routeOf(
@@ -41,7 +43,7 @@ export function routeOf(
   return {
     upstreamName,
     upstream,
-    path: joinPaths(upstream.pathname, path),
+    path: joinPaths(upstream.pathname, path, upstreamName === 'anthropic'),
     api: method === 'POST' ? apiOfPath(plain) : undefined,
     model: /\/models\/([\w.-]+):/.exec(plain)?.[1],
   };
@@ -55,8 +57,9 @@ function upstreamOf(path: string, headers: IncomingHttpHeaders): string {
 }
 
 /** Joins paths of which one, both or none has the version. */
-function joinPaths(base: string, path: string): string {
+function joinPaths(base: string, path: string, isAnthropic: boolean): string {
   const root = base.replace(/\/+$/, '');
+  if (isAnthropic && root === '' && ANTHROPIC_PATH_WITHOUT_VERSION.test(path)) return `/v1${path}`;
   const version = VERSION.exec(root)?.[0];
   const isTwice = version !== undefined && path.startsWith(`${version}/`);
   return root + (isTwice ? path.slice(version.length) : path);

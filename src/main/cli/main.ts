@@ -59,10 +59,19 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
+/** Drops `help` in front of an unknown command: commander would show the general help instead of naming it. */
+function withoutVainHelp(args: readonly string[]): string[] {
+  const named = namedCommand(args);
+  const isVain = named !== undefined && COMMANDS.every(({ name }) => name !== named);
+  const at = isVain ? args.indexOf('help') : -1;
+  return args.filter((_, each) => each !== at);
+}
+
 async function main(): Promise<void> {
-  const program = await createProgram(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  const program = await createProgram(args);
   try {
-    await program.parseAsync();
+    await program.parseAsync(withoutVainHelp(args), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // --help and --version end here too, with exit code 0.
