@@ -142,12 +142,12 @@ function isTokens(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-/** Returns the usage report in a call's arguments, if there is one. */
+/** Returns the usage report in a call's arguments, if there is one. Its model is that of the previous call, not this one's. */
 export function usageReportOf(call: CompactCall): UsageReport | undefined {
-  const { modelName, reportedInputTokens: inputTokens } = call;
+  const { reportedInputTokens: inputTokens } = call;
   if (inputTokens === undefined) return undefined;
   const { reportedCacheReadTokens: cacheReadTokens, reportedCacheMissReason: reason } = call;
-  return { inputTokens, modelName, cacheReadTokens, cacheMissReason: reason };
+  return { inputTokens, cacheReadTokens, cacheMissReason: reason };
 }
 
 function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {

@@ -251,17 +251,15 @@ export class Conversation<Message> {
     return this.#sessionId === undefined ? null : FROM_START;
   }
 
-  /** Adds new entries to the session, and reports what the provider said about the previous request. */
+  /** Adds new entries to the session, names its model, and reports what the provider said about the previous request. */
   async #addToSession(
     entries: readonly PlacedEntry[],
     call: CompactCall,
     startsOver: boolean,
   ): Promise<Session> {
-    const { modelName } = call;
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);
-      if (modelName !== undefined) session.history.nameModel(modelName);
       this.#reportUsage(session, call);
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
@@ -269,7 +267,6 @@ export class Conversation<Message> {
       this.#session = session;
     } else {
       this.#reportUsage(session, call);
-      if (modelName !== undefined) session.history.nameModel(modelName);
       if (startsOver) await session.goOnWith(entries);
       else session.history.addAll(entries);
     }
@@ -343,11 +340,16 @@ export class Conversation<Message> {
     }
   }
 
+  /** Names the call's model after the report, which is about the previous request, and thus about the model named before. */
   #reportUsage(session: Session, call: CompactCall): void {
+    const { history } = session;
+    const { modelName = history.modelName } = call;
+    if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     const report = usageReportOf(call);
     const method = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
     if (report !== undefined) session[method](report);
     if (call.oddUsage) session.reportOddUsage(call.oddUsage);
+    if (modelName !== undefined) history.nameModel(modelName);
   }
 
   /** Whether the messages continue with the model's answer in the place of the last message of a known list. */

@@ -32,6 +32,27 @@ function listening(): {
   };
 }
 
+describe('reported usage', () => {
+  it('teaches of the model that was called, not of the one that is called next', async () => {
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      onError: 'throw',
+      overheadTokens: 0,
+      onSession: (made) => (session = made),
+    });
+    const messages = [{ role: 'user' as const, content: 'one word '.repeat(1_000) }];
+    await compact(messages, { modelName: 'first' });
+    const counted = session!.contextUsage().tokens;
+    await compact([...messages, { role: 'assistant' as const, content: 'Yes.' }, ASK], {
+      modelName: 'second',
+      reportedInputTokens: 2 * counted,
+    });
+    expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
+    session!.history.nameModel('first');
+    expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+});
+
 describe('onError', () => {
   it('sends the messages as they were given, and says so', async () => {
     const { warnings, logger } = listening();

@@ -326,7 +326,6 @@ describe('prepareStep', () => {
     expect(report).toHaveBeenCalledExactlyOnceWith({
       inputTokens: 4_000,
       cacheReadTokens: 3_000,
-      modelName: 'scripted',
     });
   });
 
