@@ -24,7 +24,13 @@ interface CommandInput {
 
 /** A model call before it is made. */
 interface ParamsInput {
-  readonly model: { readonly id: string; readonly limit: OpenCodeLimit };
+  readonly agent: string;
+  readonly sessionID: string;
+  readonly model: {
+    readonly id: string;
+    readonly providerID: string;
+    readonly limit: OpenCodeLimit;
+  };
 }
 
 /** The hooks of the plugin. */

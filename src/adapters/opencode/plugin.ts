@@ -44,7 +44,7 @@ class Plugin {
   #failure: string | undefined;
   /** By tool, the estimated tokens of its definition. */
   readonly #toolTokens = new Map<string, number>();
-  /** By model, the tokens of its window that OpenCode leaves to messages. */
+  /** By provider and model, the tokens of its window that OpenCode leaves to messages. */
   readonly #limits = new Map<string, number>();
   /** Sessions whose next message list is one that OpenCode summarizes. */
   readonly #summarizing = new Set<string>();
@@ -73,8 +73,10 @@ class Plugin {
           execute: (input, { sessionID }) => this.#recall(asRecord(input)?.['id'], sessionID),
         },
       },
-      'chat.params': async ({ model }) => {
-        this.#setLimit(model.id, model.limit);
+      'chat.params': async ({ agent, sessionID, model: { providerID, id, limit } }) => {
+        // OpenCode asks for the summary, also if it had no messages to pass.
+        if (agent === 'compaction') this.#summarizing.delete(sessionID);
+        this.#setLimit(modelKey(providerID, id), limit);
       },
       'tool.definition': async ({ toolID }, { description, ...schema }) => {
         this.#toolTokens.set(toolID, estimatePayloadTokens([description, tryPlainData(schema)]));
@@ -99,10 +101,11 @@ class Plugin {
       // Messages to summarize are a part of the conversation, which they do not continue.
       if (sessionId === undefined || this.#summarizing.delete(sessionId)) return;
       const { modelID: modelName, providerID } = modelOf(messages);
-      if (modelName !== undefined && !this.#limits.has(modelName)) {
+      const key = modelKey(providerID, modelName);
+      if (modelName !== undefined && !this.#limits.has(key)) {
         await this.#fetchLimit(providerID, modelName);
       }
-      const contextLimit = modelName === undefined ? undefined : this.#limits.get(modelName);
+      const contextLimit = this.#limits.get(key);
       const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
       const sent = await this.#hostFor().compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
@@ -128,12 +131,12 @@ class Plugin {
   }
 
   /** Uses the limit at which OpenCode compacts, so that ctxfold compacts before that. */
-  #setLimit(modelName: string, { context, input, output }: OpenCodeLimit): void {
+  #setLimit(key: string, { context, input, output }: OpenCodeLimit): void {
     const usable =
       typeof input === 'number'
         ? input - Math.min(RESERVED_TOKENS, output)
         : context - Math.min(MAX_OUTPUT_TOKENS, output);
-    if (usable > 0) this.#limits.set(modelName, usable);
+    if (usable > 0) this.#limits.set(key, usable);
   }
 
   async #fetchLimit(providerId: string | undefined, modelName: string): Promise<void> {
@@ -143,7 +146,7 @@ class Plugin {
     const { context, input, output } =
       asRecord(asRecord(asRecord(models)?.[modelName])?.['limit']) ?? {};
     if (typeof context !== 'number' || typeof output !== 'number') return;
-    this.#setLimit(modelName, {
+    this.#setLimit(modelKey(providerId, modelName), {
       context,
       output,
       input: typeof input === 'number' ? input : undefined,
@@ -186,10 +189,16 @@ function modelOf(messages: readonly OpenCodeMessage[]) {
   return { providerID: asText(providerID), modelID: asText(modelID) };
 }
 
-/** Returns the provider's usage for the previous step. */
+/** Providers may offer models of the same name with other limits. */
+function modelKey(providerId: string | undefined, modelName: string | undefined): string {
+  return `${providerId}/${modelName}`;
+}
+
+/** Returns the provider's usage for the previous step; `{}` after a summary, whose request was OpenCode's own. */
 function usageOf(messages: readonly OpenCodeMessage[]) {
-  const last = messages.findLast(({ info }) => info.role === 'assistant')?.info;
-  const { input, cache } = asRecord(asRecord(last)?.['tokens']) ?? {};
+  const last = asRecord(messages.findLast(({ info }) => info.role === 'assistant')?.info);
+  if (last?.['summary'] === true) return {};
+  const { input, cache } = asRecord(last?.['tokens']) ?? {};
   const { read, write } = asRecord(cache) ?? {};
   return reportedSum(input, read, write);
 }

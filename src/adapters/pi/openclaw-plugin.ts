@@ -7,7 +7,7 @@ import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
-import { fieldsOf, resultText, usageOf } from './agent-message.js';
+import { fieldsOf, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import {
   adviceForAbsent,
@@ -122,8 +122,8 @@ class Plugin {
       sent = await this.#host.compact(messages, {
         sessionId,
         modelName: model ?? ANY_MODEL,
+        // Without what the provider reported: that includes OpenClaw's prompt and the running turn, which are not known here.
         contextLimit: tokenBudget,
-        ...usageOf(messages),
       });
       estimatedTokens = this.#host.sentTokens(sessionId) - before;
     } catch (thrown) {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { plugin } from '../../../src/adapters/opencode/plugin.js';
 import type { OpenCodeHooks } from '../../../src/adapters/opencode/plugin-api.js';
 import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
-import { assistant, said, staleRead, tool, user } from './opencode-messages.js';
+import { assistant, message, said, staleRead, tool, user } from './opencode-messages.js';
 
 const PRUNING = { preset: 'specification', offload: 'inline', workspaceRoot: '/w' };
 
@@ -41,6 +41,18 @@ async function status(hooks: OpenCodeHooks): Promise<string> {
   return JSON.stringify(output.parts);
 }
 
+const LONG = [
+  user('Look.'),
+  ...[1, 2, 3].map((at) =>
+    assistant(said('So.'), tool(`c${at}`, 'look', {}, `what ${at} says. `.repeat(300))),
+  ),
+];
+
+/** An answer without a report of its own, as one that OpenCode keeps from before a summary. */
+function unreported(message: OpenCodeMessage): OpenCodeMessage {
+  return { ...message, info: { ...message.info, ...{ tokens: undefined } } };
+}
+
 describe('plugin', () => {
   it('takes what is stale out of the list that it is handed, and changes no message in it', async () => {
     const hooks = await start();
@@ -63,6 +75,33 @@ describe('plugin', () => {
     expect(await status(hooks)).toContain('2 calls sent');
   });
 
+  it('leaves one list to OpenCode for each of its summaries, also when that one is empty', async () => {
+    const hooks = await start();
+    await hooks['experimental.session.compacting']({ sessionID: 's' });
+    expect(await sent(hooks, [])).toEqual([]);
+    const model = { id: 'm', providerID: 'p', limit: { context: 100_000, output: 8_000 } };
+    await hooks['chat.params']({ agent: 'compaction', sessionID: 's', model });
+    expect((await sent(hooks, staleRead()))[1]!.parts).toHaveLength(3);
+  });
+
+  it('learns nothing of a model from the request for a summary', async () => {
+    const limit = { context: 20_000, output: 8_000 };
+    const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
+    await sent(hooks, [user('one word '.repeat(1_000))]);
+    const tokens = { input: 7_000, output: 5, cache: { read: 0, write: 0 } };
+    const summary = message('assistant', [said('So far.')], { summary: true, tokens });
+    const on = [...LONG.map(unreported), user('What did we do?'), summary, user('On.')];
+    expect(await sent(hooks, on)).toEqual(on);
+  });
+
+  it('tells models of one name from each other by their provider', async () => {
+    const limit = { context: 200_000, output: 8_000 };
+    const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
+    const other = { id: 'm', providerID: 'other', limit: { context: 12_000, output: 8_000 } };
+    await hooks['chat.params']({ agent: 'build', sessionID: 'another', model: other });
+    expect(await sent(hooks, LONG)).toEqual(LONG);
+  });
+
   it('never throws: the messages go as they are, and the status says why', async () => {
     const hooks = await start();
     const broken = [{ info: { sessionID: 's', role: 7 }, parts: [] } as unknown as OpenCodeMessage];
@@ -74,13 +113,6 @@ describe('plugin', () => {
     expect(await sent(wrong, staleRead())).toHaveLength(3);
     expect(await status(wrong)).toContain('contextLimit');
   });
-
-  const LONG = [
-    user('Look.'),
-    ...[1, 2, 3].map((at) =>
-      assistant(said('So.'), tool(`c${at}`, 'look', {}, `what ${at} says. `.repeat(300))),
-    ),
-  ];
 
   it("asks OpenCode for the window of its model, and leaves the answer's share of it", async () => {
     const limit = { context: 12_000, output: 8_000 };
@@ -94,8 +126,11 @@ describe('plugin', () => {
     const limit = { context: 200_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });
     expect(await sent(hooks, LONG)).toEqual(LONG);
-    const model = { id: 'm', limit: { context: 300_000, input: 4_000, output: 300 } };
-    await hooks['chat.params']({ model });
+    const model = {
+      ...{ id: 'm', providerID: 'p' },
+      limit: { context: 300_000, input: 4_000, output: 300 },
+    };
+    await hooks['chat.params']({ agent: 'build', sessionID: 's', model });
     const on = [...LONG, user('On.')];
     expect(JSON.stringify(await sent(hooks, on)).length).toBeLessThan(4_000 * 4);
   });

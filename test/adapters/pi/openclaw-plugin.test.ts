@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
 import { register } from '../../../src/adapters/pi/openclaw-plugin.js';
-import { staleRead, user } from './pi-messages.js';
+import { message, said, staleRead, user } from './pi-messages.js';
 
 const PRUNING = { preset: 'specification', offload: 'inline' };
 
@@ -58,6 +58,19 @@ describe('register', () => {
     expect(left.estimatedTokens).toBeLessThan(whole.estimatedTokens);
     expect(talk).toEqual(before);
     expect(status()).toContain('2 calls sent');
+  });
+
+  it("takes nothing from a report that counts OpenClaw's own prompt and the running turn", async () => {
+    const { assemble } = playedOpenClaw({ offload: 'inline' });
+    const turn = (usage: object = {}): readonly PiMessage[] => [
+      user('one word '.repeat(1_000)),
+      message('assistant', { content: [said('another word '.repeat(1_000))], ...usage }),
+    ];
+    const talk = [1, 2, 3, 4, 5].flatMap(() => turn());
+    await assemble(talk);
+    const usage = { input: 70_000, output: 5, cacheRead: 0, cacheWrite: 0 };
+    talk.push(...[6, 7, 8, 9, 10].flatMap(() => turn()));
+    expect((await assemble([...talk, ...turn({ usage })])).messages).toHaveLength(22);
   });
 
   it('gives a result back that it took out, of the session that asks', async () => {
