@@ -1,13 +1,15 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
-import { gatewayWorld, sendTo } from '../support/gateway-world.js';
+import { gatewayWorld, listening, sendTo } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';
 import { PLAYS_ALL } from '../support/scale.js';
 
@@ -113,6 +115,24 @@ describe('a gateway', () => {
     await sendTo(other.url, `/anthropic${path}?beta=true`, { body: '{}' });
     await other.close();
     expect(world.received.at(-1)!.url).toBe(`${asked}?beta=true`);
+  });
+
+  it('reaches an upstream through HTTPS_PROXY where Node can, unless it is exempt', async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer().on('connect', ({ url }, socket: Duplex) => {
+      asked.push(url);
+      socket.end('HTTP/1.1 403 No\r\n\r\n');
+    });
+    vi.stubEnv('HTTPS_PROXY', await listening(proxy));
+    vi.stubEnv('NO_PROXY', 'exempt.invalid');
+    const upstreams = { anthropic: 'https://a.invalid', openai: 'https://exempt.invalid' };
+    await start({ upstreams });
+    for (const path of ['/anthropic/v1/messages', '/openai/responses'])
+      expect((await world.send(path, { body: '{}' })).status).toBe(502);
+    const canProxy = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
+    expect(asked).toEqual(canProxy ? ['a.invalid:443'] : []);
+    vi.unstubAllEnvs();
+    await new Promise((resolve) => proxy.close(resolve));
   });
 
   it('sends nothing but to its upstreams, and says so', async () => {

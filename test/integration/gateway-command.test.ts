@@ -121,4 +121,11 @@ describe('ctxfold run', () => {
     expect(await once(child, 'exit')).toEqual([9, null]);
     expect((await spawnCommand(['run', '--', '/none/such'])).code).toBe(127);
   });
+
+  it('says that it uses no proxy where Node has none', async () => {
+    const given = ['run', '--', process.execPath, '-e', ''];
+    const { stderr } = await spawnCommand(given, { HTTPS_PROXY: 'http://127.0.0.1:1' });
+    const hasProxies = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
+    expect(stderr.includes('HTTPS_PROXY is not used')).toBe(!hasProxies);
+  });
 });

@@ -23,7 +23,9 @@ export interface ForwardEvents {
 /** Owns the connections to the upstreams. */
 export class Forwarder {
   readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
-  readonly #https = withShortIdleness(new HttpsAgent({ keepAlive: true }));
+  readonly #https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...VIA_PROXY }));
+  /** For upgrades, whose connections no other request can use. */
+  readonly #httpsOnce = new HttpsAgent(VIA_PROXY);
   readonly #idleTimeoutMs: number;
 
   constructor(idleTimeoutMs: number) {
@@ -87,7 +89,8 @@ export class Forwarder {
     const headers = endToEnd(request.rawHeaders, ['host', TOKEN_HEADER]);
     const { upgrade = 'websocket' } = request.headers;
     headers.push('Host', route.upstream.host, 'Connection', 'Upgrade', 'Upgrade', upgrade);
-    const outgoing = this.#request(route, { method: request.method, headers, agent: false });
+    const agent = route.upstream.protocol === 'https:' ? this.#httpsOnce : false;
+    const outgoing = this.#request(route, { method: request.method, headers, agent });
     outgoing.setTimeout(this.#idleTimeoutMs, () => outgoing.destroy());
     return outgoing;
   }
@@ -95,6 +98,7 @@ export class Forwarder {
   close(): void {
     this.#http.destroy();
     this.#https.destroy();
+    this.#httpsOnce.destroy();
   }
 
   #open(request: IncomingMessage, route: Route, length: number | undefined): ClientRequest {
@@ -128,6 +132,8 @@ export class Forwarder {
   }
 }
 
+/** Has an agent connect through `HTTPS_PROXY`, unless `NO_PROXY` exempts a host. Node's types do not have it yet. */
+const VIA_PROXY: object = { proxyEnv: process.env };
 const TIMEOUT = 'ETIMEDOUT';
 /** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;

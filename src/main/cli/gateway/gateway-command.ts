@@ -39,8 +39,9 @@ const RUN_EXAMPLES = `
 Examples:
   ctxfold run -- claude
   ctxfold run --mode compact -- gemini -p "fix the tests"
+  ctxfold run -- sh -c 'codex -c openai_base_url="$OPENAI_BASE_URL"'
 
-The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. ctxfold exits with the exit code of the command.`;
+The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. ctxfold exits with the exit code of the command.`;
 
 /** Adds the options that both commands have. */
 function addGatewayOptions(command: Command, port: number): Command {

@@ -34,6 +34,7 @@ export async function runGateway(options: GatewayOptions): Promise<number> {
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${url}/ctxfold`);
+  printIgnoredProxy();
   try {
     await waitForTermination();
     return EXIT.done;
@@ -50,6 +51,7 @@ export async function runBehindGateway(
   const upstreams = { ...upstreamsOf(process.env), ...options.upstreams };
   const gateway = await startGateway({ ...options, upstreams, page: gatewayPage });
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
+  printIgnoredProxy();
   try {
     const child = spawn(command, args, {
       stdio: 'inherit',
@@ -59,6 +61,16 @@ export async function runBehindGateway(
   } finally {
     await gateway.close();
   }
+}
+
+/** Says that upstreams are not reached through a proxy, where Node cannot do that. */
+function printIgnoredProxy(): void {
+  const { HTTPS_PROXY, https_proxy = HTTPS_PROXY } = process.env;
+  // The option came with what Node's agents need for it.
+  if (!https_proxy || process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return;
+  printMessage(
+    `HTTPS_PROXY is not used: Node ${process.versions.node} has no proxies, 24.5 and newer have.`,
+  );
 }
 
 /** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
