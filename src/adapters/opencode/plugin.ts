@@ -172,7 +172,8 @@ class Plugin {
     if (typeof id !== 'string') return NO_RECALL_ID;
     const messages = await this.#request('session', 'messages', { path: { id: sessionId } });
     const parts = asArray(messages).flatMap((message) => asArray(asRecord(message)?.['parts']));
-    const part = parts.map(asRecord).findLast((each) => each?.['callID'] === id);
+    // Of calls with one id, placeholders name the first by it.
+    const part = parts.map(asRecord).find((each) => each?.['callID'] === id);
     return part === undefined ? adviceForAbsent(id) : originalOf(part);
   }
 }

@@ -21,6 +21,8 @@ export interface PiContext {
   readonly sessionManager: {
     getSessionId(): string;
     getEntries(): readonly { readonly type: string }[];
+    /** Without entries of other branches. */
+    getBranch?(): readonly { readonly type: string }[];
   };
   readonly ui: {
     notify(message: string, type?: 'info'): void;

@@ -159,10 +159,10 @@ function shownStatus(saving: string | undefined): string | undefined {
   return saving === undefined ? undefined : `ctxfold ${saving}`;
 }
 
-/** Returns a result from the session file, which has it unedited. */
+/** Returns a result from the session file, which has it unedited. Of results with one id, placeholders name the first by it. */
 function originalOf(id: unknown, { sessionManager }: PiContext): string {
   if (typeof id !== 'string') return NO_RECALL_ID;
-  for (const entry of [...sessionManager.getEntries()].reverse()) {
+  for (const entry of sessionManager.getBranch?.() ?? sessionManager.getEntries()) {
     const { message } = entry as { readonly message?: unknown };
     const fields = asRecord(message);
     if (fields?.['role'] === 'toolResult' && fields['toolCallId'] === id) {

@@ -146,7 +146,8 @@ class Plugin {
   #original(id: unknown, sessionId = ''): string {
     if (typeof id !== 'string') return NO_RECALL_ID;
     const results = this.#given.get(sessionId) ?? [];
-    const found = results.findLast(
+    // Of results with one id, placeholders name the first by it.
+    const found = results.find(
       (message) => message.role === 'toolResult' && fieldsOf(message).toolCallId === id,
     );
     return found === undefined ? adviceForAbsent(id) : resultText(fieldsOf(found).content);

@@ -137,7 +137,9 @@ describe('plugin', () => {
 
   it("gives back a result as OpenCode's database has it", async () => {
     const cleared = tool('c1', 'read', {}, 'original', { time: { compacted: 1 } });
-    const hooks = await start(PRUNING, { messages: [assistant(cleared)] });
+    const hooks = await start(PRUNING, {
+      messages: [assistant(cleared), assistant(tool('c1', 'read', {}, 'another'))],
+    });
     const recall = (input: object): Promise<string> =>
       hooks.tool.recall.execute(input, { sessionID: 's' });
     expect(await recall({ id: 'c1' })).toBe('original');

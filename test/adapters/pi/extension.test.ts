@@ -156,11 +156,19 @@ describe('piExtension', () => {
     await other.emit('session_shutdown');
   });
 
-  it("gives back a result as pi's file has it, of the newest call of that id", async () => {
-    const { recall, entries } = playedPi();
-    for (const text of ['old', 'new'])
-      entries.push({ type: 'message', message: result('c1', text) });
-    expect(await recall('c1')).toBe('new');
+  it("gives back a result as pi's file has it, of the call that a placeholder names by the id", async () => {
+    const { recall, entries, sent } = playedPi({
+      ...PRUNING,
+      settings: { 'compression.density.recencyPruning': true },
+    });
+    const talk = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].flatMap((text) => [
+      assistant(call('c1', 'read_file', { absolute_path: `/w/${text}` })),
+      result('c1', `${text} text `.repeat(20), { toolName: 'read_file' }),
+    ]);
+    entries.push(...talk.map((message) => ({ type: 'message', message })));
+    const shown = JSON.stringify((await sent([user('Go.'), ...talk]))?.[2]);
+    expect(shown).toContain(String.raw`recall(\"c1\")`);
+    expect(await recall('c1')).toContain('first text');
     expect(await recall('c9')).toContain('No original is on record for "c9"');
     expect(await recall(undefined)).toContain('give the id');
   });

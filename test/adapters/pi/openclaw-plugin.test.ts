@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
 import { register } from '../../../src/adapters/pi/openclaw-plugin.js';
-import { message, said, staleRead, user } from './pi-messages.js';
+import { message, result, said, staleRead, user } from './pi-messages.js';
 
 const PRUNING = { preset: 'specification', offload: 'inline' };
 
@@ -76,6 +76,8 @@ describe('register', () => {
   it('gives a result back that it took out, of the session that asks', async () => {
     const { assemble, recall } = playedOpenClaw();
     await assemble(staleRead());
+    expect(await recall('c1')).toContain('a line of the file');
+    await assemble([...staleRead(), ...staleRead(), result('c1', 'Another.')]);
     expect(await recall('c1')).toContain('a line of the file');
     expect(await recall('c1', 'another')).toContain('No original is on record');
     expect(await recall(7)).toContain('Nothing was recalled');
