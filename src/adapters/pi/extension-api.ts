@@ -83,6 +83,7 @@ export interface PiExtensionApi {
     event: 'session_before_compact',
     handler: (event: PiBeforeCompactEvent, ctx: PiContext) => { cancel: true } | undefined,
   ): unknown;
+  on(event: 'session_start', handler: () => void): unknown;
   on(event: 'session_shutdown', handler: () => Promise<void>): unknown;
   registerTool(tool: PiTool): unknown;
   registerCommand(

@@ -74,7 +74,21 @@ class Extension {
       this.#host = undefined;
       await host?.close();
     });
-    pi.registerTool({
+    // Not while pi loads its extensions: it does not start if two of them have a tool of one name.
+    pi.on('session_start', () => {
+      if (pi.getAllTools?.().some(({ name }) => name === 'recall') !== true) this.#registerRecall();
+    });
+    pi.registerCommand('ctxfold', {
+      description: 'Show what ctxfold has saved in this session',
+      handler: async (_args, ctx) => {
+        const status = this.#host?.status(ctx.sessionManager.getSessionId());
+        ctx.ui.notify(status ?? 'ctxfold\nNo model was called yet.', 'info');
+      },
+    });
+  }
+
+  #registerRecall(): void {
+    this.#pi.registerTool({
       name: 'recall',
       label: 'Recall',
       description: RECALL_DESCRIPTION,
@@ -83,13 +97,6 @@ class Extension {
         content: [{ type: 'text', text: originalOf(id, ctx) }],
         details: undefined,
       }),
-    });
-    pi.registerCommand('ctxfold', {
-      description: 'Show what ctxfold has saved in this session',
-      handler: async (_args, ctx) => {
-        const status = this.#host?.status(ctx.sessionManager.getSessionId());
-        ctx.ui.notify(status ?? 'ctxfold\nNo model was called yet.', 'info');
-      },
     });
   }
 

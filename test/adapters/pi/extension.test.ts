@@ -17,7 +17,7 @@ const PRUNING: CompactorOptions = {
 type Handler = (event: unknown, ctx: PiContext) => unknown;
 
 /** A pi with one session, whose file holds what it is told to. */
-function playedPi(options: CompactorOptions = PRUNING) {
+function playedPi(options: CompactorOptions = PRUNING, tools: readonly { name: string }[] = []) {
   const handlers = new Map<string, Handler>();
   const notes: string[] = [];
   const statuses: (string | undefined)[] = [];
@@ -35,6 +35,8 @@ function playedPi(options: CompactorOptions = PRUNING) {
   };
   const pi = {
     on: (event: string, handler: Handler) => handlers.set(event, handler),
+    getAllTools: () => tools,
+    getActiveTools: () => [],
     registerTool: (given: PiTool) => (tool = given),
     registerCommand: (_name: string, given: typeof command) => (command = given),
   };
@@ -49,8 +51,11 @@ function playedPi(options: CompactorOptions = PRUNING) {
     emit,
     sent: async (messages: readonly PiMessage[]) =>
       ((await emit('context', { messages })) as { messages: PiMessage[] } | undefined)?.messages,
-    recall: async (id: unknown) =>
-      (await tool!.execute('r', { id }, undefined, undefined, ctx)).content[0]?.text,
+    recall: async (id: unknown) => {
+      await emit('session_start');
+      return (await tool!.execute('r', { id }, undefined, undefined, ctx)).content[0]?.text;
+    },
+    tool: () => tool,
     command: () => command!.handler('', ctx),
   };
 }
@@ -171,6 +176,16 @@ describe('piExtension', () => {
     expect(await recall('c1')).toContain('first text');
     expect(await recall('c9')).toContain('No original is on record for "c9"');
     expect(await recall(undefined)).toContain('give the id');
+  });
+
+  it('brings its tool along when a session starts, unless another extension has one of that name', async () => {
+    const alone = playedPi();
+    expect(alone.tool()).toBeUndefined();
+    await alone.emit('session_start');
+    expect(alone.tool()?.name).toBe('recall');
+    const second = playedPi(PRUNING, [{ name: 'recall' }]);
+    await second.emit('session_start');
+    expect(second.tool()).toBeUndefined();
   });
 
   it('says before any call that there was none, and after a shutdown begins anew', async () => {
