@@ -1,6 +1,7 @@
 // Shared by the plugins of hosts: a compactor with defaults for agents, with one conversation per session of the host, which
 // never throws. Knows no host, and no format of messages.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createCompactor } from '../main/compactor.js';
 import type { Compactor } from '../main/compactor.js';
 import type { CompactorOptions } from '../main/compactor-options.js';
@@ -27,15 +28,15 @@ const SETTINGS = { 'compression.density.placeholder': 'informative' } as const;
 export class HostCompactor<Message> {
   readonly #compactor: Compactor;
   readonly #compact: MessageCompactor<Message>;
-  /** By model, its context window as the host knows it, in tokens. */
-  readonly #limits = new Map<string, number>();
+  /** The context window of the running call: a host may give sessions that use one model different ones, and call at once. */
+  readonly #limit = new AsyncLocalStorage<number | undefined>();
   /** By session, why its last call was sent uncompacted. */
   readonly #failures = new Map<string, string>();
 
   /** @throws TypeError or RangeError for invalid options of the compactor. */
   constructor(format: MessageFormat<Message>, options: CompactorOptions = {}) {
     const settings = { ...SETTINGS, ...options.settings };
-    const contextLimit = (modelName: string): number | undefined => this.#limits.get(modelName);
+    const contextLimit = (): number | undefined => this.#limit.getStore();
     this.#compactor = createCompactor({ contextLimit, ...options, settings });
     this.#compact = createMessageCompactor(this.#compactor, format, {
       canRecall: true,
@@ -54,10 +55,9 @@ export class HostCompactor<Message> {
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const { sessionId, contextLimit, ...rest } = call;
     try {
-      if (call.modelName !== undefined && contextLimit !== undefined) {
-        this.#limits.set(call.modelName, contextLimit);
-      }
-      const compacted = await this.#compact(messages, { ...rest, conversationId: sessionId });
+      const compacted = await this.#limit.run(contextLimit, () =>
+        this.#compact(messages, { ...rest, conversationId: sessionId }),
+      );
       this.#failures.delete(sessionId);
       return isSameList(compacted, messages) ? messages : compacted;
     } catch (thrown) {

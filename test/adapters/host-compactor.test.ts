@@ -85,4 +85,16 @@ describe('HostCompactor', () => {
     const odd = { sessionId: 'odd', modelName: 'm', contextLimit: NaN };
     expect(await host.compact(long, odd)).toBe(long);
   });
+
+  it('goes by the window of each of two calls to one model at a time', async () => {
+    const host = open({ offload: 'inline', workspaceRoot: '/w' });
+    const long = Array.from({ length: 20 }, (_, at) =>
+      at % 2 === 0 ? user('one word '.repeat(200)) : assistant('another word '.repeat(200)),
+    );
+    const wide = { sessionId: 'wide', modelName: 'm', contextLimit: 100_000 };
+    const narrow = { sessionId: 'narrow', modelName: 'm', contextLimit: 4_000 };
+    const sent = await Promise.all([narrow, wide].map((each) => host.compact(long, each)));
+    expect(sent[0]!.length).toBeLessThan(20);
+    expect(sent[1]).toBe(long);
+  });
 });

@@ -112,7 +112,7 @@ class Plugin {
   ): Promise<{ messages: OpenClawOwn[]; estimatedTokens: number }> {
     this.#remember(sessionId, messages);
     let sent = messages;
-    let estimatedTokens: number | undefined;
+    let estimatedTokens = 0;
     try {
       this.#host ??= new HostCompactor(agentMessageFormat, {
         ...(workspaceRoot !== undefined && { workspaceRoot }),
@@ -132,7 +132,7 @@ class Plugin {
     }
     return {
       messages: [...sent] as OpenClawOwn[],
-      estimatedTokens: estimatedTokens || estimatePayloadTokens(sent),
+      estimatedTokens: estimatedTokens > 0 ? estimatedTokens : estimatePayloadTokens(sent),
     };
   }
 
