@@ -2,6 +2,7 @@
 // pi's session, and shows what it saves. No failure ends a turn.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
+import { asError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
@@ -53,6 +54,8 @@ class Extension {
   readonly #options: CompactorOptions;
   /** Created with the first call, when prompt and tools are known. */
   #host: HostCompactor<PiMessage> | undefined;
+  /** Why the compactor could not be created. */
+  #failure: string | undefined;
   #edited: EditedCall | undefined;
 
   constructor(pi: PiExtensionApi, options: CompactorOptions) {
@@ -82,7 +85,8 @@ class Extension {
       description: 'Show what ctxfold has saved in this session',
       handler: async (_args, ctx) => {
         const status = this.#host?.status(ctx.sessionManager.getSessionId());
-        ctx.ui.notify(status ?? 'ctxfold\nNo model was called yet.', 'info');
+        const nothing = this.#failure ?? 'No model was called yet.';
+        ctx.ui.notify(status ?? `ctxfold\n${nothing}`, 'info');
       },
     });
   }
@@ -104,6 +108,8 @@ class Extension {
     { messages }: PiContextEvent,
     ctx: PiContext,
   ): Promise<{ messages: PiOwn[] } | undefined> {
+    // Pi has shown it.
+    if (this.#failure !== undefined) return undefined;
     const host = this.#hostFor(ctx);
     const sessionId = ctx.sessionManager.getSessionId();
     const sent = await host.compact(messages, {
@@ -118,12 +124,17 @@ class Extension {
   }
 
   #hostFor(ctx: PiContext): HostCompactor<PiMessage> {
-    this.#host ??= new HostCompactor(agentMessageFormat, {
-      workspaceRoot: ctx.cwd,
-      overheadTokens: estimatePayloadTokens([ctx.getSystemPrompt?.(), this.#activeTools()]),
-      ...this.#options,
-    });
-    return this.#host;
+    try {
+      this.#host ??= new HostCompactor(agentMessageFormat, {
+        workspaceRoot: ctx.cwd,
+        overheadTokens: estimatePayloadTokens([ctx.getSystemPrompt?.(), this.#activeTools()]),
+        ...this.#options,
+      });
+      return this.#host;
+    } catch (thrown) {
+      this.#failure = asError(thrown).message;
+      throw thrown;
+    }
   }
 
   #activeTools(): readonly object[] {

@@ -188,6 +188,14 @@ describe('piExtension', () => {
     expect(second.tool()).toBeUndefined();
   });
 
+  it('throws for invalid options once, which pi shows, and the command says so from then on', async () => {
+    const { sent, command, notes } = playedPi({ contextLimit: -1 });
+    await expect(sent(staleRead())).rejects.toThrow('contextLimit');
+    expect(await sent(staleRead())).toBeUndefined();
+    await command();
+    expect(notes[0]).toContain('contextLimit');
+  });
+
   it('says before any call that there was none, and after a shutdown begins anew', async () => {
     const { command, notes, emit, sent } = playedPi();
     await command();
