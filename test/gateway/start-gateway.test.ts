@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
@@ -117,21 +117,19 @@ describe('a gateway', () => {
     expect(world.received.at(-1)!.url).toBe(`${asked}?beta=true`);
   });
 
-  it('reaches an upstream through HTTPS_PROXY where Node can, unless it is exempt', async () => {
+  it('reaches an upstream through a proxy where Node can, unless it is exempt', async () => {
     const asked: (string | undefined)[] = [];
     const proxy = createServer().on('connect', ({ url }, socket: Duplex) => {
       asked.push(url);
       socket.end('HTTP/1.1 403 No\r\n\r\n');
     });
-    vi.stubEnv('HTTPS_PROXY', await listening(proxy));
-    vi.stubEnv('NO_PROXY', 'exempt.invalid');
+    const proxyEnv = { HTTPS_PROXY: await listening(proxy), NO_PROXY: 'exempt.invalid' };
     const upstreams = { anthropic: 'https://a.invalid', openai: 'https://exempt.invalid' };
-    await start({ upstreams });
+    await start({ upstreams, proxyEnv });
     for (const path of ['/anthropic/v1/messages', '/openai/responses'])
       expect((await world.send(path, { body: '{}' })).status).toBe(502);
     const canProxy = process.allowedNodeEnvironmentFlags.has('--use-env-proxy');
     expect(asked).toEqual(canProxy ? ['a.invalid:443'] : []);
-    vi.unstubAllEnvs();
     await new Promise((resolve) => proxy.close(resolve));
   });
 

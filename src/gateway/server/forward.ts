@@ -7,6 +7,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TOKEN_HEADER } from './guard.js';
+import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
 
 /** Limit for the head of a request, and of an answer. */
@@ -20,16 +21,22 @@ export interface ForwardEvents {
   readonly onFailure?: (code: string) => void;
 }
 
+type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv'>;
+
 /** Owns the connections to the upstreams. */
 export class Forwarder {
   readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
-  readonly #https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...VIA_PROXY }));
+  readonly #https: HttpsAgent;
   /** For upgrades, whose connections no other request can use. */
-  readonly #httpsOnce = new HttpsAgent(VIA_PROXY);
+  readonly #httpsOnce: HttpsAgent;
   readonly #idleTimeoutMs: number;
 
-  constructor(idleTimeoutMs: number) {
+  constructor({ idleTimeoutMs, proxyEnv }: ForwarderOptions) {
     this.#idleTimeoutMs = idleTimeoutMs;
+    // Node's types do not have it yet.
+    const viaProxy: object = { proxyEnv };
+    this.#https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...viaProxy }));
+    this.#httpsOnce = new HttpsAgent(viaProxy);
   }
 
   /**
@@ -132,8 +139,6 @@ export class Forwarder {
   }
 }
 
-/** Has an agent connect through `HTTPS_PROXY`, unless `NO_PROXY` exempts a host. Node's types do not have it yet. */
-const VIA_PROXY: object = { proxyEnv: process.env };
 const TIMEOUT = 'ETIMEDOUT';
 /** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;

@@ -31,7 +31,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** Listens until it is closed. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
-  const forwarder = new Forwarder(options.idleTimeoutMs);
+  const forwarder = new Forwarder(options);
   const parts = { engine, forwarder, ledger, options };
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,

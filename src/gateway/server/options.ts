@@ -24,6 +24,11 @@ export interface GatewayOptions {
    * prefix `/<name>`. No other URL is ever used. @default the three providers' own
    */
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Variables that name a proxy to `https` upstreams, `HTTPS_PROXY` and `NO_PROXY`, as Node's agents take them; the command line passes
+   * its own. For Node 24.5 or newer; an older one connects directly. @default no proxy
+   */
+  readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
   readonly dry?: readonly string[] | undefined;
   /** Conversations that are kept; the least recently used one is evicted. @default 1_000 */
@@ -70,7 +75,13 @@ export type CompleteGatewayOptions = Pick<GatewayOptions, WithoutDefault> & {
 };
 
 type WithoutDefault =
-  'token' | 'contextLimit' | 'workspaceRoot' | 'removalLogDirectory' | 'store' | 'page';
+  | 'token'
+  | 'proxyEnv'
+  | 'contextLimit'
+  | 'workspaceRoot'
+  | 'removalLogDirectory'
+  | 'store'
+  | 'page';
 
 const UPSTREAMS: Readonly<Record<string, string>> = {
   anthropic: 'https://api.anthropic.com',
@@ -113,6 +124,7 @@ const SCHEMA = z.strictObject({
     )
     .default({})
     .transform((given) => ({ ...UPSTREAMS, ...given })),
+  proxyEnv: z.record(z.string(), z.string().optional()).optional(),
   dry: z.array(z.string().min(1)).default([]),
   maxConversations: z.number().int().min(1).max(100_000).default(1_000),
   maxBodyBytes: z

@@ -29,7 +29,11 @@ const NOT_RUNNABLE = 126;
 
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
-  const gateway = await startGateway({ ...options, page: gatewayPage });
+  const gateway = await startGateway({
+    ...options,
+    proxyEnv: proxyEnvOf(process.env),
+    page: gatewayPage,
+  });
   // Without the token: what a service prints is kept in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
@@ -49,7 +53,8 @@ export async function runBehindGateway(
   options: GatewayOptions,
 ): Promise<number> {
   const upstreams = { ...upstreamsOf(process.env), ...options.upstreams };
-  const gateway = await startGateway({ ...options, upstreams, page: gatewayPage });
+  const proxyEnv = proxyEnvOf(process.env);
+  const gateway = await startGateway({ ...options, upstreams, proxyEnv, page: gatewayPage });
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   try {
@@ -61,6 +66,11 @@ export async function runBehindGateway(
   } finally {
     await gateway.close();
   }
+}
+
+/** Returns the variables of a proxy to the upstreams. */
+function proxyEnvOf({ HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy }: Environment) {
+  return { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy };
 }
 
 /** Says that upstreams are not reached through a proxy, where Node cannot do that. */
