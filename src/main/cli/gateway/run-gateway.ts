@@ -109,8 +109,9 @@ async function exitCodeOf(child: ChildProcess, command: string): Promise<number>
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   // A terminal sends SIGINT to the child as well. Let the child decide; this process exits with it.
   const ignore = (): void => undefined;
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   for (const signal of SIGNALS)
-    process.on(signal, signal === 'SIGINT' && process.stdin.isTTY ? ignore : forward);
+    process.on(signal, signal === 'SIGINT' && hasTerminal ? ignore : forward);
   try {
     return await new Promise<number>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) => {

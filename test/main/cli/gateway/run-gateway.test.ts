@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { upstreamsOf, variablesOf } from '../../../../src/main/cli/gateway/run-gateway.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  runBehindGateway,
+  upstreamsOf,
+  variablesOf,
+} from '../../../../src/main/cli/gateway/run-gateway.js';
 
 describe('variablesOf', () => {
   it('leads to the gateway, with the name of an upstream in front of each path', () => {
@@ -35,5 +39,18 @@ describe('upstreamsOf', () => {
       'code-assist': 'https://cloudcode-pa.googleapis.com',
       openai: 'http://new/v1',
     });
+  });
+});
+
+describe('runBehindGateway', () => {
+  it('leaves Ctrl-C to the terminal, which tells the command itself, also where its input is a pipe', async () => {
+    const { isTTY } = process.stderr;
+    onTestFinished(() => void Object.assign(process.stderr, { isTTY }));
+    Object.assign(process.stderr, { isTTY: true });
+    const before = process.listenerCount('SIGINT');
+    const code = runBehindGateway([process.execPath, '-e', 'setTimeout(() => {}, 500)'], {});
+    await vi.waitFor(() => expect(process.listenerCount('SIGINT')).toBe(before + 1));
+    process.listeners('SIGINT').at(-1)!('SIGINT');
+    expect(await code).toBe(0);
   });
 });
