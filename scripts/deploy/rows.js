@@ -36,6 +36,16 @@ function nextRow(name, bundler) {
   };
 }
 
+/** The agent as a test, in the VM context of a test runner. */
+const AS_TEST = {
+  'agent.test.mjs': `import { playAgent } from './agent.mjs';
+test('plays', async () => {
+  const played = await playAgent();
+  process.stdout.write('\\nplayed ' + JSON.stringify(played) + '\\n');
+}, 60_000);`,
+  'jest.config.mjs': `export default { transform: {}, testMatch: ['**/*.test.mjs'] };`,
+};
+
 const NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;
 const PERMISSION = [
   NODE_22 ? '--permission' : '--experimental-permission',
@@ -179,6 +189,20 @@ export const ROWS = [
     build: [['ncc', 'build', 'run-agent.mjs', '-o', 'out', '-q']],
     from: 'out',
     run: ['node', 'index.mjs'],
+  },
+  {
+    name: 'vitest, --pool=vmThreads',
+    quick: true,
+    runs: 'workers',
+    files: AS_TEST,
+    run: ['vitest', 'run', '--globals', '--pool=vmThreads', '--disable-console-intercept'],
+  },
+  {
+    name: 'Jest',
+    tools: ['jest@30'],
+    runs: 'workers',
+    files: AS_TEST,
+    run: ['node', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js'],
   },
   nextRow('Next 16, Turbopack, standalone', 'turbopack'),
   nextRow('Next 16, webpack, standalone', 'webpack'),

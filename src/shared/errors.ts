@@ -1,6 +1,7 @@
 // The error hierarchy of the package, its closed set of codes, and errors as plain data for passing them between threads
 // (structured clone would drop class, name and code).
 
+import { types } from 'node:util';
 import { shownText } from './shown-text.js';
 
 /** All codes of errors of this package. */
@@ -161,17 +162,35 @@ export class ContextWindowExceededError extends CtxfoldError {
 /** A failure of the thread pool or of a task on it. */
 export class WorkerPoolError extends CtxfoldError {}
 
-/** Returns a thrown value as an error; never throws. */
+/** Returns a thrown value as an error with a message; never throws. */
 export function asError(thrown: unknown): Error {
-  return isError(thrown) ? thrown : new Error(describe(thrown));
+  if (!isError(thrown)) return new Error(describe(thrown));
+  if (textOf(thrown, 'message') !== undefined) return thrown;
+  return new Error('an error without a message was thrown', { cause: thrown });
 }
 
-/** Whether a value is an error; `false` for a proxy that throws or is revoked. */
-function isError(thrown: unknown): thrown is Error {
+/**
+ * Whether a value is an error, also one of another realm, as Node's are in a test runner's VM context; `false` for a proxy that
+ * throws or is revoked.
+ */
+export function isError(thrown: unknown): thrown is Error {
   try {
-    return thrown instanceof Error;
+    return thrown instanceof Error || types.isNativeError(thrown) || thrown instanceof DOMException;
   } catch {
     return false;
+  }
+}
+
+/** Returns a field of an error if it is a text: hosts assign bodies of responses to errors, with any `message`. */
+export function textOf(
+  error: Error,
+  field: 'name' | 'message' | 'stack' | 'code',
+): string | undefined {
+  try {
+    const value: unknown = (error as { readonly code?: unknown } & Error)[field];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -189,12 +208,13 @@ const MAX_CAUSES = 8;
 /** Converts any thrown value to plain data; never throws. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
   if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };
-  const code = (thrown as { code?: unknown }).code;
+  const code = textOf(thrown, 'code');
+  const stack = textOf(thrown, 'stack');
   return {
-    name: thrown.name,
-    message: thrown.message,
-    ...(typeof code === 'string' && { code }),
-    ...(thrown.stack !== undefined && { stack: thrown.stack }),
+    name: textOf(thrown, 'name') ?? 'Error',
+    message: textOf(thrown, 'message') ?? '',
+    ...(code !== undefined && { code }),
+    ...(stack !== undefined && { stack }),
     ...(thrown.cause !== undefined &&
       depth < MAX_CAUSES && { cause: toWireError(thrown.cause, depth + 1) }),
   };

@@ -97,6 +97,33 @@ describe('a summarizer', () => {
     });
   });
 
+  it.each([
+    ['an error with an object as its message', Object.assign(new Error(), { message: { a: 1 } })],
+    ['an error without a message', Object.assign(new Error(), { message: undefined })],
+    ['an error whose stack is no text', Object.assign(new Error(), { stack: {} })],
+    ['nothing', undefined],
+  ])('that throws %s fails the compression by a code', async (_, thrown: unknown) => {
+    const generate = (): Promise<never> => Promise.reject(thrown as Error);
+    const session = await dueSession({ summarizer: { contextLimit: 9_000, generate } });
+    await expect(session.performCompression('p')).rejects.toMatchObject({
+      code: 'SUMMARIZER_FAILED',
+    });
+  });
+
+  it('whose answer throws when it is read fails the compression by a code', async () => {
+    const answer = {
+      finishReason: 'stop',
+      get text(): string {
+        throw new Error('the response was blocked');
+      },
+    };
+    const generate = (): Promise<object> => Promise.resolve(answer);
+    const session = await dueSession({ summarizer: { contextLimit: 9_000, generate } });
+    await expect(session.performCompression('p')).rejects.toMatchObject({
+      code: 'SUMMARIZER_FAILED',
+    });
+  });
+
   it('that hangs is given up at its deadline', async () => {
     const generate = (): Promise<never> => new Promise(() => undefined);
     const session = await dueSession({

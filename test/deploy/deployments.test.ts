@@ -18,6 +18,7 @@ const ON_THREADS = sample(
     'rolldown',
     'Vite SSR',
     'Vite SSR, noExternal',
+    'vitest, --pool=vmThreads',
   ],
   3,
 );

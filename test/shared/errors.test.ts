@@ -1,13 +1,17 @@
 // The error hierarchy, and how errors survive the way between threads.
 
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 
 import * as errors from '../../src/shared/errors.js';
 import {
+  asError,
   CompressionExecutionError,
   CtxfoldError,
   ContextWindowExceededError,
   ERROR_CODES,
+  isError,
+  isWireError,
   PromptError,
   reviveError,
   SummarizerError,
@@ -16,6 +20,21 @@ import {
   UnknownStrategyError,
   WorkerPoolError,
 } from '../../src/shared/errors.js';
+
+/** Errors whose message is no text, such as those that got the fields of a response's body. */
+function unreadableErrors(): [name: string, thrown: Error][] {
+  const getter = new Error('x');
+  Object.defineProperty(getter, 'message', {
+    get: () => {
+      throw new Error('of the getter');
+    },
+  });
+  return [
+    ['an object as its message', Object.assign(new Error('x'), { message: { detail: 1 } })],
+    ['no message', Object.assign(new Error('x'), { message: undefined })],
+    ['a message that throws', getter],
+  ];
+}
 
 const ALL = [
   new CtxfoldError('stale', 'DENSITY_STALE'),
@@ -73,7 +92,26 @@ describe('ContextWindowExceededError', () => {
   });
 });
 
+describe('asError', () => {
+  it('returns an error of another realm, as Node throws them in a VM context', () => {
+    const error: unknown = runInNewContext('new TypeError("of another realm")');
+    expect(error).not.toBeInstanceOf(Error);
+    expect(asError(error)).toBe(error);
+    expect(isError(new DOMException('aborted', 'AbortError'))).toBe(true);
+  });
+
+  it.each(unreadableErrors())('makes one with a message of an error with %s', (_, thrown) => {
+    const error = asError(thrown);
+    expect(error.message).toBe('an error without a message was thrown');
+    expect(error.cause).toBe(thrown);
+  });
+});
+
 describe('toWireError', () => {
+  it.each(unreadableErrors())('gives plain data of an error with %s', (_, thrown) => {
+    expect(isWireError(toWireError(thrown))).toBe(true);
+  });
+
   it('gives plain data that structured clone keeps whole', () => {
     const cause = new RangeError('below');
     const wire = toWireError(new CtxfoldError('above', 'DENSITY_CONFLICT', { cause }));

@@ -2,6 +2,7 @@
 // synchronous: a promise counts as a wrong answer.
 
 import { types } from 'node:util';
+import { isError, textOf } from '../../shared/errors.js';
 import { kindOf } from '../../shared/misuse.js';
 
 /**
@@ -38,15 +39,15 @@ const MAX_MESSAGE_LENGTH = 300;
 /** Copies an error's name, message and stack. SDK errors carry whole requests, and histories do not belong in logs. */
 export function withoutContent(thrown: unknown): Error {
   const copy = new Error(messageOf(thrown));
-  if (!(thrown instanceof Error)) return copy;
-  copy.name = thrown.name;
+  if (!isError(thrown)) return copy;
+  copy.name = textOf(thrown, 'name') ?? 'Error';
   // The stack starts with the full message, which may be long.
-  copy.stack = `${thrown.name}: ${copy.message}${framesOf(thrown.stack)}`;
+  copy.stack = `${copy.name}: ${copy.message}${framesOf(textOf(thrown, 'stack'))}`;
   return copy;
 }
 
 function messageOf(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : typeof thrown;
+  const message = isError(thrown) ? (textOf(thrown, 'message') ?? '') : typeof thrown;
   const line = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.trim() === '' ? 'no message' : line.trim();
 }

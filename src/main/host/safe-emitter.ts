@@ -3,6 +3,7 @@
 /// <reference types="node" preserve="true" />
 
 import { EventEmitter } from 'node:events';
+import { types } from 'node:util';
 import type { Logger } from './logger.js';
 
 /** An `EventEmitter` that its listeners cannot break. */
@@ -24,7 +25,7 @@ export class SafeEmitter<
     for (const listener of this.rawListeners(name as never)) {
       try {
         const returned: unknown = Reflect.apply(listener, this, details);
-        if (returned instanceof Promise) returned.catch(report);
+        if (types.isPromise(returned)) returned.catch(report);
       } catch (error) {
         report(error);
       }

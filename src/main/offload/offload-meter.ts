@@ -1,7 +1,7 @@
 // What offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of failure.
 // Decides nothing.
 
-import { CtxfoldError } from '../../shared/errors.js';
+import { CtxfoldError, isError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
 import {
   failureCode,
@@ -159,7 +159,7 @@ const MAX_CAUSES = 8;
 
 function chainOf(error: Error): string {
   const texts: string[] = [];
-  for (let link: unknown = error; link instanceof Error && texts.length < MAX_CAUSES;) {
+  for (let link: unknown = error; isError(link) && texts.length < MAX_CAUSES;) {
     texts.push('code' in link ? `${link.message} ${String(link.code)}` : link.message);
     link = link.cause;
   }

@@ -1,6 +1,6 @@
 // Maps failures of worker threads to WorkerPoolError.
 
-import { WorkerPoolError } from '../../shared/errors.js';
+import { isError, textOf, WorkerPoolError } from '../../shared/errors.js';
 
 /**
  * Maps the failure of a task; the original is the `cause`. Recognizes the messages of Node 20 to 24; everything else is
@@ -22,7 +22,7 @@ export function toPoolError(thrown: unknown): WorkerPoolError {
       cause,
     );
   }
-  const message = thrown instanceof Error ? thrown.message : '';
+  const message = isError(thrown) ? (textOf(thrown, 'message') ?? '') : '';
   const detail = message === '' ? 'no reason was given' : message;
   return new WorkerPoolError(`A worker failed: ${detail}`, 'WORKER_FAILED', cause);
 }
@@ -68,11 +68,11 @@ export function unavailableError(reason: string, cause: unknown): WorkerPoolErro
 
 /** Structured clone refused the request, or overflowed the stack. */
 function isRefusal(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
+  if (!isError(thrown)) return false;
   if (thrown.name === 'DataCloneError') return true;
-  return thrown instanceof RangeError && /Maximum call stack size exceeded/.test(thrown.message);
+  return thrown.name === 'RangeError' && /Maximum call stack size exceeded/.test(thrown.message);
 }
 
-function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+function codeOf(thrown: unknown): string | undefined {
+  return isError(thrown) ? textOf(thrown, 'code') : undefined;
 }

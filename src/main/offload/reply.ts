@@ -1,6 +1,8 @@
 // Validates what a worker sent back. A faulty thread may answer anything, so no part of a reply is used before its shape was
-// checked; linear in edits, never in payloads.
+// checked; linear in edits, never in payloads. Not by `instanceof`: in a test runner's VM context, arrays that arrive are of
+// another realm.
 
+import { types } from 'node:util';
 import type { DensityBase } from '../../shared/density.js';
 import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
@@ -71,7 +73,7 @@ function findPlanOfBaseProblem(
   expected: DensityBase,
   { base, plan, texts = [] }: JsonRecord,
 ): string | undefined {
-  if (!isRecord(base) || !(plan instanceof Int32Array)) return 'no plan';
+  if (!isRecord(base) || !types.isInt32Array(plan)) return 'no plan';
   if (!isBase(base, expected)) return 'a plan for another base';
   const { length } = expected;
   if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return 'no texts';
@@ -95,14 +97,13 @@ function isPlan(plan: Int32Array, length: number, texts: number): boolean {
 }
 
 function findCountProblem(entries: number, { tokens }: JsonRecord): string | undefined {
-  if (!(tokens instanceof Int32Array) || tokens.length !== entries)
-    return 'not one count per entry';
+  if (!types.isInt32Array(tokens) || tokens.length !== entries) return 'not one count per entry';
   return tokens.every((count) => count >= 0) ? undefined : 'a negative count';
 }
 
 function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): string | undefined {
   const { blocks } = value;
-  if (!(blocks instanceof Int32Array) || blocks.length !== 2 * packed.blocks) {
+  if (!types.isInt32Array(blocks) || blocks.length !== 2 * packed.blocks) {
     return 'not two counts per block';
   }
   return findCountProblem(packed.entries, value);
@@ -110,7 +111,7 @@ function findPackedProblem({ packed }: CountPackedRequest, value: JsonRecord): s
 
 /** Whether a value consists of rows of `width` numbers that start with an entry index below `length`. */
 function isEditList(value: unknown, width: number, length: number): boolean {
-  if (!(value instanceof Int32Array) || value.length % width !== 0) return false;
+  if (!types.isInt32Array(value) || value.length % width !== 0) return false;
   for (let at = 0; at < value.length; at += width) {
     const entry = value[at] ?? -1;
     if (entry < 0 || entry >= length) return false;
@@ -145,7 +146,7 @@ export function readDeltaReply(
     0,
   );
   const { tokens, totalTokens, pass } = value;
-  if (!(tokens instanceof Int32Array) || tokens.length !== staged) {
+  if (!types.isInt32Array(tokens) || tokens.length !== staged) {
     throw invalidLineReply('not one count per entry');
   }
   if (countsTokens && tokens.some((count) => count < 0)) throw invalidLineReply('a negative count');

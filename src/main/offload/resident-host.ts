@@ -1,5 +1,7 @@
 // The lines of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
 
+// Not the global one: test environments of browsers remove it, or have another.
+import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';

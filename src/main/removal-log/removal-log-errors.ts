@@ -1,6 +1,6 @@
 // The errors of the removal log: which file, the system's error, what to do. They never contain recorded content.
 
-import { CtxfoldError } from '../../shared/errors.js';
+import { asError, CtxfoldError, isError, textOf } from '../../shared/errors.js';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full: free some space there.',
@@ -62,15 +62,14 @@ export function writerClosed(path: string, what: string): CtxfoldError {
 
 /** Returns the system's code of an error, such as `ENOSPC`. */
 export function systemCode(thrown: unknown): string | undefined {
-  const code = thrown instanceof Error ? (thrown as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : undefined;
+  return isError(thrown) ? textOf(thrown, 'code') : undefined;
 }
 
 /** Returns the code of a system error, whose message would repeat the path; the message of any other. */
 function reasonOf(cause: unknown): string {
-  const isOfSystem = cause instanceof Error && 'syscall' in cause;
+  const isOfSystem = isError(cause) && 'syscall' in cause;
   const code = isOfSystem ? systemCode(cause) : undefined;
-  return code ?? (cause instanceof Error ? cause.message : String(cause));
+  return code ?? asError(cause).message;
 }
 
 function adviceFor(cause: unknown): string {

@@ -6,6 +6,7 @@ import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import {
   CompressionExecutionError,
+  isError,
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
@@ -138,10 +139,10 @@ const REMINDER =
  */
 async function askForSnapshot(input: FoldInput, question: Question): Promise<ReadSummary> {
   const { strategyName, system, logger } = input;
-  const first = readSummary(await ask(input, question));
+  const first = await ask(input, question);
   if (!first.ok || first.isFramed || !system.includes('<state_snapshot>')) return first;
   const prompt = `${question.prompt}\n\n${REMINDER}`;
-  const again = readSummary(await ask(input, { ...question, prompt }));
+  const again = await ask(input, { ...question, prompt });
   if (again.ok && again.isFramed) return again;
   logger.warn('the model wrote its summary without a <state_snapshot>; it is taken as it is', {
     strategyName,
@@ -149,11 +150,11 @@ async function askForSnapshot(input: FoldInput, question: Question): Promise<Rea
   return again.ok ? again : first;
 }
 
-/** Calls the summarizer, which may be custom code: it gets a deadline, and its errors are wrapped. */
+/** Calls the summarizer and reads its answer. It may be custom code: it gets a deadline, and its errors are wrapped. */
 async function ask(
   { summarizer, system, signal, strategyName, version }: FoldInput,
   { prompt, nonce, maxOutputTokens }: Question,
-): Promise<SummarizerResponse> {
+): Promise<ReadSummary> {
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
   const timeoutError = (): Error =>
     new SummarizerError(
@@ -169,16 +170,19 @@ async function ask(
         signal: deadline,
         id: version && idOf([version, system, prompt.replaceAll(nonce, ''), maxOutputTokens]),
       });
-      if (typeof response === 'object' && response !== null) return response as SummarizerResponse;
-      throw new SummarizerError(
-        `The summarizer's generate returned ${typeof response}; expected an object.`,
-        'SUMMARIZER_FAILED',
-      );
+      if (typeof response !== 'object' || response === null) {
+        throw new SummarizerError(
+          `The summarizer's generate returned ${typeof response}; expected an object.`,
+          'SUMMARIZER_FAILED',
+        );
+      }
+      // Read here, where errors are wrapped: an SDK's response may have getters that throw.
+      return readSummary(response as SummarizerResponse);
     });
   } catch (thrown) {
     signal?.throwIfAborted();
     const error =
-      thrown instanceof SummarizerError
+      isError(thrown) && thrown instanceof SummarizerError
         ? thrown
         : new SummarizerError('The summarizer failed.', 'SUMMARIZER_FAILED', {
             cause: withoutContent(thrown),

@@ -18,8 +18,10 @@ const CLOSE = /<\/state_snapshot\s{0,8}>/gi;
  * Linear in its length.
  */
 export function readSummary(response: SummarizerResponse): ReadSummary {
-  const { finishReason, toolCalls = [] } = response;
-  if (finishReason === 'tool-calls' || toolCalls.length > 0) {
+  const { finishReason } = response;
+  // OpenAI-compatible servers say `null` for none.
+  const toolCalls: readonly unknown[] | null | undefined = response.toolCalls;
+  if (finishReason === 'tool-calls' || (toolCalls ?? []).length > 0) {
     return rejected('tool-call', 'the model asked for a tool in place of a summary');
   }
   if (finishReason === 'length') {

@@ -2,7 +2,7 @@
 // codes and names of tasks, steps and strategies, never content of a history. Publishing has no effect on the session.
 
 import { channel } from 'node:diagnostics_channel';
-import { CtxfoldError, ERROR_CODES } from '../../shared/errors.js';
+import { CtxfoldError, ERROR_CODES, isError, textOf } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { HistoryService } from '../history-service.js';
 import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
@@ -144,7 +144,7 @@ export const publishCacheMiss: Publish<CacheMissMessage> = publisherOf('ctxfold:
 export function innermostFailure(error: Error): Error {
   let innermost = error;
   for (let link: unknown = error, depth = 0; depth < MAX_CAUSES; depth += 1) {
-    if (!(link instanceof Error)) break;
+    if (!isError(link)) break;
     if (link instanceof CtxfoldError) innermost = link;
     link = link.cause;
   }
@@ -155,7 +155,7 @@ const MAX_CAUSES = 8;
 
 /** Returns the code that messages use for a failure. Codes of foreign errors are not passed on: they could say anything. */
 export function failureCode(thrown: unknown): FailureCode {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const code = isError(thrown) ? textOf(thrown, 'code') : undefined;
   return ERROR_CODES.find((known) => known === code) ?? 'UNKNOWN';
 }
 

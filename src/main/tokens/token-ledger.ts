@@ -1,6 +1,7 @@
 // The tokens of a history: each entry is counted once, and the sum is maintained. Counts arrive asynchronously; until then an
 // estimate is used, calibrated by earlier counts.
 
+import { types } from 'node:util';
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isArray } from '../../shared/misuse.js';
@@ -347,7 +348,7 @@ function asTokens(tokens: number): number {
 
 /** Validates and rounds the counts of a batch. @throws CtxfoldError `TOKEN_COUNT_FAILED` unless there is one for each entry. */
 function wholeCounts(counts: unknown, entries: number): readonly number[] {
-  const given = isArray(counts) || counts instanceof Int32Array ? Array.from(counts) : [];
+  const given = isArray(counts) || types.isInt32Array(counts) ? Array.from(counts) : [];
   if (given.length === entries && given.every(isTokenCount)) return given.map(Math.ceil);
   throw new CtxfoldError(
     `Expected ${entries} numbers of at least 0, one for each entry, got something else from the counter.`,

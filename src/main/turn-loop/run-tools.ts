@@ -2,6 +2,7 @@
 
 import { toolResponse } from '../../shared/content.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
+import { asError } from '../../shared/errors.js';
 import { abortable } from '../waiting/abortable.js';
 import type { ToolHandlers } from './chat-model.js';
 
@@ -48,6 +49,6 @@ function asPlainData(result: unknown): unknown {
 }
 
 function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const { message } = asError(error);
   return message === '' ? 'The tool failed without a message.' : message;
 }

@@ -66,6 +66,22 @@ describe('SafeEmitter', () => {
     expect(error).toHaveBeenCalledOnce();
   });
 
+  it('reports a rejection where Promise is replaced, as zone.js does', async () => {
+    const { teller, error } = openTeller();
+    // An async function returns a promise of the engine, whatever the global is.
+    const rejecting: () => unknown = async () => {
+      await nextImmediate();
+      throw new Error('later');
+    };
+    teller.on('told', rejecting);
+    vi.stubGlobal('Promise', class extends Promise<unknown> {});
+    teller.tell('it', 1);
+    vi.unstubAllGlobals();
+    await nextImmediate();
+    await nextImmediate();
+    expect(error).toHaveBeenCalledOnce();
+  });
+
   it('is not confused by listeners that come and go meanwhile', () => {
     const { teller } = openTeller();
     const late = vi.fn();

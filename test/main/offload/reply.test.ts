@@ -1,5 +1,6 @@
 // What is taken for a reply and what is not.
 
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { readReply } from '../../../src/main/offload/reply.js';
 import { DENSITY_RULES } from '../../../src/shared/density/rules/density-rules.js';
@@ -45,6 +46,13 @@ describe('readReply', () => {
       value: { tokens: Int32Array.of(5) },
       runMs: 1,
     });
+  });
+
+  test('takes arrays of another realm: what arrives in a VM context is of the main one', () => {
+    const array = (numbers: readonly number[]): Int32Array =>
+      runInNewContext(`Int32Array.of(${numbers.join()})`) as Int32Array;
+    expect(readReply(OPTIMIZE, planned(array(ROW))).value.plan).toHaveLength(ROW.length);
+    expect(readReply(COUNT, ok({ tokens: array([5]) })).value.tokens).toHaveLength(1);
   });
 
   test.each([

@@ -45,6 +45,11 @@ describe('readSummary', () => {
     expect(readSummary(answer(text))).toEqual({ ok: true, summary, isFramed: false });
   });
 
+  it('takes an answer whose tool calls are null, as servers put it', () => {
+    const toolCalls = null as unknown as [];
+    expect(readSummary(answer(FRAMED, { toolCalls }))).toMatchObject({ ok: true });
+  });
+
   it.each<[string, SummarizerResponse]>([
     ['empty', answer('')],
     ['empty', answer(' \n\t')],

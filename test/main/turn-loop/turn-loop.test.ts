@@ -115,8 +115,14 @@ describe('TurnLoop', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const loop = await loopOf(
-      scripted([call('1', 'bad'), call('2', 'odd'), call('3', 'nothing')], [say('ok')]),
+      scripted(
+        [call('1', 'bad'), call('2', 'odd'), call('3', 'nothing'), call('4', 'body')],
+        [say('ok')],
+      ),
       {
+        body: () => {
+          throw Object.assign(new Error(), { message: { detail: 'of a response' } });
+        },
         bad: () => {
           throw new Error('no such file');
         },
@@ -129,6 +135,7 @@ describe('TurnLoop', () => {
       { error: 'no such file' },
       { error: expect.stringContaining('circular') as string },
       { result: null },
+      { error: 'an error without a message was thrown' },
     ]);
   });
 

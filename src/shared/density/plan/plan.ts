@@ -1,10 +1,11 @@
 // The outcome of a density pass as rows of integers: which rule does what to which block. A few
 // numbers per edit, cheap to send across threads, independent of how the history is stored.
 
+import { types } from 'node:util';
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
 import { NO_EDITS } from '../../density.js';
-import { assertFunction, isInstance, refuse } from '../../misuse.js';
+import { assertFunction, refuse } from '../../misuse.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleName } from '../rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../rules/marks.js';
@@ -122,7 +123,7 @@ export function listRuleEdits(
   rows: Int32Array,
   blocksOf: (entry: number) => readonly ContentBlock[] | undefined,
 ): readonly RuleEdit[] {
-  if (!isInstance(rows, Int32Array)) refuse('rows', 'an Int32Array', rows);
+  if (!types.isInt32Array(rows)) refuse('rows', 'an Int32Array', rows);
   assertFunction('blocksOf', blocksOf);
   const edits: RuleEdit[] = [];
   for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
