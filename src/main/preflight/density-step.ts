@@ -101,6 +101,7 @@ export class DensityPruner {
     // The pass may not see what is added from here on; that leaves the history dirty.
     const seen = this.#parts.history.additions;
     const at = this.#trace.length;
+    const { next } = this.#points;
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
@@ -110,6 +111,8 @@ export class DensityPruner {
       return outcome;
     } catch (thrown) {
       isSettled = !isWriteFailure(thrown);
+      // Nothing has landed, so the batch is still due: an abort must not make it wait for the next point.
+      this.#points = new BatchPoints(next);
       throw thrown;
     } finally {
       // Not settled: an aborted pass, and one whose edits are held or could not be recorded. Any other failure counts as done.
