@@ -101,6 +101,18 @@ describe('sessions whose histories live on threads', () => {
     ]);
   }, 60_000);
 
+  it('wait for a thread when all open at once, and never run here instead', async () => {
+    const compactor = open({ threads: 1 });
+    await Promise.all(
+      histories(150, 20).map(async (history) => {
+        const session = await compactor.createSession({ history });
+        await session.ensureCompressionBeforeSend('turn');
+      }),
+    );
+    expect(compactor.stats()).toMatchObject({ fallbacks: 0, failures: 0 });
+    expect(residentsOf(compactor)).toBe(150);
+  });
+
   it('leave their thread when they are closed', async () => {
     const compactor = open({ threads: 1 });
     const sessions = await openSessions(compactor, histories(3, 30));

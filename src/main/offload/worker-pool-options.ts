@@ -9,7 +9,7 @@ import { MAX_TIMER_MS } from '../waiting/abortable.js';
 export interface WorkerPoolOptions {
   /** Worker threads. @default one less than the number of processors, at least 1, at most 2 */
   readonly threads?: number | undefined;
-  /** Maximum number of waiting tasks; further ones are refused. @default 64 */
+  /** Maximum number of waiting tasks; further ones are refused. A thousand sessions may open at once. @default 10_000 */
   readonly maxQueuedTasks?: number | undefined;
   /** Timeout of a task once a thread has it, in milliseconds. @default 5_000 */
   readonly taskTimeoutMs?: number | undefined;
@@ -36,7 +36,7 @@ const schema = z.strictObject({
     .min(1)
     .max(64)
     .default(() => Math.min(2, Math.max(1, availableParallelism() - 1))),
-  maxQueuedTasks: z.int().min(1).max(100_000).default(64),
+  maxQueuedTasks: z.int().min(1).max(100_000).default(10_000),
   taskTimeoutMs: milliseconds.default(5_000),
   closeTimeoutMs: milliseconds.default(1_000),
   maxHeapMb: z.int().min(8).max(65_536).default(512),
