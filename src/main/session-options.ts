@@ -6,11 +6,11 @@ import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import {
-  assertArray,
   assertBoolean,
   assertFunction,
   assertKnownOptions,
   assertString,
+  copyOfArray,
   readOptions,
 } from '../shared/misuse.js';
 import type { CompactorOptions } from './compactor-options.js';
@@ -25,8 +25,8 @@ import type { Todo } from './summarizer/todo.js';
 /** The options of a session. */
 export interface SessionOptions extends EditOptions {
   /**
-   * Entries to continue from; the session takes ownership. If the model's answers are among them, they count as already sent,
-   * by whichever process: see `edits`.
+   * Entries to continue from; the session takes ownership of them, and copies the array. If the model's answers are among
+   * them, they count as already sent, by whichever process: see `edits`.
    */
   readonly history?: readonly IContent[] | undefined;
   /**
@@ -67,7 +67,7 @@ type Check = (name: string, value: unknown) => void;
 
 /** Every option, with its check unless something else validates it. */
 const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, Check | null>> = {
-  history: assertArray,
+  history: null,
   state: null,
   sessionId: null,
   density: null,
@@ -105,11 +105,15 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
     const value = options[name as keyof SessionOptions];
     if (value !== undefined) check?.(name, value);
   }
-  if (options.density === undefined) return options;
+  const history =
+    options.history === undefined
+      ? undefined
+      : (copyOfArray('history', options.history) as IContent[]);
+  if (options.density === undefined) return { ...options, history };
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
-  return { ...options, density: omitUndefined(density) };
+  return { ...options, history, density: omitUndefined(density) };
 }
 
 /**

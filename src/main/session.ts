@@ -4,7 +4,7 @@ import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
 import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
-import { assertString, isInstance, isObject, assertTokens } from '../shared/misuse.js';
+import { assertString, copyOfArray, isInstance, isObject, assertTokens } from '../shared/misuse.js';
 import { HistoryService } from './history-service.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
@@ -185,9 +185,10 @@ export class Session extends SafeEmitter<SessionEvents> {
    *
    * @throws as `history.addAll` does; the history is unchanged then.
    */
-  goOnWith(entries: readonly IContent[]): Promise<void> {
+  async goOnWith(entries: readonly IContent[]): Promise<void> {
+    const given = copyOfArray('the entries', entries) as IContent[];
     return this.#next(async () => {
-      const about = { state: this.snapshot(), given: entries, ...this.#startOptions };
+      const about = { state: this.snapshot(), given, ...this.#startOptions };
       const report = await startOver(this.history, about, this.#adopt);
       if (report !== undefined) this.reportState(report);
     });

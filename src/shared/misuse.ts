@@ -80,7 +80,7 @@ export function assertBoolean(name: string, value: unknown): void {
 }
 
 /** @throws TypeError if the value is not an array. */
-export function assertArray(name: string, value: unknown): void {
+export function assertArray(name: string, value: unknown): asserts value is readonly unknown[] {
   if (isArray(value)) return;
   throw new TypeError(`Expected ${name} to be an array, got ${kindOf(value)}.`);
 }
@@ -118,6 +118,23 @@ export function elementAt(name: string, values: readonly unknown[], at: number):
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; element ${at} threw.`, { cause });
   }
+}
+
+/**
+ * Copies an array that its owner may change while it is read, up to the first element that is `undefined`; whoever validates
+ * elements refuses that one.
+ *
+ * @throws TypeError if it is not an array, or an element is a getter that throws.
+ */
+export function copyOfArray(name: string, values: unknown): unknown[] {
+  assertArray(name, values);
+  const copy: unknown[] = [];
+  for (let at = 0; at < values.length; at += 1) {
+    const value = elementAt(name, values, at);
+    copy.push(value);
+    if (value === undefined) break;
+  }
+  return copy;
 }
 
 /** @throws TypeError if the value is not a number. */

@@ -173,6 +173,25 @@ describe('Compactor', () => {
     expect(other.history.length).toBe(0);
   });
 
+  it('takes the history that it was given, whatever becomes of the array meanwhile', async () => {
+    const compactor = createCompactor({ offload: 'inline' });
+    const entries = Array.from({ length: 500 }, (_, at) => humanText(`${at}`));
+    let history: IContent[] = [];
+    for (const change of [() => history.push(humanText('late')), () => (history.length = 0)]) {
+      history = [...entries];
+      const opening = compactor.createSession({ history });
+      change();
+      const session = await opening;
+      expect(session.history.getAll()).toEqual(entries);
+      history = [...entries];
+      const goingOn = session.goOnWith(history);
+      change();
+      await goingOn;
+      expect(session.history.getAll()).toEqual(entries);
+    }
+    await compactor.close();
+  });
+
   it('names a bad entry by its position in the whole history', async () => {
     await using compactor = createCompactor(INLINE);
     const history: IContent[] = Array.from({ length: 700 }, () => humanText('x'));
