@@ -277,7 +277,13 @@ class ThreadedCompactor implements Compactor {
       },
       logger,
     });
-    await addInTurns(history, restored, taken);
+    try {
+      await addInTurns(history, restored, taken);
+    } catch (error) {
+      // Closes the removal log, which nobody else could write otherwise.
+      await session.close();
+      throw error;
+    }
     if (report !== undefined) setImmediate(() => session.reportState(report));
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
     this.#sessions.set(session, { sessionId: basics.sessionId, removalLog, directory });

@@ -371,6 +371,19 @@ describe('Session with a removal log', () => {
       await (await open({ removalLogPath })).close();
     });
 
+    it('releases the file of a session that could not be opened', async () => {
+      const compactor = createCompactor({ offload: 'inline' });
+      onTestFinished(() => compactor.close());
+      const removalLogPath = await temporaryPath();
+      const history = [humanText('done')];
+      const former = await compactor.createSession({ history });
+      const state = former.snapshot();
+      const broken = [...history, humanText(5 as unknown as string)];
+      const opening = compactor.createSession({ history: broken, state, removalLogPath });
+      await expect(opening).rejects.toThrow(TypeError);
+      await (await RemovalLog.open(removalLogPath)).close();
+    });
+
     it('waits for the window that is open', async () => {
       const removalLogPath = await temporaryPath();
       const opened = deferred<undefined>();
