@@ -115,8 +115,8 @@ export interface Compactor extends AsyncDisposable {
   /** Totals over all sessions, open and closed, and the state of the threads. */
   stats(): CompactorStats;
   /**
-   * Closes all sessions and stops the worker threads. Final and idempotent; resolves within about a second, or five if a disk
-   * hangs.
+   * Closes all sessions and stops the worker threads. Final and idempotent; resolves within about a second, or five if a
+   * preflight waits for a model or a disk. Abort such a preflight to end it at once.
    */
   close(): Promise<void>;
 }

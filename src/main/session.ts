@@ -281,7 +281,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Closes the session's removal log once the running preflight has ended, or after five seconds. From the call on nothing is
-   * added or compressed; the contents stay readable. Final and idempotent.
+   * added, and no preflight begins; the contents stay readable. Final and idempotent.
    */
   close(): Promise<void> {
     this.history.close();

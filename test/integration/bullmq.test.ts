@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -239,6 +240,39 @@ describe.skipIf(!isThere)(
         answer: `summary-${'b'.repeat(64)}-answer`,
       });
       expect(model.requests).toHaveLength(1);
+    });
+
+    it('takes the answer of an SDK, whose text is a getter', async () => {
+      class Result {
+        get text(): string {
+          return 'by a getter';
+        }
+        get finishReason(): 'stop' {
+          return 'stop';
+        }
+      }
+      const { store } = open({ contextLimit: 1, generate: () => Promise.resolve(new Result()) });
+      const asked = queuedSummarizer(NEVER, { queue, store }).generate(REQUEST);
+      expect((await asked).text).toBe('by a getter');
+    });
+
+    it('asks itself when the request is no longer in the store', async () => {
+      open(NEVER);
+      const forgetful = memoryStore();
+      const here = queuedSummarizer(scriptedSummarizer('here'), { queue, store: forgetful });
+      expect((await here.generate(REQUEST)).text).toBe('here');
+    });
+
+    it('asks no model for a worker that was told to end', async () => {
+      const model = scriptedSummarizer('never');
+      const { store } = open();
+      const work = summaryProcessor(model, { store });
+      const text = JSON.stringify({ prompt: 'go on' });
+      const hash = createHash('sha256').update(text).digest('hex');
+      await store.put!('key', hash, text);
+      const job = { data: { key: 'key', hash } };
+      await expect(work(job, '', AbortSignal.abort())).rejects.toThrow('told to end');
+      expect(model.requests).toHaveLength(0);
     });
 
     it('has a command work off the queue, and ends it in order', async () => {

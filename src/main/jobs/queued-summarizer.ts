@@ -24,6 +24,7 @@ import {
   CANCELLED,
   cancellationKey,
   hashOf,
+  LOST,
 } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
@@ -172,8 +173,8 @@ class QueuedRequest {
     if (state === 'failed') {
       const reason = job?.failedReason ?? 'no reason is known';
       // By another process that shared it, or for an earlier request of this session, such as one that the user stopped.
-      if (reason === CANCELLED) {
-        throw new SummarizerError(`The job ${this.#id} was cancelled.`, 'SUMMARIZER_UNREACHABLE');
+      if (reason === CANCELLED || reason === LOST) {
+        throw new SummarizerError(`No worker did ${this.#id}: ${reason}`, 'SUMMARIZER_UNREACHABLE');
       }
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }

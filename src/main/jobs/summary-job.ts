@@ -19,6 +19,9 @@ export const CANCELLATION = 'called off';
 /** Why a cancelled job failed. */
 export const CANCELLED = 'The session has moved on, or was closed.';
 
+/** Why a job failed whose request is no longer in the store. */
+export const LOST = 'What the job asks is not in the store.';
+
 export function answerKey(id: string): string {
   return `${id}-answer`;
 }

@@ -14,6 +14,7 @@ import {
   CANCELLED,
   cancellationKey,
   hashOf,
+  LOST,
 } from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 
@@ -71,7 +72,7 @@ async function process(
     const text = (await store.get(key, hash)) ?? '';
     const request = tryParseJson(text);
     if (hashOf(text) !== hash || !isRecord(request)) {
-      throw new Error('What the job asks is not in the store.');
+      throw new Error(LOST);
     }
     const made = await ask(summarizer, store, { key, request, signal });
     await store.put(answer, 'answer', JSON.stringify(made));
@@ -97,6 +98,7 @@ async function ask(
     // Another worker will retry.
     controller.abort(new Error('The worker was told to end.'));
   };
+  if (signal?.aborted === true) end();
   signal?.addEventListener('abort', end);
   const look = setInterval(() => {
     store.get(cancellationKey(key), CANCELLATION).then(
@@ -111,9 +113,12 @@ async function ask(
   const late = (): Error =>
     new SummarizerError(`The model gave no answer within ${timeoutMs} ms.`, 'SUMMARIZER_TIMEOUT');
   try {
-    return await withDeadline(timeoutMs, controller.signal, late, async (deadline) =>
-      summarizer.generate({ ...(request as SummarizerRequest), signal: deadline }),
-    );
+    return await withDeadline(timeoutMs, controller.signal, late, async (deadline) => {
+      const asked = { ...(request as SummarizerRequest), signal: deadline };
+      const { text, finishReason, usage, toolCalls } = await summarizer.generate(asked);
+      // By field: the results of SDKs have them as getters, which JSON leaves out.
+      return { text, finishReason, usage, toolCalls };
+    });
   } catch (thrown) {
     controller.signal.throwIfAborted();
     // The error is shown to whoever inspects the queue.
