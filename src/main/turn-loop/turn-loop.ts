@@ -3,6 +3,8 @@
 
 import { humanText, toolContent, withResult } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import { asError } from '../../shared/errors.js';
+import { assertIngestible } from '../../shared/ingestion.js';
 import {
   asObject,
   assertFunction,
@@ -183,6 +185,8 @@ export class TurnLoop {
       }
       // Started before the first yield: a reader that stops here must not leave calls open.
       const answering = this.#answer(response, signal);
+      // Awaited only when the reader goes on. Until then, a session that was closed must not end the process.
+      answering.catch(() => undefined);
       yield* this.#reportCalls(said, answering);
       signal?.throwIfAborted();
     }
@@ -226,7 +230,7 @@ export class TurnLoop {
       }
     } finally {
       // Not awaited: a model that ignores the signal would block here.
-      if (!isDone) void chunks.return?.().catch(() => undefined);
+      if (!isDone) void endIteration(chunks);
     }
   }
 
@@ -237,24 +241,44 @@ export class TurnLoop {
     return this.#addResponses(responses, model.name);
   }
 
-  /** If the history cannot hold a result, the calls are answered with the reason. */
+  /** A call whose result the history cannot hold is answered with the reason; so are all if it cannot hold them together. */
   #addResponses(responses: readonly ToolResponseBlock[], modelName: string | undefined): IContent {
-    const { history } = this.session;
+    const add = (taken: readonly ToolResponseBlock[]): IContent => {
+      const content = toolContent(taken, { timestamp: Date.now() });
+      this.session.history.add(content, modelName);
+      return content;
+    };
     try {
-      const content = toolContent(responses, { timestamp: Date.now() });
-      history.add(content, modelName);
-      return content;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const content = toolContent(
-        responses.map((response) => ({
-          ...withResult(response, null),
-          error: response.error ?? `The results were not taken: ${reason}`,
-        })),
-      );
-      history.add(content, modelName);
-      return content;
+      return add(responses);
+    } catch (thrown) {
+      const alone = responses.map((response) => refusalOf(response) ?? response);
+      const isOneRefused = alone.some((response, at) => response !== responses[at]);
+      return add(isOneRefused ? alone : responses.map((response) => refused(response, thrown)));
     }
+  }
+}
+
+/** Returns what stands for a response that no history can hold, or `undefined`. */
+function refusalOf(response: ToolResponseBlock): ToolResponseBlock | undefined {
+  try {
+    assertIngestible(toolContent([response]), 0);
+    return undefined;
+  } catch (thrown) {
+    return refused(response, thrown);
+  }
+}
+
+function refused(response: ToolResponseBlock, thrown: unknown): ToolResponseBlock {
+  const error = response.error ?? `The result was not taken: ${asError(thrown).message}`;
+  return { ...withResult(response, null), error };
+}
+
+/** Ends an iteration early. Never rejects: it may be of any code. */
+async function endIteration(chunks: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await chunks.return?.();
+  } catch {
+    // Whoever ends it early does not need what it would have said.
   }
 }
 

@@ -149,6 +149,53 @@ describe('TurnLoop', () => {
     ]);
   });
 
+  it('keeps the other results when the history cannot hold one of them', async () => {
+    const loop = await loopOf(scripted([call('1', 'huge'), call('2', 'small')], [say('ok')]), {
+      huge: () => 'x'.repeat(9 * 1024 * 1024),
+      small: () => 'kept',
+    });
+    await loop.sendMessage('go');
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([
+      { callId: '1', result: null, error: expect.stringContaining('at most') as string },
+      { callId: '2', result: 'kept' },
+    ]);
+  });
+
+  it('answers every call when the history cannot hold the results together', async () => {
+    const loop = await loopOf(scripted([call('1', 'big'), call('2', 'big')], [say('ok')]), {
+      big: () => 'x'.repeat(5 * 1024 * 1024),
+    });
+    await loop.sendMessage('go');
+    const error = expect.stringContaining('at most') as string;
+    expect(loop.session.history.getAll()[2]?.blocks).toMatchObject([{ error }, { error }]);
+  });
+
+  it('ends with CLOSED when the session is closed while a tool runs and the reader pauses', async () => {
+    const loop = await loopOf(scripted([call('1', 'read')]), {
+      read: () => new Promise((resolve) => setTimeout(resolve, 1)),
+    });
+    const play = async (): Promise<void> => {
+      for await (const { type } of loop.sendMessageStream('go')) {
+        if (type !== 'response') continue;
+        await loop.session.close();
+        // A rejection that nobody has handled by now would end the process.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    await expect(play()).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+
+  it('gives up a stream whose return throws', async () => {
+    const chunks = {
+      next: () => Promise.reject(new Error('the connection broke')),
+      return: (): never => {
+        throw new Error('of return');
+      },
+    };
+    const model: ChatModel = { stream: () => ({ [Symbol.asyncIterator]: () => chunks }) };
+    await expect((await loopOf(model, {})).sendMessage('go')).rejects.toThrow('connection broke');
+  });
+
   it('prunes a stale read before the model is called again', async () => {
     const model = scripted(
       [call('r1')],
