@@ -41,9 +41,9 @@ export class ResponseBuilder {
     }
   }
 
-  /** The response as an entry; `undefined` if it is empty. */
+  /** The response as an entry; `undefined` if it is empty. Providers refuse one with nothing but reasoning in a history. */
   build(modelName: string | undefined): IContent | undefined {
-    if (this.#blocks.length === 0) return undefined;
+    if (this.#blocks.every(({ type }) => type === 'thinking')) return undefined;
     return {
       speaker: 'ai',
       blocks: this.#blocks,

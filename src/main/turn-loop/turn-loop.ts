@@ -17,7 +17,7 @@ import {
 } from '../../shared/misuse.js';
 import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
-import { abortable } from '../waiting/abortable.js';
+import { abortable, limitSignal } from '../waiting/abortable.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
@@ -56,7 +56,7 @@ export type TurnEvent =
   | { readonly type: 'tool-responses'; readonly content: IContent }
   | { readonly type: 'end'; readonly reason: TurnEnd };
 
-/** Why a turn ended: the model called no tool, said nothing, or may not be called again. */
+/** Why a turn ended: the model called no tool, said nothing (or only thought), or may not be called again. */
 export type TurnEnd = 'answered' | 'empty' | 'max-model-calls';
 
 /** The outcome of a message. */
@@ -216,14 +216,15 @@ export class TurnLoop {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<ChatChunk, void, undefined> {
     const { model, modelTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = signalWithDeadline(signal, modelTimeoutMs);
+    const limited = limitSignal(modelTimeoutMs, signal, timeoutOf('model', modelTimeoutMs));
     const contents = this.session.history.getCurated();
-    const stream = model.stream({ contents, promptId, signal: limited });
-    const chunks = stream[Symbol.asyncIterator]();
+    let chunks: AsyncIterator<ChatChunk> | undefined;
     let isDone = false;
     try {
+      const stream = model.stream({ contents, promptId, signal: limited.signal });
+      chunks = stream[Symbol.asyncIterator]();
       for (;;) {
-        const next = await abortable(chunks.next(), limited);
+        const next = await abortable(chunks.next(), limited.signal);
         isDone = next.done === true;
         if (next.done === true) return;
         yield next.value;
@@ -231,14 +232,19 @@ export class TurnLoop {
     } finally {
       // Not awaited: a model that ignores the signal would block here.
       if (!isDone) void endIteration(chunks);
+      limited.stop();
     }
   }
 
   async #answer(response: ResponseBuilder, signal: AbortSignal | undefined): Promise<IContent> {
     const { model, tools = {}, toolTimeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const limited = signalWithDeadline(signal, toolTimeoutMs);
-    const responses = await runTools(response.calls, tools, limited);
-    return this.#addResponses(responses, model.name);
+    const limited = limitSignal(toolTimeoutMs, signal, timeoutOf('tools', toolTimeoutMs));
+    try {
+      const responses = await runTools(response.calls, tools, limited.signal);
+      return this.#addResponses(responses, model.name);
+    } finally {
+      limited.stop();
+    }
   }
 
   /** A call whose result the history cannot hold is answered with the reason; so are all if it cannot hold them together. */
@@ -274,15 +280,15 @@ function refused(response: ToolResponseBlock, thrown: unknown): ToolResponseBloc
 }
 
 /** Ends an iteration early. Never rejects: it may be of any code. */
-async function endIteration(chunks: AsyncIterator<unknown>): Promise<void> {
+async function endIteration(chunks: AsyncIterator<unknown> | undefined): Promise<void> {
   try {
-    await chunks.return?.();
+    await chunks?.return?.();
   } catch {
     // Whoever ends it early does not need what it would have said.
   }
 }
 
-function signalWithDeadline(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
-  const deadline = AbortSignal.timeout(timeoutMs);
-  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+function timeoutOf(what: string, timeoutMs: number): () => Error {
+  const message = `The ${what} gave no answer within ${timeoutMs} ms.`;
+  return () => new DOMException(message, 'TimeoutError');
 }

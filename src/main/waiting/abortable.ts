@@ -90,6 +90,39 @@ export function endsWithin<Value>(
   });
 }
 
+/** A signal that ends with what it is for. */
+export interface LimitedSignal {
+  readonly signal: AbortSignal;
+  /** Releases the timer and the caller's signal. */
+  readonly stop: () => void;
+}
+
+/**
+ * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. Not by
+ * `AbortSignal.any` and `timeout`: the caller's signal may live long, and a timer that someone waits for keeps the process
+ * alive.
+ */
+export function limitSignal(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  timeoutError: () => Error,
+): LimitedSignal {
+  const controller = new AbortController();
+  const pass = (): void => {
+    controller.abort(signal?.reason);
+  };
+  if (signal?.aborted === true) pass();
+  const stopListening = signal && whenAborted(signal, pass);
+  const timer = startTimer(timeoutMs, () => {
+    controller.abort(timeoutError());
+  });
+  const stop = (): void => {
+    clearTimeout(timer);
+    stopListening?.();
+  };
+  return { signal: controller.signal, stop };
+}
+
 /**
  * Runs work under a deadline. Its signal aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`; the
  * promise then rejects with the same, even if the work ignores its signal.
@@ -101,20 +134,11 @@ export async function withDeadline<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   signal?.throwIfAborted();
-  const controller = new AbortController();
-  const pass = (): void => {
-    controller.abort(signal?.reason);
-  };
-  // Not AbortSignal.any: the listener must be removed when the work ends, however long the signal lives.
-  const stop = signal && whenAborted(signal, pass);
-  const timer = startTimer(timeoutMs, () => {
-    controller.abort(timeoutError());
-  });
+  const limited = limitSignal(timeoutMs, signal, timeoutError);
   try {
-    return await abortable(work(controller.signal), controller.signal);
+    return await abortable(work(limited.signal), limited.signal);
   } finally {
-    clearTimeout(timer);
-    stop?.();
+    limited.stop();
   }
 }
 

@@ -243,6 +243,12 @@ describe('TurnLoop', () => {
     });
   });
 
+  it('takes a response of nothing but reasoning for none, since providers refuse it later', async () => {
+    const loop = await loopOf(scripted([{ type: 'thinking', thought: 'hm', signature: 's' }]));
+    expect(await loop.sendMessage('hello')).toMatchObject({ response: null, reason: 'empty' });
+    expect(loop.session.history.length).toBe(1);
+  });
+
   it('passes on what the model throws, and answers the next message', async () => {
     const responses = [
       (): ChatChunk => {

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { withDeadline } from '../../../src/main/waiting/abortable.js';
+import { limitSignal, withDeadline } from '../../../src/main/waiting/abortable.js';
 
 const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -63,5 +63,26 @@ describe('withDeadline', () => {
     });
     await expect(before).rejects.toBe('enough');
     expect(isStarted).toBe(false);
+  });
+});
+
+describe('limitSignal', () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+
+  it('keeps the process alive until it is stopped, and leaves nothing behind', () => {
+    const { signal } = new AbortController();
+    const before = timers();
+    const limited = limitSignal(1_000, signal, late);
+    expect(timers()).toBe(before + 1);
+    limited.stop();
+    expect(timers()).toBe(before);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('is aborted at once by a signal that is', () => {
+    const limited = limitSignal(1_000, AbortSignal.abort('enough'), late);
+    limited.stop();
+    expect(limited.signal.reason).toBe('enough');
   });
 });
