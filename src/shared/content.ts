@@ -101,6 +101,8 @@ export interface ContentMetadata {
   readonly id?: string;
   readonly provider?: string;
   readonly isSummary?: boolean;
+  /** Recorded again: an earlier context had it, and the agent's compaction kept it. */
+  readonly isKept?: boolean;
   readonly providerMetadata?: unknown;
   readonly synthetic?: boolean;
   readonly reason?: string;

@@ -216,7 +216,10 @@ class CodexReader implements RecordReader {
     this.#message += 1;
     this.#history.beginContext();
     const kept = asArray(payload['replacement_history']).map(asRecord);
-    for (const item of kept) if (item !== undefined) this.#readItem(item, time, place);
+    for (const item of kept) {
+      if (item !== undefined) this.#readItem(item, { ...time, isKept: true }, place);
+    }
+    this.#message += 1;
     const text = asText(payload['message']);
     if (text !== undefined && text !== '' && kept.length === 0) {
       this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });

@@ -30,6 +30,7 @@ const ENTRIES: ReadonlySet<string> = new Set([
   'model_change',
   'session_info',
   'thinking_level_change',
+  'usage',
 ]);
 
 /** Whether a record is pi's header, or an entry that names its parent. */
@@ -65,8 +66,11 @@ class PiReader implements RecordReader {
   read(record: JsonRecord, place: TranscriptPlace): void {
     const type = asText(record['type']) ?? '';
     if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
-    else if (ENTRIES.has(type)) this.#entries.push({ record, place });
-    else this.#history.tallyLeftOut('records of the unknown type', type);
+    else {
+      // Others may follow an entry of an unknown type, so it is part of the branch too.
+      this.#entries.push({ record, place });
+      if (!ENTRIES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
+    }
   }
 
   finish(): void {
@@ -80,8 +84,8 @@ class PiReader implements RecordReader {
   /** Returns the branch that ends with the newest entry; all entries if they name no parents. */
   #branch(): readonly Entry[] {
     const byId = new Map(this.#entries.map((entry) => [asText(entry.record['id']), entry]));
-    const last = this.#entries.at(-1);
-    if (last === undefined || !('parentId' in last.record)) return this.#entries;
+    const last = this.#entries.findLast(({ record }) => 'parentId' in record);
+    if (last === undefined) return this.#entries;
     const branch = new Set<Entry>();
     for (let entry: Entry | undefined = last; entry !== undefined && !branch.has(entry);) {
       branch.add(entry);
@@ -100,18 +104,21 @@ class PiReader implements RecordReader {
     if (text !== undefined) {
       this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
     }
-    const firstKept = before.findIndex(
-      (entry) => entry.record['id'] === record['firstKeptEntryId'],
-    );
-    if (firstKept === -1) return;
+    const id = asText(record['firstKeptEntryId']);
+    // Before version 2, an index that counts the header.
+    const firstKept =
+      id === undefined
+        ? Number(record['firstKeptEntryIndex']) - 1
+        : before.findIndex((entry) => entry.record['id'] === id);
+    if (!(firstKept >= 0)) return;
     for (const kept of before.slice(firstKept)) {
-      if (kept.record['type'] !== 'compaction') this.#readEntry(kept);
+      if (kept.record['type'] !== 'compaction') this.#readEntry(kept, { isKept: true });
     }
   }
 
-  #readEntry({ record, place }: Entry): void {
+  #readEntry({ record, place }: Entry, kept: ContentMetadata = {}): void {
     const type = asText(record['type']) ?? '';
-    const time = timeOf(record);
+    const time = { ...timeOf(record), ...kept };
     if (type === 'message') this.#readMessage(asRecord(record['message']) ?? {}, time, place);
     else if (type === 'branch_summary') {
       const text = asText(record['summary']) ?? '';
@@ -150,7 +157,12 @@ class PiReader implements RecordReader {
         this.#readCommand(message, time);
         break;
       case 'custom':
+      // Its name before version 3.
+      case 'hookMessage':
         this.#history.addHuman(blocks, { ...time, synthetic: true });
+        break;
+      // The prompt and the tools, which other agents do not record as messages either.
+      case 'system':
         break;
       default:
         this.#history.tallyLeftOut('messages of the unknown role', role);

@@ -206,4 +206,20 @@ describe('a compaction of Codex', () => {
       ...bare([aiContent('three')]),
     ]);
   });
+
+  it('tells an answer that it kept from the one that follows', async () => {
+    const kept = [said('user', 'one'), said('assistant', 'two')].map(({ payload }) => payload);
+    const { entries } = await readLines([
+      said('user', 'one'),
+      said('assistant', 'two'),
+      { type: 'compacted', payload: { message: '', replacement_history: kept } },
+      said('assistant', 'three'),
+    ]);
+    expect(bare(entries.slice(2))).toEqual([
+      human('one'),
+      ...bare([aiContent('two'), aiContent('three')]),
+    ]);
+    const isKept = entries.map(({ metadata }) => metadata?.isKept === true);
+    expect(isKept).toEqual([false, false, true, true, false]);
+  });
 });

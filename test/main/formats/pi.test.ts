@@ -108,6 +108,8 @@ describe('PI', () => {
     );
     expect([contextStarts, warnings]).toEqual([[6], []]);
     expect(entries[6]?.metadata?.isSummary).toBe(true);
+    const kept = entries.map(({ metadata }) => metadata?.isKept === true);
+    expect(kept).toEqual([...Array<boolean>(7).fill(false), true, true, true, false]);
     expect(bare(entries.slice(6))).toEqual([
       ...bare([humanText('what was'), humanText('two')]),
       called('b_2'),
@@ -135,6 +137,39 @@ describe('PI', () => {
     expect(warnings).toEqual([
       { message: 'entries of branches that the session went back from, left out: 2' },
     ]);
+  });
+
+  it('follows a branch through entries that are not read', async () => {
+    const { entries, warnings } = await readLines(
+      session(() => [
+        entry('message', { message: { role: 'system', content: '', sections: { cwd: '/w' } } }),
+        say('user', 'one'),
+        entry('usage', { kind: 'cache_warm', usage: { input: 1 } }),
+        say('assistant', 'two'),
+        entry('invented', {}),
+        say('user', 'three'),
+      ]),
+    );
+    expect(bare(entries)).toEqual([
+      ...bare([humanText('one')]),
+      aiContent([{ type: 'text', text: 'two' }]),
+      ...bare([humanText('three')]),
+    ]);
+    expect(warnings).toEqual([{ message: 'records of the unknown type "invented" left out: 1' }]);
+  });
+
+  it('keeps of a session without ids what its compaction kept', async () => {
+    const records = session(() => [
+      say('user', 'one'),
+      say('user', 'two'),
+      entry('compaction', { summary: 'what was', firstKeptEntryIndex: 2, tokensBefore: 9 }),
+      say('hookMessage', 'three'),
+    ]).map(({ id: _, parentId: __, ...record }: { id?: string; parentId?: string }) => record);
+    const { entries, contextStarts, warnings } = await readLines(records);
+    expect([contextStarts, warnings]).toEqual([[2], []]);
+    expect(bare(entries.slice(2))).toEqual(
+      bare([humanText('what was'), humanText('two'), humanText('three')]),
+    );
   });
 
   it('reads a session whose entries lead in a circle', async () => {

@@ -54,7 +54,7 @@ export async function playEntries(
       session.history.clear();
       recorder.noteContext();
     }
-    if (entry.speaker === 'ai') {
+    if (isAnswer(entry)) {
       clock.set(entry.metadata?.timestamp);
       const model = modelOfEntry(entry);
       if (model !== undefined) session.history.nameModel(model);
@@ -66,6 +66,11 @@ export async function playEntries(
     onProgress?.(at + 1);
   }
   if (entries.length > 0) await openWindow();
+}
+
+/** Whether an entry answers a request: a kept one answered an earlier request, a synthetic one is the agent's own. */
+function isAnswer({ speaker, metadata }: IContent): boolean {
+  return speaker === 'ai' && metadata?.isKept !== true && metadata?.synthetic !== true;
 }
 
 /** Returns the recorded model of an entry. */

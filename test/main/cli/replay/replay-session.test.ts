@@ -73,6 +73,24 @@ describe('replaySession', () => {
     expect(played.shares).toEqual(alone.shares);
   });
 
+  test('asks the model for nothing that it had answered before, nor for the words of the agent', async () => {
+    const entries = [
+      humanText('one'),
+      aiContent('two'),
+      humanText('in short'),
+      aiContent('two', { isKept: true }),
+      aiContent('No response requested.', { synthetic: true }),
+      humanText('three'),
+      aiContent('four'),
+    ];
+    const { report } = await replaySession(
+      'f',
+      { ...transcript(entries), contextStarts: [2] },
+      OPTIONS,
+    );
+    expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 6]);
+  });
+
   test('an untouched history costs the same with and without', async () => {
     const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
     const { report } = await replaySession('f', transcript(entries), OPTIONS);
