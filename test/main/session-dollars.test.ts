@@ -160,6 +160,24 @@ describe('costs', () => {
     expect(Math.abs(savedBy.other ?? 0)).toBeLessThan(0.02 * saved);
   });
 
+  it('count what rules saved of a history no further once it is cleared', async () => {
+    open();
+    const session = await compactor.createSession({
+      density: { shrink: 'off', workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0 } },
+    });
+    session.history.nameModel('claude-sonnet-4-5');
+    for (let round = 0; round < 3; round += 1) {
+      session.history.clear();
+      // All at once: the first preflight edits already.
+      session.history.addAll(HISTORY);
+      for (let requests = 0; requests < 5; requests += 1) {
+        await session.ensureCompressionBeforeSend('p');
+      }
+    }
+    const { savedBy, ...sums } = session.costs().dollars!;
+    expect(savedBy['working-set']).toBeCloseTo(sums.without - sums.with, 9);
+  });
+
   it('are no dollars while a price is not known', async () => {
     open();
     const session = await compactor.createSession();

@@ -20,13 +20,22 @@ import {
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
+/** Envelopes that hold no messages. */
+const STATE: ReadonlySet<string> = new Set([
+  'dynamic_tools_updated',
+  'inter_agent_communication_metadata',
+  'security_risk_score',
+  'token_usage_record',
+  'world_state',
+]);
+
 const ENVELOPES: ReadonlySet<string> = new Set([
   'response_item',
   'event_msg',
   'session_meta',
   'turn_context',
   'compacted',
-  'world_state',
+  ...STATE,
 ]);
 
 const ITEMS: ReadonlySet<string> = new Set([
@@ -41,7 +50,13 @@ const ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Items that hold no messages. */
-const BOOKKEEPING: ReadonlySet<string> = new Set(['ghost_snapshot', 'compaction']);
+const BOOKKEEPING: ReadonlySet<string> = new Set([
+  'compaction',
+  'compaction_trigger',
+  'configuration_update',
+  'context_compaction',
+  'ghost_snapshot',
+]);
 
 function isCodexRecord(record: JsonRecord): boolean {
   const type = asText(record['type']) ?? '';
@@ -93,10 +108,8 @@ class CodexReader implements RecordReader {
       case 'compacted':
         this.#readCompaction(payload, time, place);
         break;
-      case 'world_state':
-        break;
       default:
-        this.#history.tallyLeftOut('records of the unknown type', type);
+        if (!STATE.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
     }
   }
 

@@ -38,6 +38,6 @@ export interface DocumentFormat<
   readonly open: (history: HistoryAssembler, document: JsonRecord) => RecordReader;
 }
 
-/** A format of recorded sessions. */
+/** A format of recorded sessions; one that is both opens a document by passing it. */
 export type Format<Name extends TranscriptFormat = TranscriptFormat> =
   LineFormat<Name> | DocumentFormat<Name>;

@@ -32,6 +32,11 @@ export function isLineFormat(format: Format): format is LineFormat {
   return 'detectRecord' in format;
 }
 
+/** Whether the format is one JSON document. One format is both. */
+export function isDocumentFormat(format: Format): format is DocumentFormat {
+  return 'detectDocument' in format;
+}
+
 /** Returns the format of a JSON Lines record, if it is a known one. */
 export function detectRecordFormat(value: unknown): LineFormat | undefined {
   const record = asRecord(value);
@@ -42,7 +47,7 @@ export function detectRecordFormat(value: unknown): LineFormat | undefined {
 /** Returns the format of a parsed document, if it is a known one. */
 export function detectDocumentFormat(value: unknown): DocumentFormat | undefined {
   const document = asRecord(value) ?? {};
-  return ALL.filter((format): format is DocumentFormat => !isLineFormat(format)).find((format) => {
+  return ALL.filter(isDocumentFormat).find((format) => {
     const list = format.lists.map((name) => document[name]).find(Array.isArray);
     return format.detectDocument(document, asArray(Array.isArray(value) ? value : list));
   });

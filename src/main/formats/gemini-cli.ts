@@ -1,8 +1,10 @@
-// Reads the chats of Gemini CLI (`~/.gemini/tmp/*/chats/session-*.json`), in which a model record holds its calls together with their
-// results, and lists of the API's `Content`, the format of its checkpoints and of SDK logs.
+// Reads the chats of Gemini CLI (`~/.gemini/tmp/*/chats/session-*`): documents, and logs of newer versions, in which a model record holds
+// its calls together with their results. Also reads lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { DocumentFormat } from './format.js';
+import type { DocumentFormat, LineFormat } from './format.js';
+import { GeminiLogReader, isGeminiLogRecord } from './gemini-log.js';
+import type { GeminiMessageReader } from './gemini-log.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -34,10 +36,18 @@ function isGeminiCliChat(document: JsonRecord): boolean {
   return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
 }
 
+/**
+ * Reads a record of a chat.
+ *
+ * @param answered ids of the calls whose results were read; newer versions record these twice
+ * @param kept metadata of a record that a compaction kept
+ */
 function readGeminiCliMessage(
   record: JsonRecord,
   history: HistoryAssembler,
   place: TranscriptPlace,
+  answered: Set<string>,
+  kept: ContentMetadata,
 ): void {
   const type = asText(record['type']) ?? '';
   if (NOTICES.has(type)) return;
@@ -45,28 +55,44 @@ function readGeminiCliMessage(
     history.tallyLeftOut('records of the unknown type', type);
     return;
   }
-  const blocks = readParts(record['content'], history);
-  if (blocks === undefined) {
+  const parts = partsOf(record['content']);
+  if (parts === undefined) {
     history.warn(`A ${type} record without readable content was left out.`, place);
     return;
   }
-  const metadata = withoutUndefined({
-    timestamp: asTimestamp(record['timestamp']),
-    id: asText(record['id']),
-  });
-  if (type === 'user') history.addHuman(blocks, metadata);
-  else readModelMessage(record, blocks, metadata, history, place);
+  const metadata = {
+    ...withoutUndefined({
+      timestamp: asTimestamp(record['timestamp']),
+      id: asText(record['id']),
+    }),
+    ...kept,
+  };
+  if (type === 'gemini') {
+    for (const id of readModelMessage(record, parts, metadata, history, place)) answered.add(id);
+    return;
+  }
+  for (const response of parts.flatMap(readFunctionResponse)) {
+    const { callId } = response;
+    if (callId === undefined || !answered.has(callId)) {
+      history.addResponse(response, place, metadata);
+    }
+  }
+  history.addHuman(readParts(parts, history), metadata);
 }
 
+/** Returns the ids of the calls whose results it has read. */
 function readModelMessage(
   record: JsonRecord,
-  blocks: readonly ContentBlock[],
+  parts: readonly unknown[],
   metadata: ContentMetadata,
   history: HistoryAssembler,
   place: TranscriptPlace,
-): void {
-  const calls: ContentBlock[] = [];
-  const responses: RecordedResponse[] = [];
+): readonly string[] {
+  const thoughts = asArray(record['thoughts']).flatMap(readThought);
+  const blocks = readParts(parts, history);
+  const calls: ContentBlock[] = parts.flatMap(readFunctionCall);
+  const inContent = new Set(calls.map((call) => (call.type === 'tool_call' ? call.id : '')));
+  const responses: (RecordedResponse & { readonly callId: string })[] = [];
   asArray(record['toolCalls']).forEach((item, index) => {
     const call = asRecord(item);
     const name = asFilledText(call?.['name']);
@@ -76,15 +102,19 @@ function readModelMessage(
     }
     // A call without an id gets one that pairs it with the result in the same record.
     const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
-    calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
+    if (!inContent.has(id)) {
+      calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
+    }
     const response = readResult(call, id);
     if (response !== undefined) responses.push(response);
   });
-  history.addAi([...asArray(record['thoughts']).flatMap(readThought), ...blocks, ...calls], {
+  const isThoughtInContent = blocks.some(({ type }) => type === 'thinking');
+  history.addAi([...(isThoughtInContent ? [] : thoughts), ...blocks, ...calls], {
     ...metadata,
     ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
   });
   for (const response of responses) history.addResponse(response, place, metadata);
+  return responses.map(({ callId }) => callId);
 }
 
 /** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
@@ -93,50 +123,50 @@ function readContentOfApi(
   history: HistoryAssembler,
   place: TranscriptPlace,
 ): void {
-  const parts = asArray(content['parts']).map((part) => asRecord(part) ?? {});
-  const texts = parts.filter((part) => !('functionCall' in part) && !('functionResponse' in part));
-  const blocks = readParts(texts, history) ?? [];
+  const parts = asArray(content['parts']);
+  const blocks = readParts(parts, history);
   if (content['role'] === 'model') {
-    const calls = parts.flatMap((part) => readFunctionCall(part['functionCall']));
-    history.addAi([...blocks, ...calls]);
+    history.addAi([...blocks, ...parts.flatMap(readFunctionCall)]);
     return;
   }
-  for (const part of parts) {
-    const answer = asRecord(part['functionResponse']);
-    if (answer === undefined) continue;
-    const response = answer['response'];
-    const error = asRecord(response)?.['error'];
-    history.addResponse(
-      {
-        ...withoutUndefined({ callId: asFilledText(answer['id']) }),
-        result: outputOf(response) ?? '',
-        ...(error !== undefined && error !== null && { error: errorLine(error) }),
-      },
-      place,
-    );
-  }
+  for (const response of parts.flatMap(readFunctionResponse)) history.addResponse(response, place);
   history.addHuman(blocks);
 }
 
-function readFunctionCall(value: unknown): readonly ContentBlock[] {
-  const call = asRecord(value);
+function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
+  const answer = asRecord(asRecord(part)?.['functionResponse']);
+  if (answer === undefined) return [];
+  const response = answer['response'];
+  const error = asRecord(response)?.['error'];
+  return [
+    {
+      ...withoutUndefined({ callId: asFilledText(answer['id']) }),
+      result: outputOf(response) ?? '',
+      ...(error !== undefined && error !== null && { error: errorLine(error) }),
+    },
+  ];
+}
+
+function readFunctionCall(part: unknown): readonly ContentBlock[] {
+  const call = asRecord(asRecord(part)?.['functionCall']);
   const name = asFilledText(call?.['name']);
   if (call === undefined || name === undefined) return [];
   const id = asText(call['id']) ?? '';
   return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
 
-/** Reads the parts of a message. Each text part becomes one block, because file inclusions are recognized by parts. */
-function readParts(
-  content: unknown,
-  history: HistoryAssembler,
-): readonly ContentBlock[] | undefined {
+/** Returns the parts of content that is a text, a part, or a list of them. */
+function partsOf(content: unknown): readonly unknown[] | undefined {
   if (content === undefined || content === null) return [];
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  if (typeof content !== 'object') return undefined;
-  const parts = Array.isArray(content) ? asArray(content) : [content];
+  if (typeof content !== 'string' && typeof content !== 'object') return undefined;
+  return Array.isArray(content) ? asArray(content) : [content];
+}
+
+/** Reads texts and media. Each text part becomes one block, because file inclusions are recognized by parts. */
+function readParts(parts: readonly unknown[], history: HistoryAssembler): readonly ContentBlock[] {
   return parts.flatMap((item): readonly ContentBlock[] => {
     const part = asRecord(item);
+    if (part !== undefined && ('functionCall' in part || 'functionResponse' in part)) return [];
     const text = asText(item) ?? asText(part?.['text']);
     if (text !== undefined) {
       if (part?.['thought'] === true) return [{ type: 'thinking', thought: text }];
@@ -163,12 +193,18 @@ function readThought(item: unknown): readonly ContentBlock[] {
 }
 
 /** Reads the result of a call; `undefined` if it had not returned when the chat was saved. */
-function readResult(call: JsonRecord, callId: string): RecordedResponse | undefined {
+function readResult(
+  call: JsonRecord,
+  callId: string,
+): (RecordedResponse & { readonly callId: string }) | undefined {
   const status = asText(call['status']);
   const hasFailed = status === 'error' || status === 'cancelled';
-  const answers = asArray(call['result']).map(
-    (part) => asRecord(asRecord(part)?.['functionResponse'])?.['response'],
+  const recorded = asArray(call['result']).map((part) =>
+    asRecord(asRecord(part)?.['functionResponse']),
   );
+  // Once it has shortened results, the parallel calls have those of all of them.
+  const own = recorded.filter((answer) => answer?.['id'] === callId);
+  const answers = (own.length > 0 ? own : recorded).map((answer) => answer?.['response']);
   const result = answers.length === 1 ? outputOf(answers[0]) : undefined;
   const fallback = answers.length > 0 ? call['result'] : call['resultDisplay'];
   const output = result ?? fallback;
@@ -185,8 +221,16 @@ function outputOf(response: unknown): unknown {
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
 }
 
+function createReader(history: HistoryAssembler): GeminiMessageReader {
+  const answered = new Set<string>();
+  return (message, place, kept = {}) => {
+    if (Array.isArray(message['parts'])) readContentOfApi(message, history, place);
+    else readGeminiCliMessage(message, history, place, answered, kept);
+  };
+}
+
 /** Sessions of Gemini CLI, and lists of `Content`. */
-export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
+export const GEMINI_CLI: DocumentFormat<'gemini-cli'> & LineFormat<'gemini-cli'> = {
   name: 'gemini-cli',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -207,10 +251,9 @@ export const GEMINI_CLI: DocumentFormat<'gemini-cli'> = {
   },
   detectDocument: (document, messages) => isGeminiCliChat(document) || areContents(messages),
   lists: ['messages', 'history', 'contents'],
-  open: (history) => ({
-    read: (message, place) => {
-      const read = Array.isArray(message['parts']) ? readContentOfApi : readGeminiCliMessage;
-      read(message, history, place);
-    },
-  }),
+  detectRecord: isGeminiLogRecord,
+  open: (history: HistoryAssembler, document?: JsonRecord) => {
+    const read = createReader(history);
+    return document === undefined ? new GeminiLogReader(history, read) : { read };
+  },
 };

@@ -157,8 +157,7 @@ class PiReader implements RecordReader {
         this.#readCommand(message, time);
         break;
       case 'custom':
-      // Its name before version 3.
-      case 'hookMessage':
+      case 'hookMessage': // The name of `custom` before version 3.
         this.#history.addHuman(blocks, { ...time, synthetic: true });
         break;
       // The prompt and the tools, which other agents do not record as messages either.

@@ -12,7 +12,13 @@ import {
   isObject,
 } from '../../shared/misuse.js';
 import type { DocumentFormat, Format, LineFormat } from './format.js';
-import { detectDocumentFormat, detectRecordFormat, FORMATS, isLineFormat } from './formats.js';
+import {
+  detectDocumentFormat,
+  detectRecordFormat,
+  FORMATS,
+  isDocumentFormat,
+  isLineFormat,
+} from './formats.js';
 import { HistoryAssembler } from './history-assembler.js';
 import { LineSplitter, readJsonLines } from './json-lines.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
@@ -113,11 +119,15 @@ export async function* streamTranscript(
   const text = readText(source, signal, onRead);
   try {
     const head: string[] = [];
-    const found: Format | undefined =
-      format === undefined ? await detectLineFormat(text, head) : FORMATS[format];
+    const named: Format | undefined = format && FORMATS[format];
+    const lines = await lineFormat(named, text, head);
     const pieces = chain(head, text);
-    if (found !== undefined && isLineFormat(found)) yield* streamLines(pieces, found);
-    else yield* streamDocument(pieces, found);
+    if (lines !== undefined) yield* streamLines(pieces, lines);
+    else
+      yield* streamDocument(
+        pieces,
+        named !== undefined && isDocumentFormat(named) ? named : undefined,
+      );
   } finally {
     await text.return(undefined);
   }
@@ -125,6 +135,18 @@ export async function* streamTranscript(
 
 function isChunks(source: unknown): source is TranscriptChunks {
   return isObject(source) && Symbol.asyncIterator in source;
+}
+
+/** Returns the format of JSON Lines to read: the named one, unless it can be a document too, or the detected one. */
+async function lineFormat(
+  named: Format | undefined,
+  text: AsyncGenerator<string>,
+  head: string[],
+): Promise<LineFormat | undefined> {
+  if (named !== undefined && !isLineFormat(named)) return undefined;
+  if (named !== undefined && !isDocumentFormat(named)) return named;
+  const detected = await detectLineFormat(text, head);
+  return detected && (named ?? detected);
 }
 
 /** Reads until a JSON Lines format is detected or ruled out. What was read is kept in `head`. */

@@ -47,7 +47,7 @@ export interface CostReport extends RequestTokens {
 export interface CostMeterOptions {
   readonly history: Pick<
     HistoryService,
-    'countedTokens' | 'getRawHistory' | 'getTotalTokens' | 'isCounted' | 'length'
+    'countedTokens' | 'getRawHistory' | 'getTotalTokens' | 'isCounted' | 'length' | 'watch'
   >;
   readonly sent: Pick<
     SentHistory,
@@ -86,6 +86,10 @@ export class CostMeter {
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
+    // The first preflight after it may already edit what was added since.
+    history.watch(({ kind }) => {
+      if (kind === 'clear') this.#ruleSavings.startOver();
+    });
   }
 
   /** The totals so far. */

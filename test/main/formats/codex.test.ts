@@ -209,12 +209,14 @@ describe('a compaction of Codex', () => {
 
   it('tells an answer that it kept from the one that follows', async () => {
     const kept = [said('user', 'one'), said('assistant', 'two')].map(({ payload }) => payload);
-    const { entries } = await readLines([
+    const { entries, warnings } = await readLines([
       said('user', 'one'),
       said('assistant', 'two'),
+      { type: 'token_usage_record', payload: { usage: {} } },
       { type: 'compacted', payload: { message: '', replacement_history: kept } },
       said('assistant', 'three'),
     ]);
+    expect(warnings).toEqual([]);
     expect(bare(entries.slice(2))).toEqual([
       human('one'),
       ...bare([aiContent('two'), aiContent('three')]),

@@ -6,7 +6,7 @@ import {
   toolContent,
   toolResponse,
 } from '../../../src/shared/content.js';
-import { bare, readJson } from './reading.js';
+import { bare, readChunks, readJson, readLines } from './reading.js';
 
 const chat = (...messages: unknown[]) => ({ sessionId: 's', projectHash: 'p', messages });
 const response = (fields: object) => [
@@ -100,6 +100,48 @@ describe('readGeminiCliMessage', () => {
     ]);
   });
 
+  it('reads calls, thoughts and results in content too, and none of them twice', async () => {
+    const answers = ['a', 'b'].map((id) => ({
+      functionResponse: { id, name: 'n', response: { output: `of ${id}` } },
+    }));
+    const { entries, warnings } = await readJson(
+      chat(
+        {
+          type: 'gemini',
+          content: [
+            { text: 'hm', thought: true },
+            { functionCall: { id: 'a', name: 'n', args: {} } },
+            { functionCall: { id: 'c', name: 'n', args: {} } },
+          ],
+          thoughts: [{ subject: 'hm' }],
+          // Results that were shortened stand with each of the parallel calls.
+          toolCalls: ['a', 'b'].map((id) => ({
+            ...{ id, name: 'n', args: {}, status: 'success', result: answers },
+          })),
+        },
+        {
+          type: 'user',
+          content: [
+            ...answers,
+            { functionResponse: { id: 'c', name: 'n', response: { error: 'no' } } },
+          ],
+        },
+      ),
+    );
+    expect(warnings).toEqual([]);
+    expect(bare(entries)).toEqual([
+      aiContent([
+        { type: 'thinking', thought: 'hm' },
+        ...['a', 'c', 'b'].map((id) => toolCall(id, 'n', {})),
+      ]),
+      toolContent([
+        toolResponse('a', 'n', 'of a'),
+        toolResponse('b', 'n', 'of b'),
+        toolResponse('c', 'n', 'no', 'no'),
+      ]),
+    ]);
+  });
+
   it('passes over notices and tells what it left out', async () => {
     const { entries, warnings } = await readJson(
       chat(
@@ -163,5 +205,96 @@ describe('a list of Content', () => {
       ]),
       { speaker: 'human', blocks: [{ type: 'text', text: 'go on' }] },
     ]);
+  });
+});
+
+describe('a log of Gemini CLI', () => {
+  const HEADER = { sessionId: 's', projectHash: 'p', kind: 'main' };
+  const said = (id: string, type: 'user' | 'gemini', content: string, fields: object = {}) => ({
+    ...{ id, type, content, timestamp: '2026-01-01T00:00:00Z' },
+    ...fields,
+  });
+  const call = {
+    id: 'a',
+    name: 'n',
+    args: {},
+    status: 'success',
+    result: response({ output: 'x' }),
+  };
+  const SETS = { $set: { lastUpdated: '2026-01-01T00:00:00Z' } };
+  const texts = (entries: Awaited<ReturnType<typeof readLines>>['entries']) =>
+    entries.map(({ blocks: [block] }) => (block?.type === 'text' ? block.text : block?.type));
+
+  it.each([undefined, 'gemini-cli' as const])(
+    'is read with what was added to a message later, format %s',
+    async (format) => {
+      const records = [
+        HEADER,
+        { $set: { messages: [said('0', 'user', 'context')] } },
+        said('1', 'user', 'go'),
+        SETS,
+        said('2', 'gemini', 'so'),
+        SETS,
+        said('2', 'gemini', 'so', { toolCalls: [call] }),
+        said('3', 'user', 'and'),
+      ];
+      const reading = await readLines(records, format);
+      expect([reading.format, reading.warnings]).toEqual(['gemini-cli', []]);
+      expect(bare(reading.entries)).toEqual([
+        ...bare([humanText('context'), humanText('go')]),
+        aiContent([{ type: 'text', text: 'so' }, toolCall('a', 'n', {})]),
+        toolContent([toolResponse('a', 'n', 'x')]),
+        ...bare([humanText('and')]),
+      ]);
+    },
+  );
+
+  it('is read without what the session went back from', async () => {
+    const { entries, warnings } = await readLines([
+      HEADER,
+      said('1', 'user', 'one'),
+      said('2', 'gemini', 'two'),
+      said('3', 'user', 'wrong'),
+      said('4', 'gemini', 'so it is'),
+      { $rewindTo: '3' },
+      said('5', 'user', 'right'),
+    ]);
+    expect(texts(entries)).toEqual(['one', 'two', 'right']);
+    expect(warnings).toEqual([
+      { message: 'messages that the session went back from, left out: 2' },
+    ]);
+    const nothing = await readLines([HEADER, said('1', 'user', 'one'), { $rewindTo: 'other' }]);
+    expect(nothing.entries).toEqual([]);
+  });
+
+  it('begins a context with a list that lacks an answer', async () => {
+    const messages = [said('6', 'user', 'in short'), said('4', 'gemini', 'four')];
+    const { entries, contextStarts } = await readLines([
+      HEADER,
+      said('1', 'user', 'one'),
+      said('2', 'gemini', 'two', { toolCalls: [call] }),
+      said('3', 'user', 'three'),
+      said('4', 'gemini', 'four'),
+      { $set: { messages } },
+      said('7', 'gemini', 'seven'),
+      // Taken up again: the same, in another shape.
+      {
+        $set: { messages: [...messages, said('7', 'gemini', 'SEVEN'), said('8', 'user', 'eight')] },
+      },
+    ]);
+    expect([contextStarts, texts(entries)]).toEqual([
+      [5],
+      ['one', 'two', 'tool_response', 'three', 'four', 'in short', 'four', 'seven', 'eight'],
+    ]);
+    const isKept = entries.map(({ metadata }) => metadata?.isKept === true);
+    expect(isKept).toEqual([...Array<boolean>(5).fill(false), true, true, false, false]);
+  });
+
+  it('is told from a chat on one line, and read after a header that is cut off', async () => {
+    const document = { ...chat(said('1', 'user', 'one')) };
+    const reading = await readChunks([`${JSON.stringify(document)}\n`], 'gemini-cli');
+    expect(texts(reading.entries)).toEqual(['one']);
+    const cut = await readLines([said('1', 'gemini', 'one'), said('2', 'user', 'two')]);
+    expect([cut.format, texts(cut.entries)]).toEqual(['gemini-cli', ['one', 'two']]);
   });
 });

@@ -1,0 +1,88 @@
+// Reads the logs of Gemini CLI (`~/.gemini/tmp/*/chats/**/*.jsonl`): a header, then messages, each of which replaces an earlier one with
+// the same id. A `$rewindTo` record takes a message and all after it back, and a `$set` record may replace the list of messages.
+
+import type { ContentMetadata } from '../../shared/content.js';
+import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
+import type { RecordReader } from './format.js';
+import type { HistoryAssembler } from './history-assembler.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** Reads a message into the history. */
+export type GeminiMessageReader = (
+  message: JsonRecord,
+  place: TranscriptPlace,
+  kept?: ContentMetadata,
+) => void;
+
+/** Whether a record is of such a log. A document on one line, which has messages, is not. */
+export function isGeminiLogRecord(record: JsonRecord): boolean {
+  const isHeader =
+    typeof record['sessionId'] === 'string' && typeof record['projectHash'] === 'string';
+  if (isHeader) return !Array.isArray(record['messages']);
+  if (asRecord(record['$set']) !== undefined || typeof record['$rewindTo'] === 'string')
+    return true;
+  return record['type'] === 'gemini' && typeof record['id'] === 'string';
+}
+
+interface Message {
+  readonly record: JsonRecord;
+  readonly place: TranscriptPlace;
+  readonly isKept: boolean;
+}
+
+/** Buffers the messages of a context, because any of them may be taken back. */
+export class GeminiLogReader implements RecordReader {
+  readonly #history: HistoryAssembler;
+  readonly #readMessage: GeminiMessageReader;
+  readonly #messages = new Map<string, Message>();
+
+  constructor(history: HistoryAssembler, readMessage: GeminiMessageReader) {
+    this.#history = history;
+    this.#readMessage = readMessage;
+  }
+
+  read(record: JsonRecord, place: TranscriptPlace): void {
+    const rewindTo = asText(record['$rewindTo']);
+    const list = asRecord(record['$set'])?.['messages'];
+    const id = asText(record['id']);
+    if (rewindTo !== undefined) this.#rewind(rewindTo);
+    else if (Array.isArray(list)) this.#replace(asArray(list), place);
+    else if (id !== undefined) this.#messages.set(id, { record, place, isKept: false });
+  }
+
+  finish(): void {
+    for (const { record, place, isKept } of this.#messages.values()) {
+      this.#readMessage(record, place, isKept ? { isKept } : {});
+    }
+    this.#messages.clear();
+  }
+
+  #rewind(to: string): void {
+    const ids = [...this.#messages.keys()];
+    // As the agent does, all of them if there is no such message.
+    for (const id of ids.slice(Math.max(0, ids.indexOf(to)))) {
+      this.#messages.delete(id);
+      this.#history.tally('messages that the session went back from, left out');
+    }
+  }
+
+  /** A list that lacks an answer of the model compacts the history. Others only add messages, or shorten some. */
+  #replace(list: readonly unknown[], place: TranscriptPlace): void {
+    const listed = new Map(
+      list.map(asRecord).flatMap((record) => {
+        const id = asText(record?.['id']);
+        return record === undefined || id === undefined ? [] : [[id, record]];
+      }),
+    );
+    const isCompaction = Array.from(this.#messages).some(
+      ([id, { record }]) => record['type'] === 'gemini' && !listed.has(id),
+    );
+    if (isCompaction) {
+      this.finish();
+      this.#history.beginContext();
+    }
+    for (const [id, record] of listed) {
+      if (!this.#messages.has(id)) this.#messages.set(id, { record, place, isKept: isCompaction });
+    }
+  }
+}
