@@ -1,10 +1,12 @@
 // Reads the sessions of Claude Code (`~/.claude/projects/**/*.jsonl`). A model message is spread over
-// several lines with the same `message.id`; tool responses may come in between.
+// several lines with the same `message.id`; tool responses may come in between. Buffers one context, because the session may go back.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
+import { ClaudeBranch } from './claude-branch.js';
+import type { BranchMessage } from './claude-branch.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
@@ -46,6 +48,7 @@ function hasSessionKey(record: JsonRecord): boolean {
 class ClaudeCodeReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #uuids = new Set<string>();
+  readonly #branch = new ClaudeBranch();
   #hasMainRecord = false;
   /** Whether a context has begun and is still empty. */
   #isContextNew = false;
@@ -67,8 +70,9 @@ class ClaudeCodeReader implements RecordReader {
       return;
     }
     if (type !== 'user' && type !== 'assistant') {
-      if (record['subtype'] === 'compact_boundary') this.#beginContext();
-      else if (!BOOKKEEPING.has(type)) {
+      if (record['subtype'] === 'compact_boundary') this.#beginContext(record);
+      else this.#branch.link(record);
+      if (!BOOKKEEPING.has(type)) {
         this.#history.tallyLeftOut('records of the unknown type', type);
       }
       return;
@@ -82,21 +86,45 @@ class ClaudeCodeReader implements RecordReader {
       record['isSidechain'] === true || typeof record['parent_tool_use_id'] === 'string';
     if (!isSidechain) {
       this.#dropSidechain();
-      this.#readMessage(record, type, place);
+      this.#take(record, type, place);
     } else if (this.#hasMainRecord) this.#tallySidechain();
     else this.#sidechain.push({ record, place });
   }
 
   finish(): void {
     for (const { record, place } of this.#sidechain) {
-      this.#readMessage(record, record['type'] === 'user' ? 'user' : 'assistant', place);
+      this.#readMessage({ record, role: record['type'] === 'user' ? 'user' : 'assistant', place });
+    }
+    this.#endBranch();
+  }
+
+  #endBranch(boundary?: JsonRecord): void {
+    const { messages, left } = this.#branch.end(boundary);
+    for (const message of messages) this.#readMessage(message);
+    for (let count = left; count > 0; count -= 1) {
+      this.#history.tally('messages that the session went back from, left out');
     }
   }
 
   /** Begins a context, unless one has just begun: its summary follows as a separate record. */
-  #beginContext(): void {
-    if (!this.#isContextNew) this.#history.beginContext();
+  #beginContext(boundary?: JsonRecord): void {
+    if (this.#isContextNew) return;
+    this.#endBranch(boundary);
+    this.#history.beginContext();
     this.#isContextNew = true;
+  }
+
+  #take(
+    { toolUseResult: _, ...record }: JsonRecord,
+    role: BranchMessage['role'],
+    place: TranscriptPlace,
+  ): void {
+    const message = { record, role, place };
+    if (record['isCompactSummary'] === true || this.#branch.beginsAnew(message)) {
+      this.#beginContext();
+    }
+    this.#isContextNew = false;
+    this.#branch.add(message);
   }
 
   /** Reads a message that the user had queued, the only kind of attachment that is read. */
@@ -108,7 +136,7 @@ class ClaudeCodeReader implements RecordReader {
       return;
     }
     const message = { content: attachment?.['prompt'] };
-    this.#readMessage({ ...record, message }, 'user', place);
+    this.#take({ ...record, message }, 'user', place);
   }
 
   #dropSidechain(): void {
@@ -121,21 +149,22 @@ class ClaudeCodeReader implements RecordReader {
     this.#history.tally('records of subagents (isSidechain) left out');
   }
 
-  #readMessage(record: JsonRecord, role: 'user' | 'assistant', place: TranscriptPlace): void {
+  #readMessage({ record, role, place, isKept = false }: BranchMessage): void {
     const message = asRecord(record['message']);
     if (message === undefined) {
       this.#history.warn(`A ${role} record without a message was left out.`, place);
       return;
     }
-    if (record['isCompactSummary'] === true) this.#beginContext();
-    this.#isContextNew = false;
     const { blocks, responses } = readAnthropicContent(
       message['content'],
       role,
       this.#history,
       place,
     );
-    const metadata = role === 'user' ? userMetadata(record) : modelMetadata(record, message);
+    const metadata = {
+      ...(role === 'user' ? userMetadata(record) : modelMetadata(record, message)),
+      ...(isKept && { isKept }),
+    };
     if (role === 'assistant') this.#history.addAi(blocks, metadata, asText(message['id']));
     for (const response of responses) {
       this.#history.addResponse(response, place, timeOf(record));

@@ -1,5 +1,5 @@
 // Reads recorded sessions of other agents as histories. Detects the format, then streams: JSON Lines
-// need memory for one line and one turn, a document needs memory for all of it.
+// need memory for one line and one turn, or for one context where sessions have branches; a document needs memory for all of it.
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';

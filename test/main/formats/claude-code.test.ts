@@ -331,3 +331,109 @@ describe('a compaction of the agent', () => {
     expect([contextStarts, warnings.length]).toEqual([[1], 1]);
   });
 });
+
+describe('a session of Claude Code that has branches', () => {
+  const under = (parentUuid: string | null, uuid: string, of: object, more: object = {}) => ({
+    ...{ ...of, parentUuid, uuid },
+    ...more,
+  });
+  const say = (text: string) => model(`m-${text}`, { type: 'text', text });
+  const LEFT = (count: number) => [
+    { message: `messages that the session went back from, left out: ${count}` },
+  ];
+
+  it('is read without what it went back from, and with all parallel calls', async () => {
+    const { entries, warnings } = await readLines([
+      under(null, '1', user('one')),
+      under('1', '2', model('m', use('a'))),
+      under('2', '3', model('m', use('b'))),
+      under('2', '4', user([result('a')])),
+      under('3', '5', user([result('b')])),
+      { type: 'system', uuid: '6', parentUuid: '5', sessionId: 's' },
+      under('6', '7', user('wrong')),
+      under('7', '8', say('so it is')),
+      under('6', '9', user('right')),
+      under('9', '10', say('yes')),
+    ]);
+    expect(bare(entries)).toEqual([
+      human('one'),
+      calls('a', 'b'),
+      answers('a', 'b'),
+      human('right'),
+      aiContent('yes'),
+    ]);
+    expect(warnings).toEqual(LEFT(2));
+  });
+
+  it('ends with the newest message, not with the last one', async () => {
+    const at = (seconds: number) => ({ timestamp: new Date(seconds * 1_000).toISOString() });
+    const { entries } = await readLines([
+      under(null, '1', user('one'), at(1)),
+      under('1', '2', say('two'), at(2)),
+      under('2', '3', user('three'), at(4)),
+      under('2', '4', user('interrupted'), at(3)),
+    ]);
+    expect(bare(entries)).toEqual([human('one'), aiContent('two'), human('three')]);
+  });
+
+  it('is read once if it was copied to be taken up again', async () => {
+    const first = [under(null, '1', user('one')), under('1', '2', say('two'))];
+    const copied = [under(null, '3', user('one')), under('3', '4', say('two'))];
+    const { entries, contextStarts, warnings } = await readLines([
+      ...first,
+      ...copied,
+      under('4', '5', user('three')),
+    ]);
+    expect(bare(entries)).toEqual([human('one'), aiContent('two'), human('three')]);
+    expect([contextStarts, warnings]).toEqual([[], LEFT(2)]);
+  });
+
+  it('begins a context with another session in the same file', async () => {
+    const { entries, contextStarts, warnings } = await readLines([
+      under(null, '1', user('one')),
+      under(null, '2', user('two'), { sessionId: 'other' }),
+    ]);
+    expect([bare(entries), contextStarts, warnings]).toEqual([
+      [human('one'), human('two')],
+      [1],
+      [],
+    ]);
+  });
+
+  it('is read whole where a record is missing, or records lead in a circle', async () => {
+    const { entries, warnings } = await readLines([
+      under('3', '1', user('one')),
+      under('1', '2', say('two')),
+      under('lost', '3', user('three')),
+    ]);
+    expect(bare(entries)).toEqual([human('one'), aiContent('two'), human('three')]);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ['a list', { preservedMessages: { anchorUuid: '7', uuids: ['3', '4', '5'] } }],
+    ['ends', { preservedSegment: { anchorUuid: '7', headUuid: '3', tailUuid: '5' } }],
+  ])('keeps what its compaction kept, told by %s', async (_, compactMetadata) => {
+    const subtype = 'compact_boundary';
+    const { entries, contextStarts, warnings } = await readLines([
+      under(null, '1', user('one')),
+      under('1', '2', say('two')),
+      under('2', '3', user('three')),
+      under('3', '4', model('m', use('a'))),
+      under('4', '5', user([result('a')])),
+      { type: 'system', subtype, uuid: '6', parentUuid: null, sessionId: 's', compactMetadata },
+      under('6', '7', user('in short'), { isCompactSummary: true }),
+      under('5', '8', say('four')),
+    ]);
+    expect([contextStarts, warnings]).toEqual([[5], []]);
+    expect(bare(entries.slice(5))).toEqual([
+      human('in short'),
+      human('three'),
+      aiContent([toolCall('a_2', 'Read', {})]),
+      { speaker: 'tool', blocks: [toolResponse('a_2', 'Read', 'ok')] },
+      aiContent('four'),
+    ]);
+    const isKept = entries.map(({ metadata }) => metadata?.isKept === true);
+    expect(isKept.slice(5)).toEqual([false, true, true, false, false]);
+  });
+});

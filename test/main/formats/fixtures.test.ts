@@ -6,7 +6,7 @@ const REPOSITORY = new URL('../../../', import.meta.url).pathname;
 
 /** file, format, then entries of humans, models and tools, calls, responses, failures, warnings. */
 const FIXTURES = [
-  ['claude-code/0ccf1a04-session.jsonl', 'claude-code', 17, 11, 4, 7, 7, 1, 0],
+  ['claude-code/0ccf1a04-session.jsonl', 'claude-code', 15, 11, 4, 7, 7, 1, 1],
   ['claude-code/0ccf1a04-subagent-a9cad17.jsonl', 'claude-code', 1, 2, 1, 1, 1, 0, 0],
   ['claude-code/edit-tool-variants.jsonl', 'claude-code', 1, 4, 4, 4, 4, 0, 0],
   ['claude-code/read-tool-variants.jsonl', 'claude-code', 1, 5, 4, 4, 4, 0, 0],
@@ -14,13 +14,13 @@ const FIXTURES = [
   [
     '../../../examples/sessions/claude-code-pr-review.jsonl',
     'claude-code',
-    11,
+    5,
     38,
     34,
     51,
     51,
     6,
-    0,
+    1,
   ],
   ['codex/jdx-mise__71-b56c467073-0.jsonl', 'codex', 4, 32, 30, 54, 54, 0, 0],
   ['gemini-cli/session-2025-12-30T06-53-7bc58f7d.json', 'gemini-cli', 2, 15, 12, 12, 12, 0, 0],

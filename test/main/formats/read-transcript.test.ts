@@ -167,8 +167,9 @@ describe('streamTranscript', () => {
     let isDone = false;
     async function* source(): AsyncGenerator<string> {
       await Promise.resolve();
-      yield LINE.repeat(200).replaceAll('"u"', () => `"${Math.random()}"`);
-      yield '{"type":"assistant","uuid":"a","message":{"content":"x"}}\n';
+      const content = [{ type: 'input_text', text: 'x' }];
+      const payload = { type: 'message', role: 'user', content };
+      yield `${JSON.stringify({ type: 'response_item', payload })}\n`.repeat(200);
       isDone = true;
     }
     for await (const event of streamTranscript(source())) {

@@ -1,0 +1,158 @@
+// The messages of one context of Claude Code after the other. Records name their parents, so a session that went back to an earlier
+// prompt, or that was taken up again by copying it, holds branches that its model no longer sees.
+
+import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
+import { asTimestamp } from './timestamp.js';
+import type { TranscriptPlace } from './transcript.js';
+
+/** A message of a context. */
+export interface BranchMessage {
+  readonly record: JsonRecord;
+  readonly role: 'user' | 'assistant';
+  readonly place: TranscriptPlace;
+  /** Whether it is of an earlier context. */
+  readonly isKept?: boolean;
+}
+
+/** The messages of a context, and how many others its model no longer saw. */
+export interface EndedBranch {
+  readonly messages: readonly BranchMessage[];
+  readonly left: number;
+}
+
+/** A record that others may name as their parent. */
+interface Link {
+  readonly parent: unknown;
+  /** Index of its message, or of the next one if it holds none. */
+  readonly at: number;
+  readonly isPrompt: boolean;
+}
+
+/** Collects the messages of a context. */
+export class ClaudeBranch {
+  #messages: BranchMessage[] = [];
+  #links = new Map<string, Link>();
+  #sessionId: string | undefined;
+  /** What a compaction kept, and the record behind which it stands. */
+  #kept: { readonly behind: string; readonly messages: readonly BranchMessage[] } | undefined;
+
+  /** Whether a message begins another conversation, which the file holds as well. */
+  beginsAnew({ record }: BranchMessage): boolean {
+    return record['parentUuid'] === null && asText(record['sessionId']) !== this.#sessionId;
+  }
+
+  /** Notes a record that holds no message. */
+  link(record: JsonRecord): void {
+    this.#link(record, false);
+  }
+
+  add(message: BranchMessage): void {
+    const { record } = message;
+    this.#link(record, isPrompt(message));
+    this.#messages.push(message);
+    this.#sessionId = asText(record['sessionId']);
+    if (record['uuid'] === this.#kept?.behind) this.#addKept();
+  }
+
+  /** Ends the context. `boundary` is the record of the compaction that ends it, if there is one. */
+  end(boundary: JsonRecord = {}): EndedBranch {
+    const ended = this.#branch();
+    this.#messages = [];
+    this.#links = new Map();
+    this.#link(boundary, false);
+    this.#kept = keptOf(boundary, ended.messages);
+    if (this.#kept?.behind === boundary['uuid']) this.#addKept();
+    return ended;
+  }
+
+  #link({ uuid, parentUuid: parent }: JsonRecord, isPrompt: boolean): void {
+    if (typeof uuid !== 'string') return;
+    this.#links.set(uuid, { parent, at: this.#messages.length, isPrompt });
+  }
+
+  #addKept(): void {
+    const kept = this.#kept?.messages ?? [];
+    this.#kept = undefined;
+    for (const message of kept) this.add({ ...message, isKept: true });
+  }
+
+  /**
+   * Leaves out the prompts from which the newest message does not come, with what comes from them. Not everything else that it
+   * does not come from: of parallel calls and their results, each names another parent.
+   */
+  #branch(): EndedBranch {
+    const present = this.#ancestors();
+    const promptOf = new Map<string, string | undefined>();
+    const messages = this.#messages.filter(({ record }) => {
+      const prompt = this.#promptOf(record['uuid'], promptOf);
+      return prompt === undefined || present.has(prompt);
+    });
+    return { messages, left: this.#messages.length - messages.length };
+  }
+
+  /** Returns the newest message with all that it comes from. */
+  #ancestors(): ReadonlySet<string> {
+    let newest: BranchMessage | undefined;
+    for (const message of this.#messages) {
+      if (newest === undefined || timeOf(message) >= timeOf(newest)) newest = message;
+    }
+    const found = new Set<string>();
+    for (let uuid = asText(newest?.record['uuid']); uuid !== undefined && !found.has(uuid);) {
+      found.add(uuid);
+      const link = this.#links.get(uuid);
+      const parent = asText(link?.parent);
+      const isRoot = link === undefined || link.parent === null;
+      // Behind a damaged line, the message before.
+      const before = isRoot ? undefined : asText(this.#messages[link.at - 1]?.record['uuid']);
+      uuid = parent !== undefined && this.#links.has(parent) ? parent : before;
+    }
+    return found;
+  }
+
+  /** Returns the prompt that a record comes from, if it is known. `known` has those that were found before. */
+  #promptOf(uuid: unknown, known: Map<string, string | undefined>): string | undefined {
+    const path: string[] = [];
+    let at = asText(uuid);
+    while (at !== undefined && !known.has(at)) {
+      known.set(at, undefined);
+      path.push(at);
+      const link = this.#links.get(at);
+      if (link?.isPrompt === true) break;
+      at = asText(link?.parent);
+    }
+    const prompt = at !== undefined && at === path.at(-1) ? at : known.get(at ?? '');
+    for (const each of path) known.set(each, prompt);
+    return prompt;
+  }
+}
+
+function timeOf({ record }: BranchMessage): number {
+  return asTimestamp(record['timestamp']) ?? -Infinity;
+}
+
+/** Whether a message is what the user entered, rather than results or something of the agent's own. */
+function isPrompt({ record, role, isKept }: BranchMessage): boolean {
+  if (role !== 'user' || isKept === true || record['isMeta'] === true) return false;
+  if (record['isCompactSummary'] === true) return false;
+  const parts = asArray(asRecord(record['message'])?.['content']);
+  return !parts.some((part) => asRecord(part)?.['type'] === 'tool_result');
+}
+
+/** Returns the messages that a compaction keeps: a list, or all from one to another. */
+function keptOf(
+  boundary: JsonRecord,
+  messages: readonly BranchMessage[],
+): { readonly behind: string; readonly messages: readonly BranchMessage[] } | undefined {
+  const metadata = asRecord(boundary['compactMetadata']);
+  const list = asRecord(metadata?.['preservedMessages']);
+  const segment = asRecord(metadata?.['preservedSegment']);
+  const behind = asText(list?.['anchorUuid'] ?? segment?.['anchorUuid']);
+  if (behind === undefined) return undefined;
+  const uuids = messages.map(({ record }) => record['uuid']);
+  if (list !== undefined) {
+    const kept = new Set(asArray(list['uuids']));
+    return { behind, messages: messages.filter((_, at) => kept.has(uuids[at])) };
+  }
+  const [head, tail] = [uuids.indexOf(segment?.['headUuid']), uuids.indexOf(segment?.['tailUuid'])];
+  return head === -1 ? undefined : { behind, messages: messages.slice(head, tail + 1) };
+}
