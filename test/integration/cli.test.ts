@@ -227,6 +227,7 @@ describe('ctxfold replay', () => {
     [['replay', 'f', '--threshold', '85'], /share above 0 to 1/],
     [['replay', 'f', '--recency', 'x'], /whole number/],
     [['replay', 'f', '--threads', '65'], /from 1 to 64/],
+    [['analyze', 'f', '--suggest', '--json'], /cannot be used with option '--json'/],
   ])('exits with 2 on %j', async (args, message) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(2);

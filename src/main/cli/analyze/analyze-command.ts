@@ -59,7 +59,12 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
       'show only why one entry of a session stays or goes; entries count from 0',
       wholeNumber(0),
     )
-    .option('--suggest', 'print the configuration that reaches these figures, ready to paste')
+    .addOption(
+      new Option(
+        '--suggest',
+        'print the configuration that reaches these figures, ready to paste',
+      ).conflicts(['json', 'explain']),
+    )
     .addOption(SHARED_OPTIONS.workspace)
     .option(
       '--threads <n>',
