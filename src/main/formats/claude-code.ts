@@ -133,6 +133,7 @@ class ClaudeCodeReader implements RecordReader {
     const type = asText(attachment?.['type']) ?? '';
     if (type !== 'queued_command' || record['isSidechain'] === true) {
       this.#history.tallyLeftOut('attachments of the type', type);
+      this.#branch.link(record);
       return;
     }
     const message = { content: attachment?.['prompt'] };

@@ -351,7 +351,8 @@ describe('a session of Claude Code that has branches', () => {
       under('3', '5', user([result('b')])),
       { type: 'system', uuid: '6', parentUuid: '5', sessionId: 's' },
       under('6', '7', user('wrong')),
-      under('7', '8', say('so it is')),
+      { type: 'attachment', uuid: '7a', parentUuid: '7', attachment: { type: 'date' } },
+      under('7a', '8', say('so it is')),
       under('6', '9', user('right')),
       under('9', '10', say('yes')),
     ]);
@@ -362,7 +363,10 @@ describe('a session of Claude Code that has branches', () => {
       human('right'),
       aiContent('yes'),
     ]);
-    expect(warnings).toEqual(LEFT(2));
+    expect(warnings).toEqual([
+      { message: 'attachments of the type "date" left out: 1' },
+      ...LEFT(2),
+    ]);
   });
 
   it('ends with the newest message, not with the last one', async () => {

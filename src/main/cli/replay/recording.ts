@@ -134,6 +134,7 @@ class RecordingWalk {
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
     } else if (step.kind === 'context') {
       for (const entry of step.ended.left) this.#present.remove(entry);
+      this.#lives.endContext(this.#turns.length);
     } else {
       for (const entry of step.removed) this.#change(entry, -1);
       for (const entry of step.added) this.#change(entry, 1);

@@ -1,5 +1,5 @@
 // The life of each tool result in the history: from the first model call that included it, over the last related call, to
-// the edit that removed it. Keeps no content.
+// the edit that removed it, or the end of the agent's context. Keeps no content.
 
 import type { ToolResponseBlock } from '../../../index.js';
 import type { Attribution, ReclaimRule } from '../measure/attribution.js';
@@ -16,9 +16,9 @@ export interface ResultLife {
   readonly lastUse: number;
   /** The turn before which it was replaced by an excerpt or a placeholder. */
   readonly shortened: number | null;
-  /** The turn before which it was removed completely. */
+  /** The turn before which it was removed completely, or the agent's context began anew. */
   readonly removed: number | null;
-  /** The rule of the first edit. */
+  /** The rule of the first edit; `null` if there was none. */
   readonly rule: ReclaimRule | null;
 }
 
@@ -66,6 +66,13 @@ export class ResultLives {
     if (isRemoved) life.removed ??= turn;
     else life.shortened ??= turn;
     life.rule ??= rule;
+  }
+
+  /** Ends those that are left: the context that begins before a turn has none of them. */
+  endContext(turn: number): void {
+    for (const life of this.#byCall.values()) life.removed ??= turn;
+    this.#byCall.clear();
+    this.#bySubject.clear();
   }
 }
 

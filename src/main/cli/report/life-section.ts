@@ -1,5 +1,5 @@
 // The life of each result: a bar over the model calls, from the first that included it, over the last related one, to the edit that
-// removed it. Needs no script.
+// removed it or the end of its context. Needs no script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { html, named, NOTHING, percent } from './html.js';
@@ -17,11 +17,12 @@ export function lifeSection(page: ReportPage): Markup {
   if (lives.length === 0) return NOTHING;
   const largest = [...lives].sort((a, b) => b.tokens - a.tokens).slice(0, MAX_BARS);
   const [shown, more] = [largest.slice(0, SHOWN_BARS), largest.slice(SHOWN_BARS)];
-  const gone = lives.filter(({ shortened, removed }) => (shortened ?? removed) !== null).length;
+  const edited = lives.filter(({ rule }) => rule !== null).length;
   return html`<section aria-labelledby="h-life">
     <h2 id="h-life">The life of each result</h2>
     <p>
-      ${formatCount(gone)} of ${formatNumberOf(lives.length, 'result')} left the window or shrank.
+      Edits removed or shortened ${formatCount(edited)} of
+      ${formatNumberOf(lives.length, 'result')}.
       ${lives.length > shown.length ? `These are the ${shown.length} largest.` : ''}
     </p>
     <ul class="legend">
@@ -59,7 +60,7 @@ function bar({ label, chart }: ReportPage, life: ResultLife): Markup {
     `first sent with call ${nameOf(birth)}`,
     ...(lastUse > birth ? [`last used by call ${nameOf(lastUse)}`] : []),
     ...(shortened === null ? [] : [`shortened before call ${nameOf(shortened)}`]),
-    ...(removed === null ? [] : [`removed before call ${nameOf(removed)}`]),
+    ...(removed === null ? [] : [`no longer sent with call ${nameOf(removed)}`]),
   ].join(', ');
   const part = (kind: string, from: number, to: number, height: number): Markup =>
     to <= from

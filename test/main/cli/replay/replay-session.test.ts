@@ -73,6 +73,26 @@ describe('replaySession', () => {
     expect(played.shares).toEqual(alone.shares);
   });
 
+  test('ends the life of results with their context', async () => {
+    const entries = [
+      humanText('look'),
+      ...step('1', 'Read', { file_path: 'a.ts' }, 'a'),
+      aiContent('so'),
+      humanText('in short'),
+      ...step('2', 'Read', { file_path: 'a.ts' }, 'a'),
+      aiContent('finished'),
+    ];
+    const { lives } = await replaySession(
+      'f',
+      { ...transcript(entries), contextStarts: [4] },
+      OPTIONS,
+    );
+    expect(lives).toMatchObject([
+      { birth: 1, lastUse: 1, shortened: null, removed: 2, rule: null },
+      { birth: 3, lastUse: 3, removed: null },
+    ]);
+  });
+
   test('asks the model for nothing that it had answered before, nor for the words of the agent', async () => {
     const entries = [
       humanText('one'),
