@@ -132,8 +132,9 @@ function timeOf({ record }: BranchMessage): number {
 
 /** Whether a message is what the user entered, rather than results or something of the agent's own. */
 function isPrompt({ record, role, isKept }: BranchMessage): boolean {
-  if (role !== 'user' || isKept === true || record['isMeta'] === true) return false;
-  if (record['isCompactSummary'] === true) return false;
+  // Queued prompts are attachments: they were sent with the results that they stand beside.
+  if (role !== 'user' || record['type'] !== 'user' || isKept === true) return false;
+  if (record['isMeta'] === true || record['isCompactSummary'] === true) return false;
   const parts = asArray(asRecord(record['message'])?.['content']);
   return !parts.some((part) => asRecord(part)?.['type'] === 'tool_result');
 }

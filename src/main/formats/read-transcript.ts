@@ -49,8 +49,8 @@ export interface Transcript {
   /** A valid history from each start of a context to the next. */
   readonly entries: readonly IContent[];
   /**
-   * Ascending indices of entries at which the agent's context began anew because it had compacted its history: its context holds
-   * nothing before them. Absent if it never did.
+   * Ascending indices of entries at which the agent's context began anew, mostly because it had compacted its history: its
+   * context holds nothing before them. What it kept is there again, with `isKept` in its metadata. Absent if it never did.
    */
   readonly contextStarts?: readonly number[];
   /** What was left out or repaired. */

@@ -36,7 +36,7 @@ export interface TranscriptWarning extends TranscriptPlace {
 export type TranscriptEvent =
   | { readonly kind: 'format'; readonly format: TranscriptFormat }
   | { readonly kind: 'workspace-root'; readonly path: string }
-  /** The agent compacted its history: its context consists of the entries that follow. */
+  /** The agent compacted its history, or another session begins: its context consists of the entries that follow. */
   | { readonly kind: 'context-start' }
   | { readonly kind: 'entry'; readonly content: IContent }
   | { readonly kind: 'warning'; readonly warning: TranscriptWarning };

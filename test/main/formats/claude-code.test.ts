@@ -349,6 +349,10 @@ describe('a session of Claude Code that has branches', () => {
       under('2', '3', model('m', use('b'))),
       under('2', '4', user([result('a')])),
       under('3', '5', user([result('b')])),
+      {
+        ...{ type: 'attachment', uuid: '5a', parentUuid: '4' },
+        attachment: { type: 'queued_command', prompt: 'and' },
+      },
       { type: 'system', uuid: '6', parentUuid: '5', sessionId: 's' },
       under('6', '7', user('wrong')),
       { type: 'attachment', uuid: '7a', parentUuid: '7', attachment: { type: 'date' } },
@@ -360,6 +364,7 @@ describe('a session of Claude Code that has branches', () => {
       human('one'),
       calls('a', 'b'),
       answers('a', 'b'),
+      human('and'),
       human('right'),
       aiContent('yes'),
     ]);
