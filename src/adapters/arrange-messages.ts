@@ -1,8 +1,9 @@
 // Puts the messages of a conversation in the order of an edited history: given messages, and those that ctxfold wrote. Pure.
 
 import { isAcknowledgement } from '../main/summarizer/summary-note.js';
+import { humanText } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
-import type { PlacedBlock } from './message-format.js';
+import type { MessageFormat, PlacedBlock } from './message-format.js';
 import { isPinned } from './message-place.js';
 import type { GivenMessage, Place, WrittenMessage } from './message-place.js';
 import { isPlaced, PER_SLICE } from './placed.js';
@@ -52,5 +53,30 @@ export function* arrangeMessages<Message>(
   }
   places.push(...held);
   placeUpTo(records.length - 1);
+  return places;
+}
+
+/** In no history: precedes a pinned answer of the model when all before that is gone, because providers want the user first. */
+export const OPENING: IContent = humanText('[Earlier messages are not shown.]');
+
+/** At least the tokens of the opening as a message. */
+export const OPENING_TOKENS = 16;
+
+/**
+ * Adds the opening if only pinned messages are left before the first answer of the model, which is pinned, too.
+ *
+ * @param written returns the message of the opening
+ */
+export function withOpening<Message>(
+  places: Place<Message>[],
+  format: MessageFormat<Message>,
+  written: () => WrittenMessage<Message>,
+): Place<Message>[] {
+  for (const [at, place] of places.entries()) {
+    // What was read before it is still there, or it is the opening or another message that ctxfold wrote.
+    if ('entry' in place || !isPinned(place)) break;
+    if (format.mayNotOpen?.(place.given) !== true) continue;
+    return place.index === at ? places : places.toSpliced(at, 0, written());
+  }
   return places;
 }

@@ -5,6 +5,7 @@ import { carriesContent } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
 import { outlineHistory } from '../shared/summarize/history-outline.js';
 import { moveBeforePairs } from '../shared/summarize/plan-compression.js';
+import { OPENING } from './arrange-messages.js';
 import type { PlacedBlock, ProviderMessages } from './message-format.js';
 
 /** A current message and its source: an entry that ctxfold wrote, or blocks of entries. */
@@ -72,6 +73,7 @@ function entriesOf<Message>(
   indices: ReadonlyMap<object, number>,
 ): readonly number[] | null {
   if ('entry' in place) {
+    if (place.entry === OPENING) return [];
     const index = indices.get(place.entry);
     return index === undefined ? null : [index];
   }

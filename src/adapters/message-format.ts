@@ -79,6 +79,9 @@ export interface MessageFormat<Message> {
    */
   write(entry: IContent, among: readonly Message[]): Message;
 
+  /** Whether providers may refuse a request that begins with this pinned message. @default no message */
+  mayNotOpen?(message: Message): boolean;
+
   /** How compactions made by the provider are represented. @default not supported */
   readonly provider?: ProviderMessages<Message> | undefined;
 }

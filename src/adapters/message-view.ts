@@ -13,10 +13,10 @@ import type {
   PlacedEntry,
   Reading,
 } from './message-format.js';
-import { arrangeMessages } from './arrange-messages.js';
+import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, NO_EDITS, NO_PARTS } from './message-place.js';
+import { isAtOrBehind, isPinned, NO_EDITS, NO_PARTS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -43,6 +43,8 @@ export class MessageView<Message> {
   #places: Place<Message>[] = [];
   #current: Message[] = [];
   #pinnedTokens = 0;
+  /** Whether a pinned message may not be the first one. */
+  #mayNeedOpening = false;
   /** All entries read, until the first edit. */
   #unedited: PlacedEntry[] | undefined = [];
 
@@ -69,9 +71,9 @@ export class MessageView<Message> {
     ];
   }
 
-  /** Estimated tokens of pinned messages. */
+  /** Estimated tokens of pinned messages, and of what may have to precede them. */
   get pinnedTokens(): number {
-    return this.#pinnedTokens;
+    return this.#pinnedTokens + (this.#mayNeedOpening ? OPENING_TOKENS : 0);
   }
 
   /**
@@ -93,9 +95,9 @@ export class MessageView<Message> {
   ): Generator<void, readonly Place<Message>[], undefined> {
     this.#readings.push(messages.length);
     this.#pinnedTokens += pinnedTokens;
-    const places: Place<Message>[] = [];
+    const records: GivenMessage<Message>[] = [];
     for (const given of messages) {
-      if (places.push(this.#append(given)) % PER_SLICE === 0) yield;
+      if (records.push(this.#append(given)) % PER_SLICE === 0) yield;
     }
     let added = 0;
     for (const entry of entries) {
@@ -104,7 +106,10 @@ export class MessageView<Message> {
       added += 1;
       if (added % PER_SLICE === 0) yield;
     }
-    return places;
+    this.#mayNeedOpening ||= records.some(
+      (record) => isPinned(record) && this.#format.mayNotOpen?.(record.given) === true,
+    );
+    return records;
   }
 
   /**
@@ -360,8 +365,10 @@ export class MessageView<Message> {
   }
 
   #setPlaces(places: Place<Message>[]): void {
-    this.#places = places;
+    this.#places = this.#mayNeedOpening
+      ? withOpening(places, this.#format, () => this.#written()(OPENING))
+      : places;
     this.#current = [];
-    for (const { current } of places) if (current !== null) this.#current.push(current);
+    for (const { current } of this.#places) if (current !== null) this.#current.push(current);
   }
 }

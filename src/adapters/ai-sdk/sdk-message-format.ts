@@ -61,6 +61,10 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
     return { ...message, content };
   }
 
+  mayNotOpen({ role }: SdkMessage): boolean {
+    return role === 'assistant';
+  }
+
   /** Writes parts, because a model's prompt accepts no string. */
   write({ speaker, blocks }: IContent): SdkMessage {
     const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));

@@ -54,6 +54,10 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
     return rewritten;
   }
 
+  mayNotOpen({ role }: AnthropicMessage): boolean {
+    return role !== 'user';
+  }
+
   write({ speaker, blocks }: IContent): AnthropicMessage {
     const content = joinTexts(blocks);
     return speaker === 'ai'

@@ -18,6 +18,7 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   createReader: () => new BaseMessageReader(),
   isSame,
   rewrite,
+  mayNotOpen: (message) => typeOf(message) === 'ai',
   write,
   provider: LANGCHAIN_PROVIDER_MESSAGES,
 };

@@ -52,6 +52,8 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
         return withContent(message, rewriteContent(message.content, edits));
     }
   },
+  // Only servers with other models behind them refuse it.
+  mayNotOpen: ({ role }) => role === 'assistant',
   write: ({ speaker, blocks }: IContent) => ({
     role: speaker === 'ai' ? 'assistant' : 'user',
     content: joinTexts(blocks),
