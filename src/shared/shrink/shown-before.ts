@@ -14,9 +14,10 @@ export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker, 'name' | 'from'> = {
 /** Shorter runs are not worth a replacement. In UTF-16 units. */
 export const MIN_RUN = 120;
 
-const SHOWN_ABOVE = 'unchanged, as shown above by ';
+/** True of the two results, whatever becomes of the earlier one. */
+const SAME_AS = 'unchanged from the result of ';
 const SHOWN_BY_CALL = 'unchanged, as its call has them';
-const SOURCE = /unchanged, as shown above by ([\w.-]{1,64})/g;
+const SOURCE = /unchanged from the result of ([\w.-]{1,64})/g;
 const ID = /^[\w.-]{1,64}$/;
 
 /** Whether a replacement can contain this id. */
@@ -26,7 +27,7 @@ export function canBeReferenced(callId: string): boolean {
 
 /** Says which call's result shows the omitted text. */
 export function shownBefore(sourceId: string): string {
-  return `${SHOWN_ABOVE}${sourceId}`;
+  return `${SAME_AS}${sourceId}`;
 }
 
 /** The ids of the calls that a result refers to for omitted lines, separated by spaces; empty if it refers to none. */
@@ -113,8 +114,8 @@ function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly s
   const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
-  const asThere = there === null ? 'without numbers' : `as lines ${there}-${there + count - 1}`;
-  return `${which} ${shown} ${asThere}`;
+  const asThere = there === null ? 'without numbers' : `lines ${there}-${there + count - 1}`;
+  return `${which} ${shown}, there ${asThere}`;
 }
 
 /** A result that would shrink by less is unchanged. In UTF-16 units, and as a share of it. */

@@ -72,7 +72,7 @@ export function shrinkText(
   }
   const took: string[] = [];
   const withoutShown = withoutRuns(Draft.ofText(text), runs);
-  if (withoutShown !== undefined) took.push('lines shown above');
+  if (withoutShown !== undefined) took.push('lines of earlier results');
   let draft = withoutShown ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
     const sees = purpose !== undefined || shrinker.keepsText === true;

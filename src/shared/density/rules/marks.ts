@@ -65,8 +65,15 @@ export interface Marks {
   readonly inclusions: Uint8Array;
   /** By response row, the earlier mark of a response that a second rule marked over. */
   readonly ceded: Map<number, number>;
-  /** Response rows that newer results refer to for the lines that they leave out. */
-  readonly referred: Set<number>;
+  /** By response row, newer rows that refer to it for the lines that they leave out. */
+  readonly referredBy: Map<number, number[]>;
+}
+
+/** Notes that one result refers to another. */
+export function noteReference({ referredBy }: Marks, from: number, to: number): void {
+  const known = referredBy.get(to);
+  if (known === undefined) referredBy.set(to, [from]);
+  else known.push(from);
 }
 
 export function emptyMarks({ calls, responses, inclusions }: HistoryIndex): Marks {
@@ -75,6 +82,6 @@ export function emptyMarks({ calls, responses, inclusions }: HistoryIndex): Mark
     responses: new Uint8Array(responses.length),
     inclusions: new Uint8Array(inclusions.length),
     ceded: new Map(),
-    referred: new Set(),
+    referredBy: new Map(),
   };
 }

@@ -29,7 +29,7 @@ import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION } from './marks.js';
+import { ACTION, noteReference } from './marks.js';
 import type { Marks } from './marks.js';
 import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
 
@@ -65,12 +65,10 @@ export interface ShrinkFinding {
   readonly left: number;
 }
 
-/** How many results back a result that is referred to is searched for. */
+/** How many results back ids are compared: farther than any reference leads. */
 const MAX_BACK = 1_000;
 /** In lists among the arguments of a call, only this many items are searched for texts. */
 const MAX_LISTED = 100;
-/** A reference keeps its source for this many model answers. */
-const FRESH_ANSWERS = 20;
 
 /** Shortens results that the model was not sent yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
@@ -89,7 +87,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
-    markReferred(index, marks);
+    keepReferred(index, marks);
     const unsent = index.unsentResults();
     const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
     for (const result of unsent.values()) {
@@ -117,23 +115,38 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
 
 const NO_IDS: ReadonlySet<number> = new Set();
 
-/** Marks the results that recent ones refer to, for as long as the latter would stay themselves. */
-function markReferred(index: HistoryIndex, marks: Marks): void {
-  const { answers, responses } = index;
-  const firstEntry = answers.at(Math.max(0, answers.length - FRESH_ANSWERS));
-  const sources = new Set<string>();
+/**
+ * Notes which results others refer to that stay in this pass, and keeps them from the rules before
+ * this one: what was left out would be shown nowhere.
+ */
+function keepReferred(index: HistoryIndex, marks: Marks): void {
+  const { calls, responses } = index;
+  /** By id, the rows that refer to the nearest earlier result with it. */
+  const sought = new Map<string, number[]>();
+  let isAnyKept = false;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
-    if (responses.entry.at(row) < firstEntry) break;
+    const id = sought.size === 0 ? '' : index.idOf(responses.id.at(row));
+    for (const from of sought.get(id) ?? NO_ROWS) {
+      noteReference(marks, from, row);
+      isAnyKept ||= marks.responses[row] !== 0;
+      marks.responses[row] = 0;
+    }
+    sought.delete(id);
     const ids = responses.source.at(row);
     if (ids === NONE || marks.responses[row] !== 0) continue;
-    for (const id of index.idOf(ids).split(' ')) sources.add(id);
+    for (const source of index.idOf(ids).split(' ')) {
+      const known = sought.get(source);
+      if (known === undefined) sought.set(source, [row]);
+      else known.push(row);
+    }
   }
-  if (sources.size === 0) return;
-  const last = Math.max(0, responses.length - MAX_BACK);
-  for (let row = responses.length - 1; row >= last; row -= 1) {
-    if (sources.has(index.idOf(responses.id.at(row)))) marks.referred.add(row);
+  if (!isAnyKept) return;
+  for (let call = 0; call < calls.length; call += 1) {
+    if (marks.referredBy.has(calls.response.at(call))) marks.calls[call] = 0;
   }
 }
+
+const NO_ROWS: readonly number[] = [];
 
 /** Returns the shortened text of a result, cached on it; `undefined` when it stays as it is. */
 function shrunkBy(
@@ -169,7 +182,7 @@ function standingRuns(
     !shared.has(id.at(row)) &&
     canBeReferenced(index.idOf(id.at(row)));
   return index.shownOf(result, stands).map(({ row, ...lines }) => {
-    marks.referred.add(row);
+    noteReference(marks, result.row, row);
     return { ...lines, callId: index.idOf(id.at(row)) };
   });
 }

@@ -11,7 +11,9 @@ import {
   maxAgeOf,
   WORKING_SET_REASON,
 } from './judge-working-set.js';
+import type { WorkingSet } from './judge-working-set.js';
 import { ACTION } from './marks.js';
+import type { Marks } from './marks.js';
 import { AGGRESSIVE_WORKING_SET, DEFAULT_WORKING_SET } from './working-set-rules.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 import { reclaimOf } from './rewrite-price.js';
@@ -95,7 +97,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     if (rules === undefined) return {};
     const workingSet = judgeWorkingSet(index, rules);
     const { age, by, reason, spent } = workingSet;
-    for (const row of marks.referred) reason[row] = WORKING_SET_REASON.fresh;
+    keepReferred(marks, workingSet);
     const { calls, responses } = index;
     const reclaim = reclaimOf(index, workingSet, rules, marks);
     const { firstEntry, waitingTokens, neededTokens } = reclaim;
@@ -144,6 +146,26 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
   },
   say: sayWorkingSet,
 };
+
+/** How many times the model is sent a result that only refers to another, which is kept that long. */
+const REFERENCE_TIME = 20;
+
+/**
+ * Keeps the results that others refer to, as long as those stay themselves. What is too small to
+ * leave keeps them for a while only.
+ */
+function keepReferred({ referredBy }: Marks, { reason, age }: WorkingSet): void {
+  const { none, small, fresh } = WORKING_SET_REASON;
+  const isUsed = (row: number): boolean => {
+    const [why, times] = [reason[row] ?? none, age[row] ?? NONE];
+    if (why === none || why === small) return times >= 0 && times <= REFERENCE_TIME;
+    return !isStale(why);
+  };
+  // Newest first: a result that is kept keeps what it refers to itself.
+  for (const [row, by] of [...referredBy].sort(([a], [b]) => b - a)) {
+    if (by.some(isUsed)) reason[row] = fresh;
+  }
+}
 
 const REASON_NAMES: Readonly<Record<number, WorkingSetReason>> = {
   [WORKING_SET_REASON.unsent]: 'unsent',

@@ -74,6 +74,9 @@ function responseAt(history: readonly IContent[], entry: number): ToolResponseBl
   return block;
 }
 
+/** Whether a result still shows its lines. */
+const isStanding = (result: unknown): boolean => String(result).split('\n').length > 20;
+
 describe('SHRINK', () => {
   it('makes a result smaller that the model was not sent yet, and no other one', () => {
     const history = [humanText('go'), ...run(NOISE), ...run(NOISE)];
@@ -117,7 +120,7 @@ describe('SHRINK', () => {
     const history = [humanText('go'), ...read(text, 'first'), ...read(text, 'again')];
     const after = applied(history, optimize(history, CONFIG));
     expect(responseAt(after, 4).result).toBe(
-      '[read_file: unchanged, as shown above by first: a.ts — success, 60 lines; recall("again") for the original]',
+      '[read_file: unchanged from the result of first: a.ts — success, 60 lines; recall("again") for the original]',
     );
     expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
   });
@@ -130,10 +133,10 @@ describe('SHRINK', () => {
       ...read(changed, 'again'),
     ]);
     expect(String(result).split('\n')).toEqual([
-      '[… 18 lines unchanged, as shown above by first …]',
+      '[… 18 lines unchanged from the result of first …]',
       ...lines(0, 5, 'changed').split('\n'),
-      '[… 18 lines unchanged, as shown above by first …]',
-      `[Shortened from ${changed.length} characters: lines shown above; recall("again") for the original]`,
+      '[… 18 lines unchanged from the result of first …]',
+      `[Shortened from ${changed.length} characters: lines of earlier results; recall("again") for the original]`,
     ]);
   });
 
@@ -148,7 +151,7 @@ describe('SHRINK', () => {
     expect(shown.slice(0, -1)).toEqual(text.split('\n').map((line) => line.trimStart()));
     const part = text.split('\n').slice(6, 51).join('\n');
     const again = lastResult([...sent, aiContent([toolCall('x', 'ls', {})]), ...read(part, 'b')]);
-    expect(again).toMatch(/^\[read_file: unchanged, as shown above by first/);
+    expect(again).toMatch(/^\[read_file: unchanged from the result of first/);
   });
 
   it('says where lines stand under other numbers', () => {
@@ -162,15 +165,15 @@ describe('SHRINK', () => {
     const whole = [humanText('go'), ...read(numbered(text, 1), 'first')];
     expect(String(lastResult([...whole, ...read(numbered(grown, 11), 'b')])).split('\n')).toEqual([
       ...numbered(lines(0, 2, 'added'), 11).split('\n'),
-      '[… lines 13-62 unchanged, as shown above by first as lines 11-60 …]',
-      expect.stringContaining('lines shown above'),
+      '[… lines 13-62 unchanged from the result of first, there lines 11-60 …]',
+      expect.stringContaining('lines of earlier results'),
     ]);
     const bare = [humanText('go'), ...read(text, 'first')];
     expect(lastResult([...bare, ...read(numbered(text, 1), 'b')])).toContain(
-      '[… lines 1-60 unchanged, as shown above by first without numbers …]',
+      '[… lines 1-60 unchanged from the result of first, there without numbers …]',
     );
     expect(lastResult([...whole, ...read(text, 'b')])).toContain(
-      '[… 60 lines unchanged, as shown above by first as lines 1-60 …]',
+      '[… 60 lines unchanged from the result of first, there lines 1-60 …]',
     );
   });
 
@@ -189,9 +192,9 @@ describe('SHRINK', () => {
       ...asked('replace', edit, `${lines(10, 20)}\n${lines(0, 26, 'new')}`),
     ];
     expect(String(lastResult(both)).split('\n').slice(0, -1)).toEqual([
-      '[… 10 lines unchanged, as shown above by first …]',
+      '[… 10 lines unchanged from the result of first …]',
       '[… 16 lines unchanged, as its call has them …]',
-      '[… 10 lines unchanged, as shown above by first …]',
+      '[… 10 lines unchanged from the result of first …]',
     ]);
   });
 
@@ -230,6 +233,38 @@ describe('SHRINK', () => {
     expect(explain(2).blocks[0]?.text).toBe(
       'A later result was shrunk and refers to it: sent 9 times, kept for 2 model calls otherwise.',
     );
+  });
+
+  it('lets a result stay as long as one that refers to it stays itself', () => {
+    const rules = { ...DEFAULT_WORKING_SET, readCalls: 40, earlyShare: 1, freeTokens: 0 };
+    const workingSet = withColdCache(rules);
+    const config = { ...CONFIG, workingSet };
+    const printed = run(lines(0, 60), 'printed');
+    const twice = `${lines(0, 60)}\n${lines(0, 30, 'more')}`;
+    const play = (times: number): readonly unknown[] => {
+      let history: IContent[] = [humanText('go'), ...printed];
+      for (const added of [
+        read(twice, 'again'),
+        ...Array.from({ length: times }, () => run('x')),
+      ]) {
+        history = applied([...history, ...added], optimize([...history, ...added], config));
+      }
+      return [2, 4].map((entry) => isStanding(responseAt(history, entry).result));
+    };
+    expect(play(38)).toEqual([true, true]);
+    expect(play(42)).toEqual([false, false]);
+  });
+
+  it('keeps a read that was written later, if the read of another file refers to it', () => {
+    const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
+    const before = [humanText('go'), ...read(lines(0, 60), 'first'), ...other];
+    const sent = applied(before, optimize(before, CONFIG));
+    expect(responseAt(sent, 4).result).toContain('unchanged from the result of first');
+    const written = asked('write_file', { path: 'a.ts', content: 'new' }, 'ok');
+    const after = [...sent, ...written, ...run('x')];
+    expect(applied(after, optimize(after, CONFIG))).toEqual(after);
+    const gone = sent.filter((_, entry) => entry !== 3 && entry !== 4);
+    expect(optimize([...gone, ...written], CONFIG).removals).toEqual([1, 2]);
   });
 
   it('is told of what it does, and why', () => {
