@@ -20,7 +20,7 @@ const OPTIONS = {
   density: { workingSet: { ...DEFAULT_WORKING_SET, paybackCalls: Infinity, freeTokens: 0 } },
 } as const;
 const REPLACED = 'const before = 1;\n'.repeat(20);
-const LEFT_OUT = '[left out: no longer in the file]';
+const LEFT_OUT = '[left out: what this edit has replaced]';
 const EDIT = { file_path: '/w/a.ts', old_string: REPLACED, new_string: 'const after = 2;' };
 const EDITED = { ...EDIT, old_string: LEFT_OUT };
 

@@ -3,23 +3,28 @@
 
 import type { ToolCallBlock } from '../../src/shared/content.js';
 
-const LEFT_OUT = '[left out: no longer in the file]';
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  replaced: '[left out: what this edit has replaced]',
+  content: '[left out: written or read again since]',
+};
 const LONG = 160;
 
 /** About how many tokens they have; 0 for a tool that writes otherwise than its arguments look. */
 export function naiveSpendable(call: ToolCallBlock): number {
   const texts = textsOf(call.parameters);
+  const note = LEFT_OUT[texts.kind] ?? '';
   const isWhole = call.name === 'write_file';
   if (isWhole !== (texts.kind === 'content')) return 0;
-  const length = texts.list.reduce((sum, text) => sum + text.length - LEFT_OUT.length, 0);
+  const length = texts.list.reduce((sum, text) => sum + text.length - note.length, 0);
   return Math.ceil(length / 4);
 }
 
 /** The call without them. */
 export function naivelyShortened(call: ToolCallBlock): ToolCallBlock {
   let json = JSON.stringify(call.parameters);
-  for (const text of textsOf(call.parameters).list) {
-    json = json.replace(JSON.stringify(text).slice(1, -1), () => LEFT_OUT);
+  const { kind, list } = textsOf(call.parameters);
+  for (const text of list) {
+    json = json.replace(JSON.stringify(text).slice(1, -1), () => LEFT_OUT[kind] ?? '');
   }
   return { ...call, parameters: JSON.parse(json) as unknown };
 }

@@ -121,11 +121,16 @@ const REMOVED_LINES = /(?:^-.*\n)+/gm;
 
 /** Shorter texts stay. In UTF-16 units. */
 const MIN_SPENT_LENGTH = 160;
-const LEFT_OUT = '[left out: no longer in the file]';
 const MAX_EDITS = 1_000;
 
 /** What the spendable texts of a call are. */
 export type SpendableText = 'replaced' | 'content';
+
+/** Stands in their place. Says nothing about the file: it may contain them again, or still. */
+const LEFT_OUT: Readonly<Record<SpendableText, string>> = {
+  replaced: '[left out: what this edit has replaced]',
+  content: '[left out: written or read again since]',
+};
 
 /** Edits can have spent replaced text; other writes, spent content. */
 export function spendableText(parameters: unknown): SpendableText {
@@ -139,8 +144,9 @@ export function spendableText(parameters: unknown): SpendableText {
 /** Estimates how many tokens `withoutSpentText` saves. */
 export function spendableTokens(parameters: unknown): number {
   let length = 0;
+  const note = LEFT_OUT[spendableText(parameters)];
   mapSpendable(parameters, (text) => {
-    length += text.length - LEFT_OUT.length;
+    length += text.length - note.length;
     return text;
   });
   return tokensOfCharacters(length);
@@ -148,7 +154,8 @@ export function spendableTokens(parameters: unknown): number {
 
 /** Replaces the spendable texts of arguments by a short note. Fields and their types stay. */
 export function withoutSpentText(parameters: unknown): unknown {
-  return mapSpendable(parameters, () => LEFT_OUT);
+  const note = LEFT_OUT[spendableText(parameters)];
+  return mapSpendable(parameters, () => note);
 }
 
 function mapSpendable(parameters: unknown, replace: (text: string) => string): unknown {
