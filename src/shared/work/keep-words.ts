@@ -18,7 +18,8 @@ const TELLING = new RegExp(
   [
     String.raw`\b(?:don['’]?t|do not|never|must(?:n['’]t| not)?|stop|instead|wrong|actually|rather than|only|always|undo|revert|without|avoid|should(?:n['’]t| not)|not what|except|leave|keep|forbidden|no,|wait,)(?!\w)`,
     String.raw`\b(?:nicht|nie|niemals|kein\w*|stattdessen|falsch|sondern|nur|immer|ohne|lass)\b`,
-    String.raw`\b(?:ne pas|jamais|plutôt|seulement|sans|nunca|siempre|solo|sin|no lo|en vez)\b`,
+    String.raw`\b(?:ne pas|jamais|plutôt|seulement|sans|nunca|siempre|solo|sin|no lo|en vez|não|sempre|apenas|non|mai|invece|senza)\b`,
+    String.raw`(?<!\p{L})(?:не|нет|нельзя|никогда|вместо|только|всегда|без|لا|ليس|أبدا|دون|لم|לא|אל|אסור|רק|मत|नहीं|कभी)(?!\p{L})`,
     '不要|别|不能|禁止|必须|而不是|しないで|ではなく|必ず|하지 마|절대',
   ].join('|'),
   'iu',

@@ -18,8 +18,8 @@ const HEADINGS: Readonly<Record<WorkKind, string>> = {
   written: 'Files written:',
   passed: 'Commands that went well when last run:',
 };
-const lostLine = (lost: number): string => `- ${lost} more before these`;
-const LOST = /^- (\d{1,15}) more before these$/;
+const lostLine = (lost: number): string => `- ${lost} more are left out`;
+const LOST = /^- (\d{1,15}) more are left out$/;
 
 /** Share of the budget for the user's messages, which also get what the rest does not need. */
 const SAID_SHARE = 0.6;

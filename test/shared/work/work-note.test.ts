@@ -67,6 +67,24 @@ describe('workNote', () => {
     expect(notes).toBeGreaterThan(10);
   });
 
+  it.each([
+    'Ändere nie die Tests.',
+    'No lo borres.',
+    'Não apague o banco.',
+    'Никогда не трогай конфиг.',
+    'לא לגעת בקובץ.',
+    'لا تحذف الملف.',
+    '不要修改数据库。',
+    'ファイルを削除しないで。',
+  ])('loses %s after everything else that the user said', (prohibition) => {
+    const others = Array.from({ length: 12 }, (_, at) => `Look at part ${at} of it, please. `);
+    const said = ['Build it. ', `${others.join('')}${prohibition}`, ...others];
+    const note = workNote({ ...NO_WORK, said }, 800);
+    expect(textOf(note)).toContain(prohibition);
+    expect(textOf(note)).toMatch(/\n- \d+ more are left out\n/);
+    expect(readWorkNote(note ?? humanText('')).lostSaid).toBeGreaterThan(0);
+  });
+
   it('loses nothing that fits', () => {
     fc.assert(
       fc.property(arbitraryRecord, (record) => {
