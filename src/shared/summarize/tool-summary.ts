@@ -1,5 +1,6 @@
 // Summarizes a tool response in one line, which replaces its payload.
 
+import { endedInFailure } from '../exit-code.js';
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
@@ -100,7 +101,8 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
   return {
     isSummary: false,
     tool: shownToolName(toolName),
-    isFailed: Boolean(error),
+    // Few tools set an error when a command fails.
+    isFailed: Boolean(error) || endedInFailure(result),
     size,
     ownKey: keyOfResult(result, size),
   };

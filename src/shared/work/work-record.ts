@@ -14,8 +14,8 @@ import { keyOfCall } from '../summarize/tool-summary.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import { payloadText } from '../tokens/content-text.js';
-import { asRecord, textOfParts, tryParseJson } from '../json.js';
-import type { JsonRecord } from '../json.js';
+import { asRecord, textOfParts } from '../json.js';
+import { codeNamedIn, codeOfFields, fieldsOfResult, saysFailed } from '../exit-code.js';
 
 /** The latest outcome of a file or command; more important ones first. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
@@ -214,14 +214,9 @@ const SEEN = 300;
 const DENIED =
   /\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|(?:doesn['’]t|does not|did not) want)\b|\b(?:denied|rejected|declined|refused) by (?:the |a )?(?:user|human|policy|hook|permission)|\btool (?:use|execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)|\bpermission to use \S+ (?:has been |was )?denied/i;
 
-const EXIT_CODE =
-  /\b(?:exit(?:ed)?|return)[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/i;
 const TIMED_OUT = /\b(?:command|process) timed out\b/i;
 const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
-const CODE_KEYS = [
-  ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
-] as const;
 /** A program that could not be run, or was ended. */
 const NOT_RUN = /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)/m;
 /** Refusals are short. Longer texts are what a tool read. */
@@ -231,44 +226,22 @@ const MAX_REFUSAL = 1_000;
 export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
   const text = typeof result === 'string' ? result : '';
-  const fields = asRecord(result) ?? asRecord(parsedText(text)) ?? {};
+  const fields = fieldsOfResult(result);
   const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
   if (said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)))) {
     return 'denied';
   }
   if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
-  const code = codeOf(fields);
+  const code = codeOfFields(fields);
   if (code !== undefined) return code === 0 ? 'passed' : 'failed';
   const ends = endsOf(text);
   if (STILL_RUNNING.test(ends)) return 'unknown';
-  const [, named] = EXIT_CODE.exec(ends) ?? [];
-  if (named !== undefined) return Number(named) === 0 ? 'passed' : 'failed';
+  const named = codeNamedIn(ends);
+  if (named !== undefined) return named === 0 ? 'passed' : 'failed';
   if (TIMED_OUT.test(ends)) return 'failed';
   return NOT_RUN.test(ends) || ends.split('\n').some(reportsFailure) ? 'unclear' : 'passed';
 }
 
-function saysFailed({ isError, is_error, success, error }: JsonRecord): boolean {
-  const isFailed = isError === true || is_error === true || success === false;
-  return isFailed || (typeof error === 'string' && error !== '');
-}
-
 function endsOf(text: string): string {
   return text.length <= 2 * SEEN ? text : `${text.slice(0, SEEN)}\n${text.slice(-SEEN)}`;
-}
-
-/** The exit code in structured data, or in its `metadata`. */
-function codeOf(fields: JsonRecord): number | undefined {
-  return codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {});
-}
-
-function codeIn(fields: JsonRecord): number | undefined {
-  const values = CODE_KEYS.map((key) => fields[key]);
-  return values.find((value) => typeof value === 'number');
-}
-
-/** Agents store small structured results as JSON text; longer texts are not parsed. */
-const MAX_PARSED = 20_000;
-
-function parsedText(text: string): unknown {
-  return text.startsWith('{') && text.length <= MAX_PARSED ? tryParseJson(text) : undefined;
 }

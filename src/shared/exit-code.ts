@@ -1,0 +1,67 @@
+// What a result says itself about how its tool ended: fields of structured data, or an exit code.
+
+import { asRecord, tryParseJson } from './json.js';
+import type { JsonRecord } from './json.js';
+
+const CODE_KEYS = [
+  ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
+] as const;
+const EXIT_CODE =
+  /\b(?:exit(?:ed)?|return)[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/i;
+
+/** Agents store small structured results as JSON text; longer texts are not parsed. */
+const MAX_PARSED = 20_000;
+
+/** The fields of a structured result, also of one stored as JSON text; none for anything else. */
+export function fieldsOfResult(result: unknown): JsonRecord {
+  const isJson =
+    typeof result === 'string' && result.startsWith('{') && result.length <= MAX_PARSED;
+  return asRecord(isJson ? tryParseJson(result) : result) ?? {};
+}
+
+/** Whether the fields name a failure. */
+export function saysFailed({ isError, is_error, success, error }: JsonRecord): boolean {
+  const isFailed = isError === true || is_error === true || success === false;
+  return isFailed || (typeof error === 'string' && error !== '');
+}
+
+/** The exit code in structured data, or in its `metadata`. */
+export function codeOfFields(fields: JsonRecord): number | undefined {
+  return codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {});
+}
+
+function codeIn(fields: JsonRecord): number | undefined {
+  const values = CODE_KEYS.map((key) => fields[key]);
+  return values.find((value) => typeof value === 'number');
+}
+
+/** The first exit code that a text names. */
+export function codeNamedIn(text: string): number | undefined {
+  const code = EXIT_CODE.exec(text)?.[1];
+  return code === undefined ? undefined : Number(code);
+}
+
+/** How much of a text's end is searched for its last line; what was shortened ends in a long one. UTF-16 units. */
+const SEEN = 1_000;
+/** A longer line says more than how the tool ended. */
+const MAX_CODE_LINE = 80;
+const SHORTENED = '[Shortened from ';
+
+/** Whether a result says by its fields, or in its first or last line, that its tool failed. */
+export function endedInFailure(result: unknown): boolean {
+  const fields = fieldsOfResult(result);
+  if (saysFailed(fields)) return true;
+  const code = codeOfFields(fields) ?? (typeof result === 'string' ? codeAtEnds(result) : 0);
+  return code !== 0;
+}
+
+/** 0 if there is none. */
+function codeAtEnds(text: string): number {
+  const [first = ''] = text.slice(0, SEEN).trimStart().split('\n', 1);
+  const lines = text.slice(-SEEN).trimEnd().split('\n');
+  const last = lines.findLast((line) => !line.startsWith(SHORTENED)) ?? '';
+  const codes = [first, last].map((line) =>
+    line.length > MAX_CODE_LINE ? undefined : codeNamedIn(line),
+  );
+  return codes.find((code) => code !== undefined) ?? 0;
+}
