@@ -54,7 +54,7 @@ const TALKS: Readonly<Record<string, Talk<never>>> = {
     user: (text) => ({ role: 'user', content: [{ type: 'text', text }] }),
     exchange: (toolCallId, value, isPinned) => {
       const call = { toolCallId, toolName: 'read_file' };
-      const input = isPinned ? { actions: [], pendingSafetyChecks: [] } : { path: toolCallId };
+      const input = isPinned ? { arguments: {}, call_id: toolCallId } : { path: toolCallId };
       const output = { type: 'text', value };
       return [
         { role: 'assistant', content: [{ type: 'tool-call', ...call, input }] },
@@ -66,10 +66,12 @@ const TALKS: Readonly<Record<string, Talk<never>>> = {
   langchain: {
     compactor: (compactor) => langchainCompactor(compactor, OPTIONS),
     user: (text) => new HumanMessage(text),
-    exchange: (id, content, isComputerTool) => {
-      const call = { id, name: 'read_file', args: { path: id }, isComputerTool };
-      const made = new AIMessage({ content: '', tool_calls: [call] });
-      return [made, new ToolMessage({ content, tool_call_id: id })];
+    exchange: (id, result, isPinned) => {
+      const call = { id, name: 'read_file', args: { path: id } };
+      const caller = { type: isPinned ? 'code_execution_20260120' : 'direct' };
+      const content = [{ type: 'tool_use', id, name: 'read_file', input: call.args, caller }];
+      const made = new AIMessage({ content, tool_calls: [call] });
+      return [made, new ToolMessage({ content: result, tool_call_id: id })];
     },
     roleOf: (message) => (message.getType() === 'human' ? 'user' : message.getType()),
   } satisfies Talk<BaseMessage> as unknown as Talk<never>,

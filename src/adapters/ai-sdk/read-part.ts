@@ -145,7 +145,8 @@ function readResult(part: JsonRecord, where: string): ContentBlock {
   };
 }
 
-function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
+/** Returns the block for a part that is not interpreted. */
+export function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
   return {
     type: 'opaque',
     kind: String(part['type']),

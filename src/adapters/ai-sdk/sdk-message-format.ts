@@ -19,10 +19,11 @@ import type {
 import { groupOfCalls, placed } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
-import { isSigned, readPart } from './read-part.js';
+import { WholeExchanges } from '../whole-exchange.js';
+import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
-import { ServerCalls } from './server-calls.js';
+import { callsWithComputer, ServerCalls } from './server-calls.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {
@@ -84,7 +85,8 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
 
   read(messages: readonly SdkMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
+    let systemTokens = 0;
+    const whole = new WholeExchanges();
     messages.forEach((given, at) => {
       const index = firstIndex + at;
       const message = plainData(given, `message ${index}`);
@@ -92,16 +94,26 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       const { role, content } = message;
       const speaker = SPEAKERS[role];
       if (speaker === undefined) {
-        pinnedTokens += tokensOfCharacters(content.length);
+        systemTokens += tokensOfCharacters(content.length);
         return;
       }
       const parts = partsOf(message);
       const isPinned = this.#serverCalls.pins(parts);
       const entry = { speaker, blocks: this.#readParts(parts, role, index) };
-      if (isPinned) pinnedTokens += estimateEntryTokens(entry);
-      else if (parts.length > 0) entries.push(entry);
+      if (!isPinned) {
+        whole.end();
+        if (parts.length > 0) entries.push(entry);
+        return;
+      }
+      const exchange = whole.take({
+        callIds: role === 'assistant' ? callsWithComputer(parts) : undefined,
+        answeredIds: role === 'tool' ? parts.map(answeredIdOf) : undefined,
+        blocks: wholeBlocks(parts, index),
+        tokens: estimateEntryTokens(entry),
+      });
+      if (exchange !== undefined) entries.push(exchange);
     });
-    return { entries, pinnedTokens };
+    return { entries, pinnedTokens: systemTokens + whole.pinnedTokens };
   }
 
   #readParts(
@@ -122,6 +134,19 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       placed(block.type === 'tool_call' ? { ...block, ...group } : block, message, number),
     );
   }
+}
+
+function answeredIdOf({ type, toolCallId }: JsonRecord): unknown {
+  return type === 'tool-result' ? toolCallId : undefined;
+}
+
+/** The blocks of a message that must stay whole: its texts, for summaries, and what nobody edits. */
+function wholeBlocks(parts: readonly SdkPart[], message: number): readonly PlacedBlock[] {
+  return parts.map((part: JsonRecord, at) => {
+    const { type, text } = part;
+    const isText = type === 'text' && typeof text === 'string' && text !== '';
+    return placed(isText ? { type, text } : opaque(part), message, at);
+  });
 }
 
 function assertMessage(message: unknown, index: number): asserts message is SdkMessage {

@@ -56,12 +56,32 @@ interface CallFields {
  * Whether a tool of the provider made the call (Anthropic's code execution, OpenAI's programs), or its result is no text: a
  * screenshot for OpenAI's computer, tools found for its search.
  */
-function isUntouchable({ input, providerOptions }: CallFields): boolean {
-  const { actions, pendingSafetyChecks, arguments: sought, call_id: id } = asRecord(input) ?? {};
-  if (Array.isArray(actions) && Array.isArray(pendingSafetyChecks)) return true;
+function isUntouchable(call: CallFields): boolean {
+  if (isOfComputer(call)) return true;
+  const { input, providerOptions } = call;
+  const { arguments: sought, call_id: id } = asRecord(input) ?? {};
   if (sought !== undefined && typeof id === 'string') return true;
   return Object.values(asRecord(providerOptions) ?? {}).some((options) => {
     const caller = asRecord(asRecord(options)?.['caller']);
     return caller !== undefined && caller['type'] !== 'direct';
   });
+}
+
+function isOfComputer({ input }: CallFields): boolean {
+  const { actions, pendingSafetyChecks } = asRecord(input) ?? {};
+  return Array.isArray(actions) && Array.isArray(pendingSafetyChecks);
+}
+
+/**
+ * The ids of the calls of a message that uses OpenAI's computer and has no other call that pins it; `undefined` for any other
+ * message.
+ */
+export function callsWithComputer(parts: readonly SdkPart[]): readonly unknown[] | undefined {
+  const calls: readonly CallFields[] = parts
+    .filter(isRecord)
+    .filter(({ type }) => type === 'tool-call');
+  const isOther = (call: CallFields): boolean =>
+    call.providerExecuted === true || (isUntouchable(call) && !isOfComputer(call));
+  if (!calls.some(isOfComputer) || calls.some(isOther)) return undefined;
+  return calls.map(({ toolCallId }) => toolCallId);
 }

@@ -21,12 +21,14 @@ import { fieldsOf, typeOf } from './message-fields.js';
 import type { MessageFields } from './message-fields.js';
 import {
   contentTokens,
+  isPicture,
   opaqueContent,
   readContent,
   readResult,
   resultMediaTokens,
 } from './read-content.js';
-import { ServerCalls } from './server-calls.js';
+import { callsWithComputer, ServerCalls } from './server-calls.js';
+import { WholeExchanges } from '../whole-exchange.js';
 
 /** The entry of a message that is pinned. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
@@ -37,14 +39,24 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
 
   read(messages: readonly BaseMessage[], firstIndex: number): Reading {
     const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
+    const whole = new WholeExchanges();
     messages.forEach((message, at) => {
       const { type, fields } = readFields(message, firstIndex + at);
       const entry = this.#readMessage(type, fields, firstIndex + at);
-      if (entry.blocks.length > 0) entries.push(entry);
-      else pinnedTokens += contentTokens(fields.content);
+      if (entry.blocks.length > 0) {
+        whole.end();
+        entries.push(entry);
+        return;
+      }
+      const exchange = whole.take({
+        callIds: type === 'ai' ? callsWithComputer(fields) : undefined,
+        answeredIds: type === 'tool' ? [fields.tool_call_id] : undefined,
+        blocks: wholeBlocks(fields, firstIndex + at),
+        tokens: contentTokens(fields.content),
+      });
+      if (exchange !== undefined) entries.push(exchange);
     });
-    return { entries, pinnedTokens };
+    return { entries, pinnedTokens: whole.pinnedTokens };
   }
 
   #readMessage(type: string, message: MessageFields, index: number): PlacedEntry {
@@ -133,6 +145,17 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       0,
     );
   }
+}
+
+/** The blocks of a message that must stay whole: its texts, for summaries, and one for all else. */
+function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: number): PlacedBlock[] {
+  const items = contentList(content);
+  const isText = (item: unknown): boolean => readContent(item).type === 'text' && !isPicture(item);
+  const texts = items.filter(isText).map(readContent);
+  const others = items.filter((item) => !isText(item));
+  const tokens = contentTokens(others) + estimatePayloadTokens(calls ?? []);
+  const rest = { type: 'opaque', kind: 'computer', tokens } as const;
+  return [...texts, rest].map((block, at) => placed(block, index, at));
 }
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {

@@ -74,10 +74,13 @@ export function contentTokens(content: unknown): number {
   return contentList(content).reduce<number>((sum, item) => {
     const media = isRecord(item) ? readMedia(item) : undefined;
     if (media !== undefined) return sum + fixedBlockTokens(media);
-    // A picture of the screen, for OpenAI's computer.
-    const isPicture = typeof item === 'string' && item.startsWith('data:');
-    return sum + (isPicture ? payloadTokens('image/*') : estimatePayloadTokens(item));
+    return sum + (isPicture(item) ? payloadTokens('image/*') : estimatePayloadTokens(item));
   }, 0);
+}
+
+/** Whether content is a picture of the screen, of OpenAI's computer. */
+export function isPicture(item: unknown): boolean {
+  return typeof item === 'string' && item.startsWith('data:');
 }
 
 function withoutMedia(item: unknown): unknown {

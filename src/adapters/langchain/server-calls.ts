@@ -46,6 +46,19 @@ function isCalledByTool({ caller }: JsonRecord): boolean {
   return isRecord(caller) && caller['type'] !== 'direct';
 }
 
+/**
+ * The ids of the calls of a message that uses OpenAI's computer and has no other call that pins it; `undefined` for any other
+ * message.
+ */
+export function callsWithComputer(message: MessageFields): readonly unknown[] | undefined {
+  const { content, tool_calls: listed, ...extra } = message;
+  const calls = asArray(listed).filter(isRecord);
+  const blocks = contentList(content).filter(isRecord);
+  const isOther = blocks.some((block) => isServerCall(block) || isCalledByTool(block));
+  if (calls.length === 0 || isOther || !usesComputer(calls, extra)) return undefined;
+  return calls.map(({ id }) => id);
+}
+
 /** A streamed call is known only by the provider's own item. */
 function usesComputer(calls: readonly JsonRecord[], fields: MessageFields): boolean {
   const { additional_kwargs: extra, response_metadata: metadata } = fields;

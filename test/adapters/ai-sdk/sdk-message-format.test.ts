@@ -235,6 +235,23 @@ describe('SdkMessageFormat', () => {
     }
   });
 
+  it('reads the use of a computer as one entry, which nobody edits', () => {
+    const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
+    const other = { ...CALL, toolCallId: 'c2' };
+    const text = { type: 'text', text: 'I look.' } as const;
+    const called: SdkMessage = { role: 'assistant', content: [text, shown, other] };
+    const first: SdkMessage = { role: 'tool', content: [RESULT] };
+    const second: SdkMessage = { role: 'tool', content: [{ ...RESULT, ...{ toolCallId: 'c2' } }] };
+    const opaque = { type: 'opaque' };
+    expect(read(called, first, second)).toMatchObject([
+      { speaker: 'ai', blocks: [text, opaque, opaque, opaque, opaque] },
+    ]);
+    expect(read(called, first)).toEqual([]);
+    const asked: SdkMessage = { role: 'user', content: 'So?' };
+    expect(read(called, first, asked, second)).toMatchObject([{ speaker: 'human' }]);
+    expect(read(called, called, first, second, asked)).toHaveLength(2);
+  });
+
   it('counts the picture of a screen as one', () => {
     const value = { output: { type: 'computer_screenshot', imageUrl: 'data:,'.repeat(9_999) } };
     expect(

@@ -166,34 +166,25 @@ describe('baseMessageFormat', () => {
         tool_calls: [CALL],
       },
     ],
-    ['a computer', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
     [
-      'a computer, as a stream tells it',
-      { tool_calls: [CALL], additional_kwargs: { tool_outputs: [{ type: 'computer_call' }] } },
+      'a program',
+      {
+        content: blocks({ type: 'tool_use', id: 'c1', caller: { type: 'program' } }),
+        tool_calls: [{ ...CALL, isComputerTool: true }],
+      },
     ],
-  ])('pins the calls of %s, and what answers them', (_, fields) => {
+  ])('pins the calls of %s, and what answers them', (name, fields) => {
     const result = { type: 'code_execution_tool_result', tool_use_id: 's1' };
     const work = [
       aiMessageOf({ content: '', ...fields }),
       new ToolMessage({ content: 'long', tool_call_id: 'c1' }),
     ];
     expect(read(...work)).toEqual([]);
-    const isServer = 'content' in fields;
+    const isServer = name !== 'a program';
     const late = new AIMessage({ content: blocks(result) });
     // Later calls may have the same id.
     const again = [new AIMessage({ content: '', tool_calls: [CALL] }), work[1] as BaseMessage];
     expect(read(...work, late, ...again)).toHaveLength(isServer ? 2 : 3);
-  });
-
-  it.each<[string, MessageContent]>([
-    ['a text', 'data:image/png;base64,'.padEnd(99_999, 'A')],
-    ['a block', blocks({ type: 'computer_screenshot', image_url: 'A'.repeat(99_999) })],
-  ])('counts the picture of a screen as one, where it is %s', (_, content) => {
-    const called = aiMessageOf({ content: '', tool_calls: [{ ...CALL, isComputerTool: true }] });
-    const shown = new ToolMessage({ content, tool_call_id: 'c1' });
-    const { pinnedTokens } = format.createReader().read([called, shown], 0);
-    expect(pinnedTokens).toBeGreaterThanOrEqual(IMAGE_TOKENS);
-    expect(pinnedTokens).toBeLessThan(IMAGE_TOKENS + 50);
   });
 
   it('reads a call that its provider has answered in the same message', () => {

@@ -1,0 +1,49 @@
+// How the use of OpenAI's computer reads as entries.
+
+import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage, MessageContent } from '@langchain/core/messages';
+import { describe, expect, it } from 'vitest';
+
+import { baseMessageFormat as format } from '../../../src/adapters/langchain/base-message-format.js';
+import type { OpaqueBlock } from '../../../src/shared/content.js';
+import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
+import { aiMessageOf } from './arbitrary-base-messages.js';
+
+const CALL = { id: 'c1', name: 'read_file', args: {}, type: 'tool_call' } as const;
+
+/** By entry, its speaker and its blocks. */
+function read(...messages: readonly BaseMessage[]): unknown[][] {
+  const { entries } = format.createReader().read(messages, 0);
+  return entries.map(({ speaker, blocks }) => [speaker, ...blocks]);
+}
+
+describe('baseMessageFormat', () => {
+  it.each<[string, object]>([
+    ['as the SDK tells it', { tool_calls: [{ ...CALL, isComputerTool: true }] }],
+    [
+      'as a stream tells it',
+      { tool_calls: [CALL], additional_kwargs: { tool_outputs: [{ type: 'computer_call' }] } },
+    ],
+  ])('reads the use of a computer as one entry, which nobody edits, %s', (_, fields) => {
+    const called = aiMessageOf({ content: 'I look.', ...fields });
+    const shown = new ToolMessage({ content: 'data:,', tool_call_id: 'c1' });
+    expect(read(called, shown, new HumanMessage('So?'))).toMatchObject([
+      ['ai', { type: 'text', text: 'I look.' }, { type: 'opaque' }, { type: 'opaque' }],
+      ['human', { type: 'text' }],
+    ]);
+    expect(read(called, new HumanMessage('So?'), shown)).toMatchObject([['human', {}]]);
+    expect(read(called)).toEqual([]);
+  });
+
+  it.each<[string, MessageContent]>([
+    ['a text', 'data:image/png;base64,'.padEnd(99_999, 'A')],
+    ['a block', [{ type: 'computer_screenshot', image_url: 'A'.repeat(99_999) }] as never],
+  ])('counts the picture of a screen as one, where it is %s', (_, content) => {
+    const called = aiMessageOf({ content: '', tool_calls: [{ ...CALL, isComputerTool: true }] });
+    const shown = new ToolMessage({ content, tool_call_id: 'c1' });
+    const [[, ...parts] = []] = read(called, shown) as readonly (readonly OpaqueBlock[])[];
+    const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
+    expect(tokens).toBeGreaterThanOrEqual(IMAGE_TOKENS);
+    expect(tokens).toBeLessThan(IMAGE_TOKENS + 50);
+  });
+});

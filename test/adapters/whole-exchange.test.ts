@@ -1,0 +1,53 @@
+// Sessions of agents that use a computer: each use is sent as it was, or has gone as a whole.
+
+import type { ModelMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+
+import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
+import { createCompactor } from '../../src/main/compactor.js';
+
+const user = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] });
+
+/** A call of the computer, and the screenshot. */
+function use(toolCallId: string): readonly ModelMessage[] {
+  const call = { toolCallId, toolName: 'computer' };
+  const image = { type: 'computer_screenshot', imageUrl: 'data:image/png;base64,AAAA' };
+  const input = { actions: [{ type: 'screenshot' }], pendingSafetyChecks: [] };
+  const output = { type: 'json', value: { output: image } };
+  return [
+    { role: 'assistant', content: [{ type: 'tool-call', ...call, input }] },
+    { role: 'tool', content: [{ type: 'tool-result', ...call, output }] },
+  ] as readonly ModelMessage[];
+}
+
+describe('a session that uses a computer', () => {
+  it.each(['high-density', 'top-down-truncation'] as const)(
+    'fits the window, and keeps calls with their screenshots, by %s',
+    async (strategy) => {
+      const settings = { 'compression.strategy': strategy, 'compression.ahead': 1 };
+      await using compactor = createCompactor({
+        offload: 'inline',
+        contextLimit: 16_000,
+        settings,
+      });
+      const compact = messageCompactor(compactor, { onError: 'throw' });
+      const messages: ModelMessage[] = [user('Book the flight.')];
+      let sent: readonly ModelMessage[] = messages;
+      for (let at = 0; at < 40; at += 1) {
+        messages.push(...use(`call_${at}`));
+        if (at === 20) messages.push(user('The one at noon.'));
+        sent = await compact(messages);
+        expect(sent[0]?.role).toBe('user');
+      }
+      expect(sent.length).toBeLessThan(messages.length / 2);
+      expect(sent.slice(-2)).toEqual(messages.slice(-2));
+      for (const [at, message] of sent.entries()) {
+        if (message.role === 'user') continue;
+        const given = messages.indexOf(message);
+        const partner = message.role === 'assistant' ? 1 : -1;
+        if (given !== -1) expect(sent[at + partner]).toBe(messages[given + partner]);
+      }
+      expect(sent.filter(({ role }) => role === 'tool').length).toBeGreaterThan(1);
+    },
+  );
+});
