@@ -1,6 +1,7 @@
 // Checks a compacted history against its base: opaque fields are byte-identical, kept entries are in order, the newest
 // human entry is there. Entries are matched with those of the base first; an unmatched entry is new and always valid.
 
+import { hasSubstance } from './content.js';
 import type { ContentBlock, IContent } from './content.js';
 import type { Violation } from './validity.js';
 
@@ -198,9 +199,9 @@ function findLostHuman(
   return [{ rule: 'newest-human-lost', entry: newest, message }];
 }
 
-/** A summary is a human entry too, but the next summary may replace it. */
-function isUserEntry({ speaker, metadata }: IContent): boolean {
-  return speaker === 'human' && metadata?.isSummary !== true;
+/** A summary is a human entry too, but the next summary may replace it. A blank entry asks nothing. */
+function isUserEntry({ speaker, blocks, metadata }: IContent): boolean {
+  return speaker === 'human' && metadata?.isSummary !== true && blocks.some(hasSubstance);
 }
 
 /** Whether the words of `shorter` are a subsequence of those of `longer`. */

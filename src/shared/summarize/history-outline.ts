@@ -1,11 +1,15 @@
 // The structure of a history (speakers, calls and their responses) as flat arrays without payloads, so that a worker without
 // the entries can choose what to drop. Also finds the call that a response answers.
 
+import { hasSubstance } from '../content.js';
 import type { IContent, ToolCallBlock } from '../content.js';
 import { IntColumn, NONE } from '../density/index/history-columns.js';
 import { OpenCalls } from '../density/index/open-calls.js';
 
-/** Flags of an entry: its speaker, and whether its metadata marks it as a summary or as synthetic. */
+/**
+ * Flags of an entry: its speaker, and whether its metadata marks it as a summary or as synthetic. A blank human entry has no speaker:
+ * it asks nothing, and no request may begin with it.
+ */
 export const ENTRY_FLAG = { human: 1, ai: 2, tool: 4, summary: 8, synthetic: 16 } as const;
 
 /** A history without payloads. Rows are in history order; entries are indices into the history. */
@@ -37,7 +41,8 @@ export interface OutlinedHistory {
 export type CallOf = (entry: number, block: number) => ToolCallBlock | undefined;
 
 /** The `ENTRY_FLAG`s of an entry. */
-export function entryFlags({ speaker, metadata }: IContent): number {
+export function entryFlags({ speaker, blocks, metadata }: IContent): number {
+  if (speaker === 'human' && !blocks.some(hasSubstance)) return 0;
   const summary = metadata?.isSummary === true ? ENTRY_FLAG.summary : 0;
   const synthetic = metadata?.synthetic === true ? ENTRY_FLAG.synthetic : 0;
   return ENTRY_FLAG[speaker] | summary | synthetic;

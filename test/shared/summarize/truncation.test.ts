@@ -9,6 +9,7 @@ import { outlineHistory } from '../../../src/shared/summarize/history-outline.js
 import { findTailStart } from '../../../src/shared/summarize/plan-compression.js';
 import { chooseDrops, chooseOldest } from '../../../src/shared/summarize/truncation.js';
 import type { Truncatable } from '../../../src/shared/summarize/truncation.js';
+import { fitToWindow } from '../../../src/shared/summarize/window-fit.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { pairNaively } from '../../support/naive-pairs.js';
@@ -168,6 +169,18 @@ describe('chooseOldest', () => {
     const { outline, tokens } = truncatable(history);
     return chooseOldest(outline, tokens, targetTokens).join(' ');
   };
+
+  it('keeps what was asked before a blank message, which asks nothing', () => {
+    const [answered, again] = [historyOf('a a'), historyOf('a a a')];
+    const history = [humanText('Build it.'), ...answered, humanText(' \n'), ...again];
+    const { outline, tokens } = truncatable(history);
+    const left = (dropped: readonly number[]): readonly IContent[] =>
+      history.filter((_, at) => !dropped.includes(at));
+    expect(left(chooseOldest(outline, tokens, 0))[0]).toBe(history[0]);
+    expect(left(chooseDrops({ outline, tokens, tailStart: 6 }, 0))[0]).toBe(history[0]);
+    const fit = fitToWindow({ outline, tokens, summarizedTokens: tokens }, 0);
+    expect(left(fit.dropped)).toEqual([history[0]]);
+  });
 
   it('begins what is left with a human entry', () => {
     expect(oldest(historyOf('h a h a'), 35)).toBe('0 1');
