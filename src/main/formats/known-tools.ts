@@ -95,7 +95,7 @@ const VARIANTS: ToolCatalog = {
 
 /** Tools that no preset has: of editors, of file servers, of agents whose sessions are not read here. */
 const OTHERS: ToolCatalog = {
-  ...same(['view', 'view_file', 'view_line_range', 'open_file', 'file_read'], READS),
+  ...same(['read', 'view', 'view_file', 'view_line_range', 'open_file', 'file_read'], READS),
   ...same(['readFile', 'ReadFile', 'read_file_range', 'read_text_file'], READS),
   get_file_text_by_path: READS,
   fs_read: [{ access: 'search', when: { key: 'mode', values: ['Directory', 'Search'] } }, ...READS],
