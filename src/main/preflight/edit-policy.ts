@@ -12,6 +12,7 @@ import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
 import type { CacheTerms } from '../models/model-prices.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
+import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
@@ -325,7 +326,7 @@ interface EditedPlace {
   readonly behind: number;
 }
 
-/** The edited entries, from the end. */
+/** The edited entries to which the edit can be limited without keeping more than what is in front of them, from the end. */
 function* placesOf({
   result,
   history,
@@ -334,7 +335,8 @@ function* placesOf({
   toBeCached = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
-  let [reclaimed, behind] = [0, 0];
+  const starts = startsOfLosses(result, history);
+  let [reclaimed, behind, start] = [0, 0, Infinity];
   // A prefix that is too short to be cached is written anew as well.
   let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
@@ -348,7 +350,9 @@ function* placesOf({
     if (at < sentEntries) behind += left;
     before -= tokens;
     if (!removed.has(at) && after === undefined) continue;
-    const isShort = toBeCached > 0 && behind > 0 && before < toBeCached;
+    start = Math.min(start, starts.get(at) ?? at);
+    if (start < at) continue;
+    const isShort = toBeCached > 0 && at < sentEntries && before < toBeCached;
     yield { at, reclaimed, behind: isShort ? behind + before : behind };
   }
 }

@@ -259,6 +259,26 @@ function editedIndices({ removals, replacements }: DensityResult): readonly numb
   return [...removals, ...replacements.keys()].sort((a, b) => a - b);
 }
 
+/**
+ * For each entry of an edit that loses calls or responses: the first entry that loses a part of one of these. The edit cannot be
+ * limited to a place between the two without leaving the later one as it is.
+ */
+export function startsOfLosses(
+  result: DensityResult,
+  history: readonly IContent[],
+): ReadonlyMap<number, number> {
+  const first = new Map<string, number>();
+  const starts = new Map<number, number>();
+  for (const index of editedIndices(result)) {
+    for (const callId of lostCallIds(history[index], result.replacements.get(index))) {
+      const start = first.get(callId) ?? index;
+      first.set(callId, start);
+      starts.set(index, Math.min(start, starts.get(index) ?? index));
+    }
+  }
+  return starts;
+}
+
 function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
   const edits: EntryEdit[] = [];
   const row = new PlanCursor(plan);

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-policy.js';
 import { spendable, TokenTally } from '../../../src/main/preflight/token-tally.js';
 import { humanText } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { historyOf } from '../../support/notation.js';
 
 const HISTORY = Array.from({ length: 6 }, (_, at) => humanText(`entry ${at}`));
 
@@ -47,13 +49,37 @@ describe('worthwhileFrom', () => {
   });
 });
 
+describe('worthwhileFrom, of calls in parallel', () => {
+  // The second read is superseded and leaves with its call; the first result leaves for good.
+  const history = historyOf('h a:r1,r2 t:r1 t:r2 a:r3 t:r3');
+  const withoutSecondCall = {
+    ...history[1]!,
+    blocks: history[1]!.blocks.filter((block) => block.type !== 'tool_call' || block.id !== 'r2'),
+  };
+  const metadata = { readWritePairsPruned: 1, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+  const edit = {
+    result: { removals: [2, 3], replacements: new Map([[1, withoutSecondCall]]), metadata },
+    history,
+    sentEntries: 5,
+    prices: { read: 0.1, write: 1.25 },
+    countedTokens: (entry: IContent): number => (entry === history[3] ? 10_000 : 100),
+  };
+
+  it('takes no place between a call that leaves and its result, which would have to stay', () => {
+    expect(worthwhileFrom(edit)).toBe(1);
+    expect(belowStepFrom(edit, 5_000, { read: 0.2, write: 2.5 })).toBe(1);
+  });
+});
+
 describe('worthwhileFrom, of prompts that are hardly cached', () => {
   it('counts what stands before as written anew where that is too short', () => {
     // 1,000 tokens for 40 calls at 0.1 are 4,000, and 3,000 behind them cost 3,450; with the 1,000 before, 4,600.
     const at = (toBeCached: number): number => from([1], 5, 1_000, undefined, toBeCached);
     expect([at(0), at(1_000), at(1_001)]).toEqual([1, 1, Infinity]);
-    // Where nothing that was sent stands behind, nothing is written anew.
-    expect(from([4], 5, 1_000, undefined, 100_000)).toBe(4);
+    // What stood in front of the end that is removed is written anew as well, but not where nothing that was sent changes.
+    const end = (toBeCached: number): number => from([4], 5, 1_000, undefined, toBeCached);
+    expect([end(4_000), end(4_001)]).toEqual([4, Infinity]);
+    expect(from([5], 5, 1_000, undefined, 4_001)).toBe(5);
   });
 });
 
