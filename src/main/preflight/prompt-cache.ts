@@ -240,6 +240,8 @@ export class CacheMisses {
   /** The request that is still waiting for its report. */
   #ready: { readonly sentTo: string | undefined } | undefined;
   #missesInARow = 0;
+  /** Whether the present model has ever read from a cache. */
+  #hasRead = false;
 
   constructor(options: CacheMissesOptions) {
     this.#options = options;
@@ -282,11 +284,16 @@ export class CacheMisses {
     this.#ready = undefined;
     this.#elapsedMs = 0;
     this.#isRewritten = false;
-    if (former === undefined || !isSameModel(former, request) || cacheReadTokens === undefined) {
+    const isComparable = former !== undefined && isSameModel(former, request);
+    if (!isComparable) this.#hasRead = false;
+    this.#hasRead ||= (cacheReadTokens ?? 0) > 0;
+    if (!isComparable || cacheReadTokens === undefined) {
       this.#missesInARow = 0;
       return null;
     }
     const { price } = this.#options.cache;
+    // Many local servers report 0 because they have no cache.
+    const isCached = this.#hasRead || (price !== undefined && price.cacheRead < price.input);
     const missed = judgeCacheRead({
       ...between,
       formerTokens: former.inputTokens,
@@ -296,9 +303,8 @@ export class CacheMisses {
       reason: cacheMissReason,
     });
     this.#missesInARow = missed === null ? 0 : this.#missesInARow + 1;
-    const isSure =
-      !isCacheImplicit(price) || this.#missesInARow > 1 || cacheMissReason !== undefined;
-    return isSure ? missed : null;
+    const isSure = isCached && (!isCacheImplicit(price) || this.#missesInARow > 1);
+    return isSure || cacheMissReason !== undefined ? missed : null;
   }
 }
 

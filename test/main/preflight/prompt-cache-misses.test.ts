@@ -183,6 +183,21 @@ describe('Session', () => {
       expect(missed).toHaveLength(2);
     });
 
+    it('takes a model of which nobody knows that it has a cache only once it has read from one', async () => {
+      const { send, missed } = open('a-local-model');
+      for (let requests = 0; requests < 5; requests += 1) await send(10_000, 0);
+      expect(missed).toEqual([]);
+      await send(10_000, 9_000);
+      await send(10_000, 0);
+      expect(missed).toEqual([]);
+      await send(10_000, 0);
+      expect(missed).toEqual([miss('changed-request')]);
+      for (let requests = 0; requests < 5; requests += 1) {
+        await send(10_000, 0, { modelName: 'another-local-model' });
+      }
+      expect(missed).toHaveLength(1);
+    });
+
     it('names an edit of a request that nobody has answered', async () => {
       const { session, send, missed } = open('claude-opus-5-5', (parts) =>
         openNoted('h a:r1 t:r1', parts),
