@@ -260,13 +260,13 @@ export class Conversation<Message> {
     let session = this.#session;
     if (session === undefined) {
       session = await this.#createSession(entries, call);
-      this.#reportUsage(session, call);
+      this.#reportUsage(session, call, entries);
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
       this.#followedRevision = journal.count > 0 ? null : revision;
       this.#session = session;
     } else {
-      this.#reportUsage(session, call);
+      this.#reportUsage(session, call, entries);
       if (startsOver) await session.goOnWith(entries);
       else session.history.addAll(entries);
     }
@@ -341,14 +341,16 @@ export class Conversation<Message> {
   }
 
   /** Names the call's model after the report, which is about the previous request, and thus about the model named before. */
-  #reportUsage(session: Session, call: CompactCall): void {
+  #reportUsage(session: Session, call: CompactCall, entries: readonly PlacedEntry[]): void {
     const { history } = session;
     const { modelName = history.modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
+    // Without an answer the last request failed, and the usage is that of an earlier one.
+    const isAnswered = entries.some(({ speaker }) => speaker === 'ai');
     const report = usageReportOf(call);
     const method = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
-    if (report !== undefined) session[method](report);
-    if (call.oddUsage) session.reportOddUsage(call.oddUsage);
+    if (isAnswered && report !== undefined) session[method](report);
+    if (isAnswered && call.oddUsage) session.reportOddUsage(call.oddUsage);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 

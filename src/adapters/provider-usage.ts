@@ -1,6 +1,6 @@
 // Reads the token usage that providers report: Anthropic, OpenAI and compatible APIs, Google. Validates no number.
 
-import { asRecord, asText } from '../shared/json.js';
+import { asArray, asRecord, asText } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { MAX_REASON_LENGTH } from '../main/preflight/prompt-cache.js';
 import type { CompactCall } from './adapter-options.js';
@@ -43,13 +43,27 @@ export function usageNumbers(usage: JsonRecord): UsageNumbers {
 }
 
 /**
+ * Whether parts of an answer include a call of a tool that the provider runs itself. The usage of such an answer is the sum over
+ * several requests, so it says nothing about the size of one.
+ */
+export function hasServerCalls(parts: unknown): boolean {
+  return asArray(parts).some((part) => {
+    const { type, providerExecuted, call_id: callId } = asRecord(part) ?? {};
+    if (providerExecuted === true) return true;
+    if (typeof type !== 'string' || type === 'tool_use' || type === 'tool_call') return false;
+    // OpenAI gives an id for the answer only to calls that the client has to answer.
+    return type.endsWith('tool_use') || (type.endsWith('_call') && callId === undefined);
+  });
+}
+
+/**
  * Returns the usage in an answer of OpenAI's or Google's API as arguments of the next call: `compact(items, { modelName,
- * ...reportedBy(response) })`; `{}` if it is not such an answer.
+ * ...reportedBy(response) })`; `{}` if it is not such an answer, or its usage is a sum because the provider ran tools.
  */
 export function reportedBy(answer: unknown): CompactCall {
   const record = asRecord(answer);
   const usage = asRecord(record?.['usage']) ?? asRecord(record?.['usageMetadata']);
-  if (usage === undefined) return {};
+  if (usage === undefined || hasServerCalls(record?.['output'])) return {};
   const { total, fresh, read, written } = usageNumbers(usage);
   const reported =
     total === undefined ? reportedSum(fresh, read, written) : reportedUsage(total, read, written);

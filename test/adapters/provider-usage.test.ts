@@ -28,6 +28,16 @@ describe('reportedBy', () => {
     });
   });
 
+  it('reads nothing of an answer for which the provider ran tools: its usage is a sum', () => {
+    const usage = { input_tokens: 900, input_tokens_details: { cached_tokens: 600 } };
+    const answer = (type: string, call_id?: string): object => ({
+      usage,
+      output: [{ type, call_id }],
+    });
+    expect(reportedBy(answer('web_search_call'))).toEqual({});
+    expect(reportedBy(answer('function_call', 'c1'))).toHaveProperty('reportedInputTokens', 900);
+  });
+
   it.each([undefined, 'usage', {}, { usage: {} }, { usage: { input_tokens: '9' } }])(
     'reads nothing of %j',
     (answer) => {
@@ -76,16 +86,19 @@ describe('Session', () => {
     onTestFinished(() => compactor.close());
     const { missed, odd, onSession } = watch();
     const ask = inputCompactor(compactor, { onSession, onError: 'throw' });
-    const items: { role: 'user'; content: string }[] = [{ role: 'user', content: 'begin' }];
+    const items: { role: 'user' | 'assistant'; content: string }[] = [];
     const answer = (input: number, cached: number): object => {
       return { usage: { input_tokens: input, input_tokens_details: { cached_tokens: cached } } };
     };
-    const say = async (answered: object): Promise<void> => {
-      await ask(items, { modelName: 'gpt-6.2-sol', ...reportedBy(answered) });
+    const say = async (answered: object, isAnswered: boolean = true): Promise<void> => {
+      if (isAnswered) items.push({ role: 'assistant', content: 'yes' });
       items.push({ role: 'user', content: 'more' });
+      await ask([...items], { modelName: 'gpt-6.2-sol', ...reportedBy(answered) });
     };
-    await say({});
+    await say({}, false);
     await say(answer(10_000, 0));
+    // The request has failed: this is the usage of the one before.
+    await say(answer(10_000, 0), false);
     await say(answer(11_000, 9_900));
     expect(missed).toEqual([]);
     await say(answer(12_000, 0));
@@ -96,7 +109,7 @@ describe('Session', () => {
     const google = watch();
     const compact = contentsCompactor(compactor, { onSession: google.onSession });
     const metadata = { promptTokenCount: 5, cachedContentTokenCount: 9 };
-    const contents = [{ role: 'user', parts: [{ text: 'begin' }] }];
+    const contents = ['user', 'model'].map((role) => ({ role, parts: [{ text: 'begin' }] }));
     await compact(contents, reportedBy({ usageMetadata: metadata }));
     expect(google.odd).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-// Recognizes models that bind their reasoning to the messages before it, by their names.
+// Recognizes Anthropic's models, whose reasoning must leave once anything before it has changed, by their names.
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -10,7 +10,7 @@ export type ModelReference = string | { readonly provider: string; readonly mode
 /**
  * Returns call arguments that follow from the model. Anthropic's models reject reasoning once anything before it has changed,
  * so it is removed from the first edit on. Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`,
- * `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway.
+ * `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway. For others the session decides by the model.
  */
 export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
   // A custom model may lack these fields.
@@ -18,5 +18,5 @@ export function describeModel(model: ModelReference): Pick<CompactCall, 'modelNa
   const modelName = asText(model) ?? asText(modelId);
   const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;
   const isAnthropic = fullName.toLowerCase().includes('anthropic');
-  return { modelName, reasoning: isAnthropic ? 'strip-after-first-edit' : 'keep' };
+  return { modelName, reasoning: isAnthropic ? 'strip-after-first-edit' : undefined };
 }

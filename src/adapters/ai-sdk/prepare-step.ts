@@ -4,6 +4,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import { checkedCall, checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
+import { hasServerCalls } from '../provider-usage.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -55,7 +56,8 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       messages: given,
     } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
     const messages = checkedMessages(given ?? null);
-    const usage = asRecord(asRecord(steps?.[steps.length - 1])?.['usage']);
+    const last = asRecord(steps?.[steps.length - 1]);
+    const usage = hasServerCalls(last?.['content']) ? undefined : asRecord(last?.['usage']);
     const details = asRecord(usage?.['inputTokenDetails']);
     const { cacheReadTokens, cacheWriteTokens } = details ?? {};
     const compacted = (await compact(messages, {

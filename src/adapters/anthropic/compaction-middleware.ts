@@ -9,6 +9,7 @@ import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { reportedSum } from '../call-arguments.js';
+import { hasServerCalls } from '../provider-usage.js';
 import { messageCompactor, reasoningOfRequest } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import {
@@ -198,7 +199,7 @@ class ReportedUsage {
 function usageOf(message: unknown): CompactCall | undefined {
   if (!isRecord(message) || !isRecord(message['usage'])) return undefined;
   const { content, usage } = message;
-  if (Array.isArray(content) && content.some(isServerCall)) return undefined;
+  if (hasServerCalls(content)) return undefined;
   const {
     input_tokens: fresh,
     cache_read_input_tokens: read,
@@ -212,12 +213,6 @@ function usageOf(message: unknown): CompactCall | undefined {
   );
   const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
   return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
-}
-
-function isServerCall(part: unknown): boolean {
-  if (!isRecord(part)) return false;
-  const { type } = part;
-  return typeof type === 'string' && type !== 'tool_use' && type.endsWith('tool_use');
 }
 
 function isEventStream(value: unknown): value is AsyncIterable<unknown> {

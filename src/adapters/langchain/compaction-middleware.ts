@@ -7,6 +7,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
+import { hasServerCalls } from '../provider-usage.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -87,7 +88,9 @@ function latestUsage(messages: readonly BaseMessage[]): CompactCall {
   try {
     const latest = messages.findLast((message) => typeOf(message) === 'ai');
     if (latest === undefined) return {};
-    const usage = asRecord(fieldsOf(latest).usage_metadata);
+    const { content, additional_kwargs: extra, usage_metadata } = fieldsOf(latest);
+    if ([content, asRecord(extra)?.['tool_outputs']].some(hasServerCalls)) return {};
+    const usage = asRecord(usage_metadata);
     const details = asRecord(usage?.['input_token_details']);
     return reportedUsage(
       usage?.['input_tokens'],

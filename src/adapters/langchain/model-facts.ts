@@ -9,7 +9,7 @@ export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtl
 
 /**
  * Reads a chat model's facts. Anthropic's models bind reasoning to the messages before it, so after an edit it must be
- * removed, on any platform.
+ * removed, on any platform. For others the session decides by the model.
  */
 export function modelFacts(model: unknown): ModelFacts {
   if (!isRecord(model)) return {};
@@ -19,7 +19,7 @@ export function modelFacts(model: unknown): ModelFacts {
   return {
     ...(modelName !== undefined && { modelName }),
     ...(cacheTtlMs !== undefined && { cacheTtlMs }),
-    reasoning: /anthropic|claude/i.test(names) ? 'strip-after-first-edit' : 'keep',
+    ...(/anthropic|claude/i.test(names) && { reasoning: 'strip-after-first-edit' }),
   };
 }
 

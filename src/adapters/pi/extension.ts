@@ -159,17 +159,19 @@ class Extension {
   }
 }
 
-/** Claude models with adaptive thinking bind reasoning to the messages before it, unless pi has invalidated reasoning dropped. */
+/**
+ * Claude models with adaptive thinking bind reasoning to the messages before it, unless pi has invalidated reasoning dropped. For
+ * other makers' models the session decides.
+ */
 function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall, 'sessionId'> {
   const { forceAdaptiveThinking, supportsMidConvoEffort } = asRecord(compat) ?? {};
-  const bindsReasoning =
-    api === 'anthropic-messages' &&
-    forceAdaptiveThinking === true &&
-    supportsMidConvoEffort !== true;
+  const bindsReasoning = forceAdaptiveThinking === true && supportsMidConvoEffort !== true;
   return {
     modelName: id,
     contextLimit: contextWindow,
-    reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
+    ...(api === 'anthropic-messages' && {
+      reasoning: bindsReasoning ? 'strip-after-first-edit' : 'keep',
+    }),
   };
 }
 

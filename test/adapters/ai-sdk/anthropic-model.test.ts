@@ -16,7 +16,7 @@ describe('describeModel', () => {
     [{ provider: 'openai.responses', modelId: 'gpt-6' }, 'gpt-6'],
     [{ provider: 'amazon-bedrock', modelId: 'amazon.nova' }, 'amazon.nova'],
     ['openai/gpt-6', 'openai/gpt-6'],
-  ])('keeps the reasoning of %j', (model, modelName) => {
-    expect(describeModel(model)).toEqual({ modelName, reasoning: 'keep' });
+  ])('leaves the reasoning of %j to the session', (model, modelName) => {
+    expect(describeModel(model)).toEqual({ modelName, reasoning: undefined });
   });
 });

@@ -309,24 +309,64 @@ describe('prepareStep', () => {
     expect(names).toEqual(['chat-7']);
   });
 
-  it('tells the session what the provider reported for the step before', async () => {
+  it('tells the session what the provider reported for the step before, unless that is a sum', async () => {
     const sessions: Session[] = [];
     const onSession = (session: Session): void => void sessions.push(session);
     const prepare = prepareStep(openCompactor(), { onSession, overheadTokens: 100 });
-    const filled: ModelMessage = { role: 'user', content: 'word '.repeat(2_000) };
-    await prepare({ model: 'scripted', messages: [filled], steps: [] });
+    const messages: ModelMessage[] = [{ role: 'user', content: 'word '.repeat(2_000) }];
+    const model = 'scripted';
+    await prepare({ model, messages: [...messages], steps: [] });
     const inputTokenDetails = { cacheReadTokens: 3_000, cacheWriteTokens: 900 };
-    const steps = [
-      { usage: { inputTokens: 9 } },
-      { usage: { inputTokens: 4_000, inputTokenDetails } },
-    ];
+    const usage = { inputTokens: 4_000, inputTokenDetails };
     const [session] = sessions;
     const report = session && vi.spyOn(session, 'reportUsage');
-    await prepare({ model: 'scripted', messages: [filled, ASK], steps });
+    messages.push({ role: 'assistant', content: 'Look.' }, ASK);
+    const steps = [{ usage: { inputTokens: 9 } }, { usage }];
+    await prepare({ model, messages: [...messages], steps });
+    messages.push({ role: 'assistant', content: 'I have searched.' }, ASK);
+    const searched = { usage, content: [{ type: 'tool-call', providerExecuted: true }] };
+    await prepare({ model, messages: [...messages], steps: [searched] });
     expect(report).toHaveBeenCalledExactlyOnceWith({
       inputTokens: 4_000,
       cacheReadTokens: 3_000,
     });
+  });
+
+  it('edits nothing ahead of reasoning that GPT-6.2 binds to it', async () => {
+    const landed = async (modelId: string): Promise<number> => {
+      let pruned = 0;
+      const prepare = prepareStep(openCompactor(), {
+        onSession: (session) => session.on('pruned', () => (pruned += 1)),
+      });
+      const messages: ModelMessage[] = [ASK];
+      for (let at = 0; at < 12; at += 1) {
+        await prepare({
+          model: { provider: 'openai.responses', modelId },
+          messages: [...messages],
+          steps: [],
+        });
+        const openai = { itemId: `rs_${at}`, reasoningEncryptedContent: 'sealed' };
+        const call = {
+          type: 'tool-call',
+          toolCallId: `c${at}`,
+          ...(at % 2 === 0
+            ? { toolName: 'read_file', input: { file_path: 'a.ts' } }
+            : { toolName: 'write_file', input: { file_path: 'a.ts', content: 'new' } }),
+        } as const;
+        const { toolCallId, toolName } = call;
+        const output = { type: 'text', value: `${at} `.repeat(20_000) } as const;
+        messages.push(
+          {
+            role: 'assistant',
+            content: [{ type: 'reasoning', text: '', providerOptions: { openai } }, call],
+          },
+          { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] },
+        );
+      }
+      return pruned;
+    };
+    expect(await landed('gpt-6.2-sol')).toBe(0);
+    expect(await landed('gpt-5.5')).toBeGreaterThan(0);
   });
 
   it('refuses wrong options when it is made', () => {

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { modelFacts } from '../../../src/adapters/langchain/model-facts.js';
 
 describe('modelFacts', () => {
-  it.each<[string, Record<string, unknown>, string]>([
+  it.each<[string, Record<string, unknown>, string | undefined]>([
     ['ChatAnthropic', { model: 'opus', _llmType: () => 'anthropic' }, 'strip-after-first-edit'],
     ['Claude elsewhere', { model: 'us.anthropic.claude-x' }, 'strip-after-first-edit'],
     ['another class', { modelName: 'x', getName: () => 'ChatAnthropic' }, 'strip-after-first-edit'],
-    ['ChatOpenAI', { model: 'gpt', _llmType: () => 'openai' }, 'keep'],
+    ['ChatOpenAI', { model: 'gpt', _llmType: () => 'openai' }, undefined],
   ])('knows %s', (_, model, reasoning) => {
     expect(modelFacts(model)).toEqual({
       modelName: model['model'] ?? model['modelName'],
@@ -17,7 +17,7 @@ describe('modelFacts', () => {
   });
 
   it('knows little of a model that says nothing, and nothing of none', () => {
-    expect(modelFacts(new FakeListChatModel({ responses: [] }))).toEqual({ reasoning: 'keep' });
+    expect(modelFacts(new FakeListChatModel({ responses: [] }))).toEqual({});
     expect(modelFacts(undefined)).toEqual({});
   });
 });
