@@ -102,13 +102,14 @@ const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^claude-sonnet-5|^claude-haiku-5-5|^claude-sonnet-4-6/, 1_000_000],
   [/^claude-/, 200_000],
   [/^gpt-5\.3-codex-spark/, 100_000],
-  [/^gpt-5.*-chat-latest|^gpt-4o/, 128_000],
+  [/^gpt-5(?:\.\d+)?-chat|^gpt-4o/, 128_000],
   [/^gpt-5\.4-(?:mini|nano)/, 272_000],
   [/^gpt-6|^gpt-5\.[456]/, 922_000],
   [/^gpt-5/, 272_000],
   [/^gpt-4\.1/, 1_047_576],
   [/^o1|^o3|^o4-mini/, 200_000],
-  [/^gemini-(?:4-argon|3|2\.[05])/, 1_048_576],
+  // The variants for pictures, speech and computers have smaller windows, which are not listed.
+  [/^gemini-(?:4-argon|3|2\.[05])(?!.*-(?:image|tts|live|audio|computer-use))/, 1_048_576],
   [/^grok-4\.[56]/, 500_000],
   [/^grok-4\.(?:3|20)/, 1_000_000],
   [/^grok-build/, 256_000],
@@ -134,6 +135,10 @@ const REFUSALS: readonly RegExp[] = [
   /input token count.{0,40}exceeds the maximum number of tokens allowed \(?(\d+)/i,
   // xAI: `This model's maximum prompt length is 131072 but the request contains 140000 tokens.`
   /maximum prompt length is (\d+)/i,
+  // Kimi: `Your request exceeded model token limit: 262144 (requested: 270012)`
+  /exceeded model token limit: (\d+)/i,
+  // Qwen: `Range of input length should be [1, 129024]`
+  /range of input length should be \[\d+, ?(\d+)\]/i,
   // llama.cpp: `the request exceeds the available context size (8192 tokens)`
   /available context size \(?(\d+)/i,
 ];

@@ -147,6 +147,10 @@ export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens
   assertNumber('cacheWrite', price.cacheWrite);
   assertTokens('sentTokens', sentTokens);
   assertTokens('cacheReadTokens', cacheReadTokens);
+  if (cacheReadTokens > sentTokens)
+    throw new RangeError(
+      `Expected cacheReadTokens of at most the ${sentTokens} that are sent, got ${cacheReadTokens}.`,
+    );
   const { input, cacheRead, cacheWrite } = priceAt(price, sentTokens);
   const fresh = sentTokens < (price.leastCachedTokens ?? 0) ? input : cacheWrite;
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * fresh) / 1e6;

@@ -22,6 +22,8 @@ describe('contextWindowOf', () => {
     ['gpt-5.5', 922_000],
     ['gpt-5.2-codex', 272_000],
     ['gpt-4o-mini', 128_000],
+    ['openai/gpt-5.2-chat', 128_000],
+    ['gpt-5-chat-latest', 128_000],
     ['models/gemini-3.1-pro', 1_048_576],
     ['grok-4.6', 500_000],
     ['anthropic:claude-opus-4-6', 1_000_000],
@@ -32,6 +34,8 @@ describe('contextWindowOf', () => {
     ['azure_openai:gpt-5.5', 922_000],
     ['my-claude-proxy', undefined],
     ['my-own-model', undefined],
+    ['gemini-2.5-computer-use-preview-10-2025', undefined],
+    ['gemini-3-pro-image-preview', undefined],
     ['', undefined],
   ])('of %s is %s', (name, tokens) => {
     expect(contextWindowOf(name)).toBe(tokens);
@@ -55,6 +59,11 @@ describe('bindsReasoning', () => {
 describe('refusedLimit', () => {
   it.each([
     ['prompt is too long: 208310 tokens > 200000 maximum', 200_000],
+    [
+      'Invalid request: Your request exceeded model token limit: 262144 (requested: 270012)',
+      262_144,
+    ],
+    ['Range of input length should be [1, 129024]', 129_024],
     ["This model's maximum context length is 128,000 tokens. However, you sent more.", 128_000],
     [
       'The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).',

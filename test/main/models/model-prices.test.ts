@@ -53,4 +53,8 @@ describe('inputCost', () => {
     expect(inputCost(price, 200_000, 0)).toBeCloseTo(0.25);
     expect(inputCost(price, 200_001, 0)).toBeCloseTo(0.5, 4);
   });
+
+  test('refuses more tokens from the cache than were sent: the cost would be negative', () => {
+    expect(() => inputCost(modelPrice('gemini-2.5-pro')!, 1, 2)).toThrow(RangeError);
+  });
 });
