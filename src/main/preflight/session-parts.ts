@@ -30,6 +30,7 @@ import type { EditGateOptions } from './edit-policy.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
+import { sessionClock } from './session-clock.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
@@ -65,7 +66,7 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   /** Records what edits remove. The session closes it. @default nothing is recorded */
   readonly removalLog?: RemovalLog | undefined;
   readonly logger: Logger;
-  /** A monotonic clock in milliseconds. @default performance.now */
+  /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
   readonly now?: (() => number) | undefined;
   /** Cache lifetime and prices. @default those of an unknown model */
   readonly cache?: CacheTerms | undefined;
@@ -102,7 +103,7 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
  * @throws TypeError or RangeError for invalid edit options or overhead.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, wasSentBefore, former, removalLog, now = () => performance.now() } = init;
+  const { history, wasSentBefore, former, removalLog, now = sessionClock() } = init;
   const edits = completeEditOptions(init);
   const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
   const cacheTtlMs = (): number => cache.ttlMs;
