@@ -3,7 +3,7 @@
 import { assertCacheReport } from '../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../main/preflight/edit-options.js';
-import { assertTokens } from '../shared/misuse.js';
+import { assertKnownOptions, assertTokens } from '../shared/misuse.js';
 import type { CompactCall } from './adapter-options.js';
 import type { CompactMessages } from './provider-compaction.js';
 
@@ -55,10 +55,23 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
   throw new TypeError(`Expected an object of ${what}, got ${got}.`);
 }
 
+const CALL_ARGUMENTS: readonly string[] = Object.keys({
+  signal: true,
+  conversationId: true,
+  modelName: true,
+  reportedInputTokens: true,
+  reportedCacheReadTokens: true,
+  reportedCacheMissReason: true,
+  oddUsage: true,
+  cacheTtlMs: true,
+  compactByProvider: true,
+  reasoning: true,
+} satisfies Record<keyof CompactCall, true>);
+
 /**
  * Returns a checked copy of call arguments, each read once; `null` counts as absent.
  *
- * @throws TypeError or RangeError naming the invalid argument
+ * @throws TypeError or RangeError naming the invalid or unknown argument
  */
 export function checkedCall(given: unknown): CompactCall {
   if (given === undefined || given === null) return {};
@@ -66,6 +79,7 @@ export function checkedCall(given: unknown): CompactCall {
     given,
     'what is known about a call',
   );
+  assertKnownOptions('arguments of a call', call, CALL_ARGUMENTS);
   return {
     signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
     conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),

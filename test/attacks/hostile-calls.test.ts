@@ -88,6 +88,7 @@ describe('what a call says about itself', () => {
     ],
     [{ signal: {} }, TypeError, 'signal to be an AbortSignal, got object'],
     [{ reasoning: 'drop' }, RangeError, 'reasoning to be one of'],
+    [{ modelname: 'm' }, RangeError, `no option "modelname" (did you mean 'modelName'?)`],
     ['gpt', TypeError, 'an object of what is known about a call, got string'],
   ])('names what is wrong with %j', async (given, kind, message) => {
     const compact = compactSample(compactor, { onError: 'throw' });

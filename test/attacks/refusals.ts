@@ -11,7 +11,9 @@ const MAX_OBJECTS = 2_000;
 export function isMeant(error: unknown): error is Error {
   if (error instanceof CtxfoldError) return true;
   const isMisuse = error instanceof TypeError || error instanceof RangeError;
-  return isMisuse && /^(?:Expected|Invalid adapter options)/.test(error.message);
+  return (
+    isMisuse && /^(?:Expected|Invalid (?:adapter options|arguments of a call))/.test(error.message)
+  );
 }
 
 /** What is told of an error in the message of an assertion. */

@@ -44,6 +44,17 @@ function calibrationOf(ratio: number): TokenCalibration {
 
 describe('Session', () => {
   describe('reportUsage', () => {
+    it('refuses a misspelt field, as a session does a misspelt option of a call', async () => {
+      const session = openSession();
+      const report = { inputTokens: 1, cacheReadToken: 1 };
+      expect(() => session.reportUsage(report)).toThrow("(did you mean 'cacheReadTokens'?)");
+      const given = { abortSignal: new AbortController().signal, cacheTtl: 1 };
+      expect(() => session.ensureCompressionBeforeSend('p', 0, 'send', given as never)).toThrow(
+        `Invalid options of a call: there is no option "abortSignal", "cacheTtl" (did you mean 'cacheTtlMs'?).`,
+      );
+      await session.ensureCompressionBeforeSend('p', 0, 'send', new AbortController());
+    });
+
     it('learns how many tokens the model makes of those that were counted', async () => {
       const session = await openReported(1_500);
       session.history.add(humanText('more'));

@@ -1,7 +1,7 @@
 // What the provider's prompt cache should hold: which prefix of the history was sent, when, and how much of it is still
 // unchanged; and whether requests read less from the cache than that. Holds no entries and emits nothing.
 
-import { asObject, assertString, assertTokens } from '../../shared/misuse.js';
+import { asObject, assertKnownOptions, assertString, assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
 import type { SentMemory } from '../state/session-state.js';
@@ -195,13 +195,22 @@ export function isCacheImplicit(price: ModelPrice | undefined): boolean {
   return price === undefined || price.cacheWrite <= price.input;
 }
 
+const USAGE_REPORT: readonly string[] = Object.keys({
+  inputTokens: true,
+  modelName: true,
+  cacheReadTokens: true,
+  cacheMissReason: true,
+} satisfies Record<keyof UsageReport, true>);
+
 /**
  * Validates what a report says of the cache.
  *
- * @throws TypeError or RangeError for invalid token counts, more cache reads than input, or a reason that is too long.
+ * @throws TypeError or RangeError for an unknown field, invalid token counts, more cache reads than input, or a reason that is
+ *   too long.
  */
 export function assertCacheReport(report: UsageReport): void {
   asObject(report, 'the report of usage', 'an object');
+  assertKnownOptions('report of usage', { ...report }, USAGE_REPORT);
   const { inputTokens, cacheReadTokens, cacheMissReason } = report;
   assertTokens('inputTokens', inputTokens);
   if (cacheReadTokens !== undefined) {

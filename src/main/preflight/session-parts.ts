@@ -3,7 +3,13 @@
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig } from '../../shared/density.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
-import { asObject, assertSignal, assertString, assertTokens } from '../../shared/misuse.js';
+import {
+  asObject,
+  assertKnownOptions,
+  assertSignal,
+  assertString,
+  assertTokens,
+} from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
 import { bindsReasoning } from '../models/model-limits.js';
@@ -240,16 +246,19 @@ export function readCall(
 /**
  * Reads the options' properties, also getters: an `AbortController` has `signal` as one.
  *
- * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal.
+ * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal; RangeError for an unknown option.
  */
 export function readAbortOptions(options: RequestOptions): RequestOptions {
   let signal: unknown;
   let cacheTtlMs: RequestOptions['cacheTtlMs'];
+  let own: Readonly<Record<string, unknown>>;
   try {
     ({ signal, cacheTtlMs } = asObject(options, 'the options', 'an object') as RequestOptions);
+    own = { ...options };
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
+  assertKnownOptions('options of a call', own, ['signal', 'cacheTtlMs']);
   assertSignal(signal);
   return { ...(signal && { signal }), ...(cacheTtlMs !== undefined && { cacheTtlMs }) };
 }

@@ -2,7 +2,7 @@
 
 import type { IContent } from '../content.js';
 import { assertHistory, overUncheckedEntries } from '../ingestion.js';
-import { assertArray, kindOf, readOptions } from '../misuse.js';
+import { assertArray, assertKnownOptions, kindOf, readOptions } from '../misuse.js';
 import { shownText } from '../shown-text.js';
 import type { ProviderRequest, ProviderRequestOptions } from './provider-request.js';
 import { PROVIDER_PROFILES } from './provider-violation.js';
@@ -21,7 +21,7 @@ import type { RuleOfProfile } from './rules-of-profile.js';
  * unchanged; whether the model still accepts it after edits is checked here if `sentBefore` is given.
  * Linear in the size of the histories.
  *
- * @throws RangeError for an unknown profile; TypeError for an invalid history or options.
+ * @throws RangeError for an unknown profile or option; TypeError for an invalid history or options.
  */
 export function validate(
   history: readonly IContent[],
@@ -34,6 +34,7 @@ export function validate(
     );
   }
   const given = readOptions('options', options);
+  assertKnownOptions('options', { ...given }, REQUEST_OPTIONS);
   const { sentBefore = [] } = given;
   assertArray('sentBefore', sentBefore);
   for (const sent of sentBefore) overUncheckedEntries(SENT_BEFORE, sent, () => undefined);
@@ -46,6 +47,16 @@ export function validate(
     }
   });
 }
+
+const REQUEST_OPTIONS: readonly string[] = Object.keys({
+  thinking: true,
+  definesTools: true,
+  allowsPrefill: true,
+  requiresThoughtSignatures: true,
+  allowsTextBesideResults: true,
+  cacheBreakpoints: true,
+  sentBefore: true,
+} satisfies Record<keyof ProviderRequestOptions, true>);
 
 const SENT_BEFORE = 'a history that was sent before';
 

@@ -95,6 +95,12 @@ describe('validate', () => {
     expect(history).toEqual(before);
   });
 
+  it('refuses an option that it does not know', () => {
+    expect(() => validate([], 'openai-chat', { sendBefore: [] } as never)).toThrow(
+      "did you mean 'sentBefore'?",
+    );
+  });
+
   it('refuses a profile that it does not know', () => {
     expect(() => validate([], 'mistral' as ProviderProfile)).toThrow(
       new RangeError(
