@@ -322,7 +322,8 @@ describe('prepareStep', () => {
     const report = session && vi.spyOn(session, 'reportUsage');
     messages.push({ role: 'assistant', content: 'Look.' }, ASK);
     const steps = [{ usage: { inputTokens: 9 } }, { usage }];
-    await prepare({ model, messages: [...messages], steps });
+    // The step before was another model's.
+    await prepare({ model: 'another', messages: [...messages], steps });
     messages.push({ role: 'assistant', content: 'I have searched.' }, ASK);
     const searched = { usage, content: [{ type: 'tool-call', providerExecuted: true }] };
     await prepare({ model, messages: [...messages], steps: [searched] });
