@@ -105,6 +105,31 @@ describe('Session', () => {
       });
     });
 
+    it('read nothing of what another model has cached', async () => {
+      let nowMs = 0;
+      const timing = { now: () => nowMs, cacheTtlMs: 100, edits: 'every-turn' } as const;
+      const session = openSession({ timing });
+      session.history.addAll(historyOf('h'));
+      const reads = async (modelName: string, later: number): Promise<boolean> => {
+        nowMs += later;
+        session.history.nameModel(modelName);
+        const { cacheReadTokens } = session.costs();
+        await session.ensureCompressionBeforeSend('p');
+        return session.costs().cacheReadTokens > cacheReadTokens;
+      };
+      await session.ensureCompressionBeforeSend('before it has a name');
+      expect([await reads('a', 1), await reads('b', 1), await reads('b', 1)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      expect([await reads('a', 1), await reads('b', 60), await reads('a', 60)]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    });
+
     it('count a window that failed for nothing, and what it edited for the next one', async () => {
       const session = openNoted('h a:r1 t:r1', { contextLimit: 100 });
       await session.ensureCompressionBeforeSend('p1');

@@ -19,7 +19,7 @@ export interface Rewrite {
 }
 
 export interface SentHistoryOptions {
-  readonly history: Pick<HistoryService, 'revision' | 'length'>;
+  readonly history: Pick<HistoryService, 'revision' | 'length' | 'modelName'>;
   /** Lifetime of the provider's cache after a request, in milliseconds. */
   readonly cacheTtlMs: () => number;
   /** A monotonic clock in milliseconds. */
@@ -29,6 +29,9 @@ export interface SentHistoryOptions {
   /** The state of an earlier session of this history. @default nothing was sent */
   readonly former?: SentMemory | undefined;
 }
+
+/** Sessions use few models. */
+const MAX_MODELS = 32;
 
 /**
  * What the last preflight prepared, as far as it is unchanged. Rewrites must be reported; an unreported revision change means
@@ -42,6 +45,8 @@ export class SentHistory {
   #sentEntries = 0;
   #intactEntries = 0;
   #sentAtMs = -Infinity;
+  /** The same by model: each has a cache of its own. */
+  readonly #sentToAtMs = new Map<string | undefined, number>();
   #isCached = true;
   #reclaimedTokens = 0;
 
@@ -55,7 +60,9 @@ export class SentHistory {
     this.#sentEntries = former.entries;
     this.#intactEntries = Math.min(former.intactEntries, history.length);
     this.#reclaimedTokens = former.reclaimedTokens;
-    if (former.idleMs !== null) this.#sentAtMs = now() - former.idleMs;
+    if (former.idleMs === null) return;
+    this.#sentAtMs = now() - former.idleMs;
+    this.#sentToAtMs.set(undefined, this.#sentAtMs);
   }
 
   /** Length of the prefix that is unchanged since it was last sent. */
@@ -69,14 +76,20 @@ export class SentHistory {
     return this.intactEntries < this.#sentEntries;
   }
 
-  /** Whether the provider's prompt cache has expired, or nothing was sent yet. */
+  /** Whether the prompt cache of the present model has expired, or nothing was sent to it yet. */
   get isExpired(): boolean {
-    return this.idleMs >= this.#cacheTtlMs();
+    this.#catchUp(this.#history.revision);
+    const { modelName } = this.#history;
+    const sentAtMs = this.#sentToAtMs.get(modelName) ?? this.#sentToAtMs.get(undefined);
+    return this.#now() - (sentAtMs ?? -Infinity) >= this.#cacheTtlMs();
   }
 
-  /** Whether the cache holds nothing: it has expired, or the last request was too short to be cached. */
+  /**
+   * Whether no cache holds anything: it has expired, or the last request was too short to be cached. The cache of a model that
+   * another one stands in for counts: most failures of a provider are short.
+   */
   get isCacheCold(): boolean {
-    return !this.#isCached || this.isExpired;
+    return !this.#isCached || this.idleMs >= this.#cacheTtlMs();
   }
 
   /** Milliseconds since the history was last sent; `Infinity` if it never was. */
@@ -117,6 +130,10 @@ export class SentHistory {
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
+    // A name that came in only now is that of the model before it.
+    if (this.#history.modelName !== undefined) this.#sentToAtMs.delete(undefined);
+    if (this.#sentToAtMs.size >= MAX_MODELS) this.#sentToAtMs.clear();
+    this.#sentToAtMs.set(this.#history.modelName, this.#sentAtMs);
   }
 
   /** After an unreported rewrite (`clear`), nothing of the history was ever sent. */
@@ -126,6 +143,7 @@ export class SentHistory {
     this.#sentEntries = 0;
     this.#intactEntries = 0;
     this.#sentAtMs = -Infinity;
+    this.#sentToAtMs.clear();
     this.#reclaimedTokens = 0;
   }
 }
