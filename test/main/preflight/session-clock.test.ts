@@ -29,7 +29,10 @@ describe('sessionClock', () => {
     awake(5);
     expect(now()).toBe(15 + MINUTE);
     // Small corrections of the time do not add up.
-    for (let turns = 0; turns < 100; turns += 1) (asleep(turns % 2 === 0 ? 900 : -900), now());
+    for (let turns = 0; turns < 100; turns += 1) {
+      asleep(turns % 2 === 0 ? 900 : -900);
+      now();
+    }
     expect(now()).toBe(15 + MINUTE);
   });
 
