@@ -32,7 +32,9 @@ export function usageNumbers(usage: JsonRecord): UsageNumbers {
     fresh: isResponses ? undefined : input,
     read:
       (details && number('cached_tokens', details)) ??
+      // DeepSeek, Kimi
       number('prompt_cache_hit_tokens') ??
+      number('cached_tokens') ??
       number('cachedContentTokenCount') ??
       number('cache_read_input_tokens'),
     written:

@@ -15,6 +15,7 @@ describe('reportedBy', () => {
   it.each([
     ['Responses', { usage: { input_tokens: 900, input_tokens_details: { cached_tokens: 600 } } }],
     ['Chat', { usage: { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 600 } } }],
+    ['Kimi', { usage: { prompt_tokens: 900, cached_tokens: 600 } }],
     ['Google', { usageMetadata: { promptTokenCount: 900, cachedContentTokenCount: 600 } }],
   ])('reads an answer of %s', (_, answer) => {
     expect(reportedBy(answer)).toEqual({ reportedInputTokens: 900, reportedCacheReadTokens: 600 });
