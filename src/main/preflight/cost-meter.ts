@@ -13,8 +13,8 @@ import type { CostMemory, DollarMemory } from '../state/session-state.js';
 import type { SummaryCounts } from './compression-ahead.js';
 import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
-import { PrefixTokens, spendable, tokensOf, TokenTally } from './token-tally.js';
-import type { RequestTokens } from './token-tally.js';
+import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
+import type { RequestTerms, RequestTokens } from './token-tally.js';
 
 /** The input cost of a session's requests, in dollars, at the prices of their models. */
 export interface InputDollars {
@@ -71,7 +71,8 @@ export class CostMeter {
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
-  #toBeCached = 0;
+  /** Those of the last request. */
+  #terms: RequestTerms = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor({ history, sent, cache, former }: CostMeterOptions) {
@@ -132,7 +133,7 @@ export class CostMeter {
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
-    const terms = { ...this.#cache.prices, toBeCached: this.#toBeCached };
+    const terms = pricedTerms(this.#cache, this.#terms);
     return spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms);
   }
 
@@ -144,7 +145,8 @@ export class CostMeter {
    */
   endPreflight(tokensBelowStep: number, toBeCached: number = 0): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
-    this.#toBeCached = toBeCached;
+    const terms = { toBeCached, above: { tokens: tokensBelowStep } };
+    this.#terms = terms;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
     if (isRewritten) this.#rewrites += 1;
@@ -154,10 +156,10 @@ export class CostMeter {
       isRead && isRewritten
         ? this.#prefixes.sum(this.#history.getRawHistory(), intactEntries, totalTokens)
         : Infinity;
-    const read = this.#compacted.add(totalTokens, isRead, readTokens, toBeCached);
+    const read = this.#compacted.add(totalTokens, isRead, readTokens, terms);
     const fullTokens = totalTokens + reclaimedTokens;
     const addedTokens = fullTokens - this.#uncompacted.lastTokens;
-    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, toBeCached);
+    const fullRead = this.#uncompacted.add(fullTokens, isRead, Infinity, terms);
     if (reclaimedTokens === 0) this.#ruleSavings.startOver();
     const { price: known } = this.#cache;
     if (known === undefined) {

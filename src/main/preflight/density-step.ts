@@ -140,7 +140,7 @@ export class DensityPruner {
       const outcome = await this.#pass(strategy, true, toStep, signal);
       if (outcome.event !== null) return outcome;
     }
-    return this.#pass(strategy, isFree, point, signal);
+    return this.#pass(strategy, isFree, { ...point, isAboveStep: limit !== undefined }, signal);
   }
 
   /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */

@@ -92,6 +92,8 @@ export interface LandingPoint {
   readonly isBatchPoint: boolean;
   /** Counted tokens of the largest history below a price step, if only edits that get below it may land. */
   readonly tokensBelowStep?: number | undefined;
+  /** Whether the history is above a price step that no edit gets below. @default false */
+  readonly isAboveStep?: boolean | undefined;
   /** Minimum counted tokens of a prefix to be cached. @default 0 */
   readonly toBeCached?: number | undefined;
 }
@@ -131,7 +133,7 @@ export class EditGate {
   }
 
   #admit(found: FoundEdit, point: LandingPoint): Admission {
-    const { isForced, isBatchPoint, tokensBelowStep, toBeCached } = point;
+    const { isForced, isBatchPoint, tokensBelowStep, isAboveStep, toBeCached } = point;
     const { edits, sent, minReclaimTokens, history, cache } = this.#options;
     // Most turns hold what they find, which grows with the history: they must not look at all of it.
     let bound: FoundEdit | undefined;
@@ -145,7 +147,7 @@ export class EditGate {
       history: history.getRawHistory(),
       sentEntries,
       countedTokens,
-      prices: cache.prices,
+      prices: isAboveStep === true ? cachePrices(cache.price?.above) : cache.prices,
       toBeCached,
     });
     if (tokensBelowStep !== undefined) {

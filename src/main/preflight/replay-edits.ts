@@ -21,10 +21,12 @@ import {
   currentStrategy,
   gateOptions,
   stepAbove,
+  tokensBelowStep,
   tokensToBeCached,
 } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { spendable, TokenTally } from './token-tally.js';
+import { pricedTerms, spendable, TokenTally } from './token-tally.js';
+import type { CachingTerms } from './token-tally.js';
 
 export interface ReplayOptions {
   readonly parts: SessionParts;
@@ -98,7 +100,7 @@ class PreflightReplay {
   /** The requests as they were sent, and as they would have been without edits. */
   readonly #tally = new TokenTally();
   readonly #unedited = new TokenTally();
-  readonly #toBeCached: number;
+  readonly #terms: CachingTerms & { readonly toBeCached: number };
   /** Counted tokens at which a history would have been compressed. */
   readonly #thresholdTokens: number;
   #isCompressed = false;
@@ -112,16 +114,17 @@ class PreflightReplay {
     if (isDocumented(this.#strategy)) {
       this.#passes = new ReplayedPasses(currentDensityConfig(parts), this.#copy);
     }
-    this.#toBeCached = tokensToBeCached(parts, pendingTokens);
+    const toBeCached = tokensToBeCached(parts, pendingTokens);
+    const above = { tokens: tokensBelowStep(parts, pendingTokens) };
+    this.#terms = { ...pricedTerms(parts.cache, { above }), toBeCached };
     this.#thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
-    const terms = { ...parts.cache.prices, toBeCached: this.#toBeCached };
     this.#gate = new EditGate({
       ...gateOptions(parts),
       sent: this.#sent,
       history: this.#copy,
       logger: SILENT_LOGGER,
       spendable: () =>
-        spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, terms),
+        spendable(this.#tally, this.#copy.tokens, this.#unedited, this.#fullTokens, this.#terms),
     });
   }
 
@@ -139,25 +142,26 @@ class PreflightReplay {
     const copy = this.#copy;
     const sent = this.#sent;
     const { edits, cache } = this.#parts;
+    const { toBeCached } = this.#terms;
     // `at-birth` treats entries that come in together as already sent, unedited.
     const isAllSent = edits.edits === 'at-birth';
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     const isExpired = idleMs >= cache.ttlMs;
-    sent.isCacheCold = isExpired || this.#tally.lastTokens < this.#toBeCached;
+    sent.isCacheCold = isExpired || this.#tally.lastTokens < toBeCached;
     const isForced = copy.tokens >= this.#thresholdTokens;
     const isFree = isForced || sent.isCacheCold;
     const mayLand = !isAllSent && !this.#isCompressed && (isFree || isBatchPoint);
     let scanned = 0;
     if (isNow || mayLand) {
-      await this.#prune(isFree, { isForced, isBatchPoint, toBeCached: this.#toBeCached });
+      await this.#prune(isFree, { isForced, isBatchPoint, toBeCached });
       scanned = copy.length;
     } else if (isBatching(edits.edits) && !this.#isCompressed && this.#passes !== undefined) {
       await this.#shrink(this.#passes);
       scanned = ENTRIES_PER_SHRINKING;
     }
-    this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#toBeCached);
-    this.#unedited.add(this.#fullTokens, !isExpired, Infinity, this.#toBeCached);
+    this.#tally.add(copy.tokens, !isExpired, copy.takeIntactTokens(), this.#terms);
+    this.#unedited.add(this.#fullTokens, !isExpired, Infinity, this.#terms);
     sent.intactEntries = copy.length;
     return scanned;
   }
@@ -171,7 +175,9 @@ class PreflightReplay {
         : undefined;
     let admission =
       limit === undefined ? undefined : this.#admit(true, { ...point, tokensBelowStep: limit });
-    if (admission?.reason === undefined) admission = this.#admit(isFree, point);
+    if (admission?.reason === undefined) {
+      admission = this.#admit(isFree, { ...point, isAboveStep: limit !== undefined });
+    }
     if (admission.reason !== undefined) {
       const landed = await copy.land(admission, this.#parts.edits.reasoning);
       this.#passes?.noteLanding(landed, false);

@@ -5,6 +5,8 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import { cachePrices } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/model-prices.js';
 import type { TallyMemory } from '../state/session-state.js';
 
 /** Counted tokens of the history, summed over requests, without overhead and pending tokens. */
@@ -19,23 +21,52 @@ export interface RequestTokens {
   readonly cacheWriteTokens: number;
 }
 
-/** Cache prices, and the minimum tokens of a prefix to be cached. @default everything is cached */
-type CachingTerms = CachePrices & { readonly toBeCached?: number };
+/** What the tokens of a request cost. */
+export interface CachingTerms extends CachePrices {
+  /** Minimum tokens of a prefix to be cached. @default 0 */
+  readonly toBeCached?: number | undefined;
+  /** The prices of requests with more than so many tokens. @default the same */
+  readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
+}
+
+/** What decides which tokens of a request are read, and at which prices. */
+export type RequestTerms = Pick<CachingTerms, 'toBeCached'> & {
+  readonly above?: { readonly tokens: number } | undefined;
+};
+
+/** Returns the terms with the prices that apply now. */
+export function pricedTerms(
+  { price, prices }: Pick<CacheTerms, 'price' | 'prices'>,
+  { toBeCached, above }: RequestTerms,
+): CachingTerms {
+  const step = price?.above;
+  return {
+    ...prices,
+    toBeCached,
+    ...(above && step && { above: { ...cachePrices(step), ...above } }),
+  };
+}
 
 /** Sums over the requests of one variant, with or without edits. */
 export class TokenTally {
   #sentTokens: number;
   #readTokens: number;
   #lastTokens: number;
+  /** Of these, the tokens of requests above a step of the model's price. */
+  #aboveSentTokens: number;
+  #aboveReadTokens: number;
 
-  constructor([sent, read, last]: TallyMemory = [0, 0, 0]) {
+  constructor([sent, read, last, aboveSent = 0, aboveRead = 0]: TallyMemory = [0, 0, 0]) {
     this.#sentTokens = sent;
     this.#readTokens = read;
     this.#lastTokens = last;
+    this.#aboveSentTokens = aboveSent;
+    this.#aboveReadTokens = aboveRead;
   }
 
   get memory(): TallyMemory {
-    return [this.#sentTokens, this.#readTokens, this.#lastTokens];
+    const above = [this.#aboveSentTokens, this.#aboveReadTokens] as const;
+    return [this.#sentTokens, this.#readTokens, this.#lastTokens, ...above];
   }
 
   /** Tokens of the last request. */
@@ -55,11 +86,20 @@ export class TokenTally {
    * Adds a request; returns the tokens read from the cache.
    *
    * @param readTokens upper bound of what can be read from the cache
-   * @param toBeCached minimum tokens of a prefix to be cached
+   * @param terms without prices
    */
-  add(tokens: number, isRead: boolean, readTokens: number, toBeCached: number = 0): number {
+  add(
+    tokens: number,
+    isRead: boolean,
+    readTokens: number,
+    { toBeCached = 0, above }: RequestTerms = {},
+  ): number {
     const prefix = Math.min(readTokens, this.#lastTokens, tokens);
     const read = isRead && prefix >= toBeCached ? prefix : 0;
+    if (tokens > (above?.tokens ?? Infinity)) {
+      this.#aboveSentTokens += tokens;
+      this.#aboveReadTokens += read;
+    }
     this.#readTokens += read;
     this.#sentTokens += tokens;
     this.#lastTokens = tokens;
@@ -67,11 +107,20 @@ export class TokenTally {
   }
 
   /** The cost of all requests plus one more that extends the last, in price units per token. */
-  costWith(tokens: number, { read, write, toBeCached = 0 }: CachingTerms): number {
+  costWith(tokens: number, { toBeCached = 0, above, ...prices }: CachingTerms): number {
     const prefix = Math.min(this.#lastTokens, tokens);
-    const readTokens = this.#readTokens + (prefix >= toBeCached ? prefix : 0);
-    return read * readTokens + write * (this.#sentTokens + tokens - readTokens);
+    const read = prefix >= toBeCached ? prefix : 0;
+    const cost = costOf(prices, this.#readTokens + read, this.#sentTokens + tokens);
+    if (above === undefined) return cost;
+    const [nextRead, nextTokens] = tokens > above.tokens ? [read, tokens] : [0, 0];
+    const aboveRead = this.#aboveReadTokens + nextRead;
+    const aboveTokens = this.#aboveSentTokens + nextTokens;
+    return cost + costOf(above, aboveRead, aboveTokens) - costOf(prices, aboveRead, aboveTokens);
   }
+}
+
+function costOf({ read, write }: CachePrices, readTokens: number, tokens: number): number {
+  return read * readTokens + write * (tokens - readTokens);
 }
 
 /** A session may cost at most this many times what it would cost without edits. */

@@ -141,8 +141,8 @@ function readState({ history, journal, tokens, at, memory, model }: SessionState
 
 function readMemory(memory: SessionMemory): SessionMemory {
   const { sent, costs, passes, floorTokens, request, summaries } = memory;
-  const tally = ([all, read, last]: SessionMemory['costs']['compacted']) =>
-    [count(all), count(read), count(last)] as const;
+  const tally = ([all, read, last, ...above]: SessionMemory['costs']['compacted']) =>
+    [count(all), count(read), count(last), count(above[0] ?? 0), count(above[1] ?? 0)] as const;
   return {
     sent: {
       entries: count(sent.entries),
@@ -210,7 +210,13 @@ export interface SentMemory {
 }
 
 /** Sums over requests of one variant: all tokens, those read from a cache, those of the last request. */
-export type TallyMemory = readonly [sent: number, read: number, last: number];
+export type TallyMemory = readonly [
+  sent: number,
+  read: number,
+  last: number,
+  aboveSent?: number,
+  aboveRead?: number,
+];
 
 /** What requests have cost so far. */
 export interface CostMemory {

@@ -103,6 +103,21 @@ describe('spendable', () => {
     expect(spendable(sent, 500, unedited, 1_000, prices)).toBeCloseTo(1.05 * 1_200 - paid);
   });
 
+  it('counts requests above a step of the price, and one that gets there, at the prices above it', () => {
+    const above = { read: 1, write: 10, tokens: 1_000 };
+    const terms = { ...prices, above };
+    const [sent, unedited] = [new TokenTally(), new TokenTally()];
+    sent.add(1_000, true, Infinity, { above });
+    unedited.add(1_200, true, Infinity, { above });
+    // 1,000 written below the step, and 1,000 read with 100 more written above it; without edits, both above it.
+    const [paid, full] = [1_000 + (1_000 + 1_000), 12_000 + (1_200 + 1_000)];
+    const left = spendable(sent, 1_100, unedited, 1_300, terms);
+    expect(left).toBeCloseTo(1.05 * full - paid);
+    // Another process continues with the same.
+    const [again, uneditedAgain] = [new TokenTally(sent.memory), new TokenTally(unedited.memory)];
+    expect(spendable(again, 1_100, uneditedAgain, 1_300, terms)).toBe(left);
+  });
+
   it('has an edit wait that costs more', () => {
     // Of 3,000 tokens that stay, 1.15 more for each; what leaves saves 200 at once.
     expect(from([0, 1], 5, 1_000, 3_251)).toBe(0);
