@@ -257,19 +257,16 @@ export class Conversation<Message> {
     call: CompactCall,
     startsOver: boolean,
   ): Promise<Session> {
-    let session = this.#session;
-    if (session === undefined) {
-      session = await this.#createSession(entries, call);
-      this.#reportUsage(session, call, entries);
+    const known = this.#session;
+    const session = known ?? (await this.#createSession(entries, call));
+    this.#reportUsage(session, call, entries);
+    if (known === undefined) {
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
       this.#followedRevision = journal.count > 0 ? null : revision;
       this.#session = session;
-    } else {
-      this.#reportUsage(session, call, entries);
-      if (startsOver) await session.goOnWith(entries);
-      else session.history.addAll(entries);
-    }
+    } else if (startsOver) await session.goOnWith(entries);
+    else session.history.addAll(entries);
     return session;
   }
 
@@ -346,11 +343,11 @@ export class Conversation<Message> {
     const { modelName = history.modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // Without an answer the last request failed, and the usage is that of an earlier one.
-    const isAnswered = entries.some(({ speaker }) => speaker === 'ai');
-    const report = usageReportOf(call);
+    const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};
+    const report = usageReportOf(said);
     const method = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
-    if (isAnswered && report !== undefined) session[method](report);
-    if (isAnswered && call.oddUsage) session.reportOddUsage(call.oddUsage);
+    if (report !== undefined) session[method](report);
+    if (oddUsage) session.reportOddUsage(oddUsage);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 
