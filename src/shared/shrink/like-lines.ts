@@ -1,5 +1,5 @@
 // The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and the first and last of those by
-// which a command shows its progress. Other numbers are data.
+// which a command shows its progress, or checks that went well. Other numbers are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
@@ -16,12 +16,12 @@ const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
 /** Only the last state of progress output matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Rows that differ only in their numbers. They may be what was asked for. */
-const NUMBERED: Readonly<Record<ShrinkLevel, Cut>> = {
-  lossless: WHOLE,
-  default: WHOLE,
-  strong: { minLines: 12, head: 4, tail: 2 },
-};
+/** Checks that went well, numbered. */
+const PASSED: Cut = { minLines: 40, head: 12, tail: 6 };
+/** Other rows that differ only in their numbers: at the mildest levels they stay, as they may be what was asked for. */
+const NUMBERED: Cut = { minLines: 12, head: 4, tail: 2 };
+/** How test runners say that a check went well, before or behind its name. */
+const WENT_WELL = /^\s*(?:[✓✔√]|(?:ok|PASS|PASSED|passed)\b)|\b(?:ok|PASSED|passed)\s*$/;
 /** Shorter lines are not compared. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
@@ -76,9 +76,10 @@ export const LIKE_LINES: Shrinker = {
 function cutOf(lines: readonly string[], start: number, end: number, level: ShrinkLevel): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
-  return BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)
-    ? PROGRESS
-    : NUMBERED[level];
+  const seen = first.slice(0, MAX_SCANNED);
+  if (BAR.test(seen) || isProgress(lines, start, end)) return PROGRESS;
+  if (level === 'strong') return NUMBERED;
+  return WENT_WELL.test(seen) ? PASSED : WHOLE;
 }
 
 /** Whether what is done never gets less, and begins at nothing or comes to its end. */

@@ -134,6 +134,10 @@ describe('shrinkText', () => {
     for (const call of [COMMAND, UNKNOWN]) {
       expect(left(rows('step'), call, DEFAULT)).toBe(rows('step'));
     }
+    for (const word of ['ok', '  ✓', 'PASS']) {
+      expect(left(rows(word), COMMAND, DEFAULT)).toContain('[… 72 lines like it left out …]');
+      expect(left(rows(word), UNKNOWN, DEFAULT)).toBe(rows(word));
+    }
   });
 
   it('takes percentages for progress only of a command, and only from its beginning or to its end', () => {
