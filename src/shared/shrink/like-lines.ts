@@ -1,8 +1,8 @@
-// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and the first and last of those by
-// which a command shows its progress, or checks that went well. Other numbers are data.
+// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and of the output of commands
+// the first and last of lines that differ only in numbers. Numbers that another tool returns are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
-import type { Shrinker, ShrinkLevel } from './shrinker.js';
+import type { Shrinker } from './shrinker.js';
 
 /** How to shorten a run of lines. */
 interface Cut {
@@ -16,12 +16,11 @@ const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
 /** Only the last state of progress output matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Checks that went well, numbered. */
-const PASSED: Cut = { minLines: 40, head: 12, tail: 6 };
-/** Other rows that differ only in their numbers: at the mildest levels they stay, as they may be what was asked for. */
-const NUMBERED: Cut = { minLines: 12, head: 4, tail: 2 };
-/** How test runners say that a check went well, before or behind its name. */
-const WENT_WELL = /^\s*(?:[✓✔√]|(?:ok|PASS|PASSED|passed)\b)|\b(?:ok|PASSED|passed)\s*$/;
+/** Rows of numbers may be what was asked for: more of them are kept, and the agent can write them to a file. */
+const NUMBERED = {
+  default: { minLines: 40, head: 12, tail: 6 },
+  strong: { minLines: 12, head: 4, tail: 2 },
+} as const satisfies Record<string, Cut>;
 /** Shorter lines are not compared. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
@@ -36,7 +35,7 @@ export const LIKE_LINES: Shrinker = {
   label: 'repeated lines',
   from: 'lossless',
   shrink({ lines }, { purpose, level }) {
-    const seesNumbers = level === 'strong' || (level === 'default' && purpose === 'command');
+    const cutsNumbers = level === 'strong' || (level === 'default' && purpose === 'command');
     const kept: string[] = [];
     let isCut = false;
     const keep = (start: number, end: number): void => {
@@ -47,11 +46,11 @@ export const LIKE_LINES: Shrinker = {
       let end = start + 1;
       while (end < lines.length && lines[end] === first) end += 1;
       let cut = EQUAL;
-      if (end - start < EQUAL.minLines && seesNumbers && first.length >= MIN_LIKE_LENGTH) {
+      if (end - start < EQUAL.minLines && cutsNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
         while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
-          cut = cutOf(lines, start, likeEnd, level);
+          cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
           end = likeEnd;
         }
       }
@@ -73,13 +72,17 @@ export const LIKE_LINES: Shrinker = {
 };
 
 /** How to shorten a run of similar lines. Lines about failures are kept. */
-function cutOf(lines: readonly string[], start: number, end: number, level: ShrinkLevel): Cut {
+function cutOf(
+  lines: readonly string[],
+  start: number,
+  end: number,
+  level: keyof typeof NUMBERED,
+): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
-  const seen = first.slice(0, MAX_SCANNED);
-  if (BAR.test(seen) || isProgress(lines, start, end)) return PROGRESS;
-  if (level === 'strong') return NUMBERED;
-  return WENT_WELL.test(seen) ? PASSED : WHOLE;
+  return BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)
+    ? PROGRESS
+    : NUMBERED[level];
 }
 
 /** Whether what is done never gets less, and begins at nothing or comes to its end. */
