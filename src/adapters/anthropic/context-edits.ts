@@ -18,8 +18,9 @@ export interface ContextEdits {
 /**
  * Returns options with which the server clears tool results approximately by a session's working set, else by its recency pruning; no
  * edit if the session has neither. The server has one age for all tools and knows no files. So results of tools that only read
- * files, ask the user or instruct, which a session keeps longest, are excluded; others are cleared after the highest age among theirs, once that pays for the
- * cache. Use either these options or the session's own rules, not both: set `compression.density.workingSet` to `off` then.
+ * files, ask the user or instruct, which a session keeps longest, are excluded; others are cleared after the highest age among
+ * theirs, once that pays for the cache. Use either these options or the session's own rules, not both: set
+ * `compression.density.workingSet` to `off` then.
  *
  * @param overheadTokens tokens of system text and tool schemas, which the server counts, too
  */

@@ -5,7 +5,6 @@ import { fileKeysOf, isFileUse } from '../../shared/density/index/call-use.js';
 import {
   runsCommands,
   searches,
-  type CommandUse,
   type FileUse,
   type LineKeys,
   type ToolCatalog,
@@ -68,6 +67,8 @@ const WRITES_WHOLE: readonly FileUse[] = [
 ];
 
 const RUNS = runsCommands(['command', 'cmd', 'CommandLine', 'commands']);
+/** For names that other services use, too. */
+const RUNS_IF_TOLD: readonly ToolUse[] = RUNS.map((use) => ({ ...use, has: use.commandKeys }));
 
 /** Reports of other agents, which cannot be read again. */
 const REPORTS: readonly FileUse[] = [
@@ -133,7 +134,7 @@ const OTHERS: ToolCatalog = {
   ...same(['run_terminal_cmd', 'run_in_terminal', 'run_terminal_command', 'shell_exec'], RUNS),
   ...same(['runCommand', 'run_command', 'launch-process', 'start_process', 'Shell'], RUNS),
   ...same(['execute_shell_command', 'execute_terminal_command', 'executeBash'], RUNS),
-  ...same(['terminal', 'execute', 'Execute'], ifTold(RUNS)),
+  ...same(['terminal', 'execute', 'Execute'], RUNS_IF_TOLD),
 
   ...same(['grep', 'rg', 'ls', 'list', 'find', 'list_dir', 'directory_tree'], searches()),
   ...same(['grep_search', 'grepSearch', 'file_search', 'fileSearch', 'find_path'], searches()),
@@ -175,14 +176,8 @@ function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
   if (use.has !== undefined) return [{ ...use, anyServer: true }];
   if (isFileUse(use)) return [{ ...use, has: fileKeysOf(use), anyServer: true }];
   // A call without a command may show more of the last one's output.
-  if (use.access === 'run')
-    return [...ifTold([use]).map((told) => ({ ...told, anyServer: true })), use];
+  if (use.access === 'run') return [{ ...use, has: use.commandKeys, anyServer: true }, use];
   return [isCommon ? { ...use, has: SEARCH_KEYS } : { ...use, anyServer: true }];
-}
-
-/** Restricts a use to calls that have a command, for names that other services use, too. */
-function ifTold(uses: readonly CommandUse[]): readonly CommandUse[] {
-  return uses.map((use) => ({ ...use, has: use.commandKeys }));
 }
 
 function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {

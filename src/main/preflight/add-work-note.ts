@@ -54,7 +54,7 @@ export function addWorkNote(
   return [...others.slice(0, at), carried, ...others.slice(at)];
 }
 
-/** Returns what a compaction made of an entry. One that was shortened has the same text, or answers the same calls. */
+/** Returns what a compaction made of an entry. A message with the same text was kept; results of the same calls were shortened. */
 function fatesIn(
   former: readonly IContent[],
   compacted: readonly IContent[],
@@ -71,8 +71,8 @@ function fatesIn(
   return (entry) => {
     if (kept.has(entry) || isWorkNote(entry)) return 'kept';
     if (entry.speaker === 'human') return said.has(textIn(entry)) ? 'kept' : 'removed';
-    const isAnswer = answeredCallIds(entry).some((callId) => answered.has(callId));
-    return entry.speaker === 'tool' && isAnswer ? 'shortened' : 'removed';
+    if (entry.speaker !== 'tool') return 'removed';
+    return answeredCallIds(entry).some((callId) => answered.has(callId)) ? 'shortened' : 'removed';
   };
 }
 

@@ -4,6 +4,7 @@
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
+import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_KIND } from '../density/index/history-columns.js';
 import { reportsFailure } from '../shrink/failures-first.js';
@@ -65,9 +66,10 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
     for (const [at, block] of entry.blocks.entries()) {
       const call = block.type === 'tool_response' ? callOf(index, at) : undefined;
       if (block.type !== 'tool_response' || call === undefined) continue;
-      const answer = answerIn(call, block, toolCatalog);
+      const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
+      const answer = use.kind === CALL_KIND.ask ? answerIn(block) : undefined;
       if (answer !== undefined) said.push(answer);
-      else if (fate === 'removed') noteCall(done, call, block, toolCatalog);
+      else if (fate === 'removed') noteCall(done, call, block, use);
     }
   }
   return { ...earlier, said, done };
@@ -81,13 +83,8 @@ function wordsOf({ blocks, metadata }: IContent): readonly string[] {
 }
 
 /** What the user answered through a tool, unless that was refused or is gone. */
-function answerIn(
-  call: ToolCallBlock,
-  response: ToolResponseBlock,
-  catalog: ToolCatalog | undefined,
-): string | undefined {
-  const { kind } = callUse(usesOf(catalog, call.name), call.parameters, true);
-  if (kind !== CALL_KIND.ask || outcomeOf(response) === 'denied') return undefined;
+function answerIn(response: ToolResponseBlock): string | undefined {
+  if (outcomeOf(response) === 'denied') return undefined;
   const text = textOfParts(response.result) ?? payloadText(response.result);
   return isBlank(text) || isPruned(response) ? undefined : text;
 }
@@ -96,11 +93,10 @@ function noteCall(
   done: Map<string, WorkKind>,
   call: ToolCallBlock,
   response: ToolResponseBlock,
-  catalog: ToolCatalog | undefined,
+  { kind, paths, command }: CallUse,
 ): void {
   const outcome = outcomeOf(response);
   if (outcome === 'unknown') return;
-  const { kind, paths, command } = callUse(usesOf(catalog, call.name), call.parameters, true);
   const name = nameOf(command?.split('\0', 1)[0] ?? `${call.name} ${keyOfCall(call) ?? ''}`);
   if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
   else if (kind === CALL_KIND.write && paths.length > 0 && hasWritten(outcome, response, command)) {

@@ -87,7 +87,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
-    keepReferred(index, marks);
+    keepSources(index, marks);
     const unsent = index.unsentResults();
     const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
     for (const result of unsent.values()) {
@@ -119,7 +119,7 @@ const NO_IDS: ReadonlySet<number> = new Set();
  * Notes which results others refer to that stay in this pass, and keeps them from the rules before
  * this one: what was left out would be shown nowhere.
  */
-function keepReferred(index: HistoryIndex, marks: Marks): void {
+function keepSources(index: HistoryIndex, marks: Marks): void {
   const { calls, responses } = index;
   /** By id, the rows that refer to the nearest earlier result with it. */
   const sought = new Map<string, number[]>();
