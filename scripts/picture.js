@@ -1,11 +1,11 @@
-// Draws docs/tokens-per-turn.svg: what each model call of a recorded session is sent, with ctxfold and
+// Draws docs/tokens-per-turn.svg, or another file that is named: what each model call of a recorded session is sent, with ctxfold and
 // without. Plays the session by the built command; the same input gives the same bytes.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
 const SESSION = 'examples/sessions/claude-code-pr-review.jsonl';
-const PICTURE = 'docs/tokens-per-turn.svg';
+const PICTURE = process.argv[2] ?? 'docs/tokens-per-turn.svg';
 
 const WIDTH = 760;
 const HEIGHT = 300;

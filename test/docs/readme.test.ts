@@ -52,6 +52,13 @@ function temporaryDirectory(): string {
   return directory;
 }
 
+it('shows the picture of what the command line says of the same session', async () => {
+  const drawn = path.join(temporaryDirectory(), 'drawn.svg');
+  const script = [path.join('scripts', 'picture.js'), drawn];
+  await promisify(execFile)(process.execPath, script, { cwd: REPOSITORY, timeout: 60_000 });
+  expect(readFileSync(drawn, 'utf8')).toBe(read('docs/tokens-per-turn.svg'));
+});
+
 /** What the compiler says of each of some modules that stand in the repository. */
 async function complaintsAbout(...modules: readonly string[]): Promise<readonly string[][]> {
   const folder = fileURLToPath(new URL('.tmp/', REPOSITORY));
