@@ -1,14 +1,14 @@
 // What a scripted model does in a host: a chore of more than 60 tool calls in a workspace with sources that are wrong, done by
-// the host's own tools, which really run. Files, outputs and words are as long as those that recorded agents had. It answers by
-// what it is sent, so that text which is gone costs it another read.
+// the host's own tools, which really run. Files, outputs and words are those of recorded agents. It answers by what it is sent, so
+// that text which is gone costs it another read.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { IncomingRequest, ScriptedStep } from '../../examples/support/scripted-provider.js';
-import { spreadSizes } from './recorded-sizes.js';
-import type { RecordedSizes } from './recorded-sizes.js';
+import { spreadTexts } from './recorded-texts.js';
+import type { RecordedTexts } from './recorded-texts.js';
 
 /** A call of one of a host's tools. */
 export type HostToolCall = NonNullable<ScriptedStep['toolCalls']>[number];
@@ -65,15 +65,16 @@ const sourceOf = (area: number): string => `src/${nameOf(area)}.mjs`;
 const pageOf = (area: number): string => `docs/${nameOf(area)}.md`;
 const lineOf = (area: number, limit: number): string => `export const LIMIT_${area} = ${limit};`;
 
-/** Writes the workspace, with files and outputs of the sizes that were recorded. */
-export function writeWorkspace(folder: string, chore: Chore, recorded: RecordedSizes): void {
+/** Writes the workspace, with files and outputs that were recorded. */
+export function writeWorkspace(folder: string, chore: Chore, recorded: RecordedTexts): void {
   for (const part of ['src', 'docs']) mkdirSync(join(folder, part), { recursive: true });
-  const pages = spreadSizes(recorded.read, chore.areas * 2);
+  const texts = spreadTexts(recorded.read, chore.areas * 2);
   for (const [at, source] of sourcesOf(chore, recorded).entries()) {
     writeFileSync(join(folder, sourceOf(at + 1)), source);
-    writeFileSync(join(folder, pageOf(at + 1)), pageText(at + 1, pages[at * 2] ?? 0));
+    const page = `# Area ${at + 1}\nIts limit is ${(at + 1) * 100}.\n${texts[at * 2] ?? ''}\n`;
+    writeFileSync(join(folder, pageOf(at + 1)), page);
   }
-  const outputs = spreadSizes(recorded.run, chore.areas * OUTPUTS_OF_AREA + 1);
+  const outputs = spreadTexts(recorded.run, chore.areas * OUTPUTS_OF_AREA + 1);
   writeFileSync(join(folder, 'check.mjs'), checkText(chore.areas, outputs));
 }
 
@@ -84,7 +85,7 @@ export function workspaceDigest(folder: string, { areas }: Chore): string {
 }
 
 /** What it holds once all is done. */
-export function finishedDigest(chore: Chore, recorded: RecordedSizes): string {
+export function finishedDigest(chore: Chore, recorded: RecordedTexts): string {
   const sources = sourcesOf(chore, recorded);
   return digestOf(
     sources.map((source, at) => source.replace(lineOf(at + 1, at + 1), fixedLine(at + 1))),
@@ -98,9 +99,12 @@ export function finalAnswer(digest: string): string {
 
 const fixedLine = (area: number): string => lineOf(area, area * 100);
 
-function sourcesOf({ areas }: Chore, recorded: RecordedSizes): readonly string[] {
-  const sizes = spreadSizes(recorded.read, areas * 2);
-  return Array.from({ length: areas }, (_, at) => sourceText(at + 1, sizes[at * 2 + 1] ?? 0));
+function sourcesOf({ areas }: Chore, recorded: RecordedTexts): readonly string[] {
+  const texts = spreadTexts(recorded.read, areas * 2);
+  return Array.from(
+    { length: areas },
+    (_, at) => `// Area ${at + 1}.\n${lineOf(at + 1, at + 1)}\n${texts[at * 2 + 1] ?? ''}\n`,
+  );
 }
 
 function digestOf(sources: readonly string[]): string {
@@ -109,23 +113,26 @@ function digestOf(sources: readonly string[]): string {
   return hash.digest('hex');
 }
 
+/** When a model thinks: `at times` is where its turn begins, as it has to with a budget, and now and then. */
+export type Thinking = 'always' | 'at times' | 'never';
+
 /** The model of one run. */
 export class ChoreModel {
   readonly #tools: HostTools;
-  readonly #isThinker: boolean;
+  readonly #thinking: Thinking;
   readonly #deeds: readonly Deed[];
-  readonly #words: readonly number[];
+  readonly #words: readonly string[];
   #next = 0;
   /** Tool calls that it has made. */
   calls = 0;
   /** Reads that it has made once more, for what it was about to edit was gone. */
   rereads = 0;
 
-  constructor(tools: HostTools, isThinker: boolean, chore: Chore, recorded: RecordedSizes) {
+  constructor(tools: HostTools, thinking: Thinking, chore: Chore, recorded: RecordedTexts) {
     this.#deeds = allDeeds(chore);
-    this.#words = spreadSizes(recorded.said, this.#deeds.length);
+    this.#words = spreadTexts(recorded.said, this.#deeds.length);
     this.#tools = tools;
-    this.#isThinker = isThinker;
+    this.#thinking = thinking;
   }
 
   /** What it answers to a request that has tools. */
@@ -151,16 +158,16 @@ export class ChoreModel {
     }
   }
 
-  /** Where its turn begins, as models have to that think with a budget, and now and then. */
   #thinks(): boolean {
+    if (this.#thinking !== 'at times') return this.#thinking === 'always';
     const isFirst = this.#next === 1 || this.#deeds[this.#next - 2]?.kind === 'say';
-    return this.#isThinker && (isFirst || this.#next % 7 === 0);
+    return isFirst || this.#next % 7 === 0;
   }
 
   #step(toolCalls: readonly HostToolCall[]): ScriptedStep {
     const reasoning = `Step ${this.#next} comes next.`;
     this.calls += toolCalls.length;
-    const text = `Call ${this.calls}. ${wordsOf(this.calls, this.#words[this.#next] ?? 0)}`;
+    const text = `Call ${this.calls}. ${this.#words[this.#next] ?? ''}`.trim();
     return { text, ...(this.#thinks() && { reasoning }), toolCalls };
   }
 }
@@ -186,67 +193,16 @@ function allDeeds({ areas, prompts }: Chore): readonly Deed[] {
   return [...deeds, { kind: 'run', command: 'node check.mjs all' }, { kind: 'say' }];
 }
 
-/** Words that look like source, the same in each run. */
-function* numbers(seed: number): Generator<number, never> {
-  for (let state = seed * 7919; ;) {
-    state = (state * 1103515245 + 12345) % 2147483648;
-    yield state;
-  }
-}
-
-/** Characters of a line, about: what lacks less is long enough. */
-const SHORT_LINE = 40;
-
-/** Lines from `opening` on until there are so many characters. */
-function fill(
-  opening: readonly string[],
-  length: number,
-  seed: number,
-  line: (at: number, next: () => number) => string,
-): string {
-  const random = numbers(seed);
-  const lines = [...opening];
-  let written = opening.join('\n').length;
-  for (let at = 0; written + SHORT_LINE < length; at += 1) {
-    const added = line(at, () => random.next().value);
-    lines.push(added);
-    written += added.length + 1;
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-function sourceText(area: number, length: number): string {
-  const opening = [`// Area ${area}.`, lineOf(area, area)];
-  return fill(opening, length, area, (at, next) => {
-    const taken = `export const step${at} = (given, rest = ${next() % 1009}) =>`;
-    return `${taken} (given * ${next() % 31} + rest * ${next() % 17}) % ${(next() % 911) + 1};`;
-  });
-}
-
-function pageText(area: number, length: number): string {
-  const opening = [`# Area ${area}`, `Its limit is ${area * 100}.`];
-  return fill(opening, length, area + 100, (at, next) => {
-    const measured = `- Step ${at} was measured at ${next() % 1000} ms`;
-    return `${measured} with ${next() % 100} of 100 parts, see entry ${next() % 77}.`;
-  });
-}
-
-function wordsOf(call: number, length: number): string {
-  return fill([], length, call + 1_000, (_, next) => {
-    return `Entry ${next() % 997} goes with step ${next() % 61}, as page ${next() % 13} has it.`;
-  }).trim();
-}
-
 /** A check that fails, the one that passes, and what is looked at after it. */
 const OUTPUTS_OF_AREA = 3;
 
 /** Checks one area, or all of them; the one line that counts comes last. */
 const checkText = (
   count: number,
-  lengths: readonly number[],
+  outputs: readonly string[],
 ): string => `import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-const LENGTHS = ${JSON.stringify(lengths)};
+const OUTPUTS = ${JSON.stringify(outputs)};
 const [which, looks] = process.argv.slice(2);
 const areas = which === 'all' ? Array.from({ length: ${count} }, (_, at) => at + 1) : [Number(which)];
 const hash = createHash('sha256');
@@ -259,14 +215,8 @@ for (const area of areas) {
   if (limit !== area * 100) faults.push('AssertionError: LIMIT_' + area + ' of ' + file + ' is ' + limit + ', not what its page says');
 }
 const place = looks ? 2 : faults.length > 0 ? 0 : 1;
-const length = which === 'all' ? LENGTHS.at(-1) : LENGTHS[areas[0] * ${OUTPUTS_OF_AREA} - ${OUTPUTS_OF_AREA} + place];
-const lines = [];
-for (let at = 0, written = 0; written + ${SHORT_LINE} < length; at += 1) {
-  const took = (at * 37 * areas[0]) % 113;
-  lines.push('  ' + (looks ? 'entry' : '✓') + ' step ' + at + ' of area ' + which + ' gives ' + ((took * 7919) % 1009) + ' for ' + took + ' (' + (took % 7) + ' ms)');
-  written += lines.at(-1).length + 1;
-}
-lines.push(...faults);
+const output = which === 'all' ? OUTPUTS.at(-1) : OUTPUTS[areas[0] * ${OUTPUTS_OF_AREA} - ${OUTPUTS_OF_AREA} + place];
+const lines = [output, ...faults];
 if (!looks) lines.push('CHECK ' + (faults.length === 0 ? 'PASSED ' : 'FAILED ') + hash.digest('hex').slice(0, 16));
 console.log(lines.join('\\n'));
 process.exitCode = looks || faults.length === 0 ? 0 : 1;

@@ -11,19 +11,19 @@ import { startScriptedProvider } from '../../examples/support/scripted-provider.
 import type { IncomingRequest } from '../../examples/support/scripted-provider.js';
 import { findBreaches } from '../support/find-breaches.js';
 import { ChoreModel, choreOf, workspaceDigest, writeWorkspace } from './chore.js';
-import type { Chore } from './chore.js';
+import type { Chore, Thinking } from './chore.js';
 import type { Client, ClientCommand, ClientPlay, ClientSetup } from './client.js';
 import { startGateway } from './gateway.js';
-import type { RecordedSizes } from './recorded-sizes.js';
-import { isAgentRequest, measureRequests } from './requests.js';
+import type { RecordedTexts } from './recorded-texts.js';
+import { isAgentRequest, measureRequests, SUMMARY_MARK } from './requests.js';
 import type { RequestFigures } from './requests.js';
 
 /** What all sessions of a client have in common. */
 export interface Stage extends Pick<ClientSetup, 'installed' | 'node'> {
   /** The folder of ctxfold as a package. */
   readonly package: string;
-  /** Sizes that the chore has. */
-  readonly recorded: RecordedSizes;
+  /** What the chore's files, outputs and words are. */
+  readonly recorded: RecordedTexts;
 }
 
 /** What one session came to. */
@@ -57,7 +57,7 @@ export async function playSession(
   for (const part of [home, workspace]) mkdirSync(part);
   writeWorkspace(workspace, chore, stage.recorded);
   const judge = new Judge(
-    new ChoreModel(client.tools, client.thinks, chore, stage.recorded),
+    new ChoreModel(client.tools, thinkingOf(client, play), chore, stage.recorded),
     chore,
     play,
   );
@@ -104,6 +104,12 @@ export async function playSession(
   }
 }
 
+/** A client that summarizes its history may begin what it keeps with any step of a turn. */
+function thinkingOf({ thinks }: Client, { ownCompaction }: ClientPlay): Thinking {
+  if (!thinks) return 'never';
+  return ownCompaction === 'once or more' ? 'always' : 'at times';
+}
+
 /** The provider's side of a session: its rules, its model, and what a client has its history summarized to. */
 class Judge {
   readonly complaints: string[] = [];
@@ -139,7 +145,7 @@ class Judge {
     if (!isAgentRequest(request)) {
       const summary = `Digest ${this.#summaries.length} of what was done`;
       this.#summaries.push(summary);
-      return { text: `<state_snapshot>${summary}: areas, one by one.</state_snapshot>` };
+      return { text: `<${SUMMARY_MARK}>${summary}: areas, one by one.</${SUMMARY_MARK}>` };
     }
     const body = JSON.stringify(request.body);
     for (const summary of this.#summaries) {

@@ -25,34 +25,41 @@ export function isAgentRequest({ body }: Pick<AnsweredRequest, 'body'>): boolean
 
 export function measureRequests(requests: readonly AnsweredRequest[]): RequestFigures {
   const own = requests.filter(isAgentRequest);
-  let rewrites = 0;
-  let unexplainedRewrites = 0;
-  let before: readonly string[] = [];
-  for (const { body } of own) {
-    const now = messagesOf(body);
-    const first = before.findIndex((message, at) => message !== now[at]);
-    if (first !== -1) {
-      rewrites += 1;
-      // The same messages, as far as they are there still, have to be shorter for it.
-      const [was, is] = [before.slice(first), now.slice(first, before.length)].map(lengthOf);
-      if ((is ?? 0) >= (was ?? 0)) unexplainedRewrites += 1;
-    }
-    before = now;
-  }
+  const sent = own.map(({ body }) => messagesOf(body));
+  const rewritten = sent.slice(1).filter((now, at) => firstOther(sent[at] ?? [], now) !== -1);
+  const unexplained = sent.slice(1).filter((now, at) => !isExplained(sent[at] ?? [], now));
   const tokens = own.map(({ body }) => Math.ceil(JSON.stringify(body, withoutMetadata).length / 4));
   return {
     requests: own.length,
     refused: own.filter(({ status }) => status === 400).length,
     inputTokens: tokens.reduce((sum, count) => sum + count, 0),
     largestTokens: Math.max(0, ...tokens),
-    rewrites,
-    unexplainedRewrites,
+    rewrites: rewritten.length,
+    unexplainedRewrites: unexplained.length,
   };
+}
+
+function firstOther(before: readonly string[], now: readonly string[]): number {
+  return before.findIndex((message, at) => message !== now[at]);
+}
+
+/** Whether nothing was rewritten, the client has summarized its history, or what is there of what was is shorter for it. */
+function isExplained(before: readonly string[], now: readonly string[]): boolean {
+  const first = firstOther(before, now);
+  if (first === -1 || now[first]?.includes(SUMMARY_MARK) === true) return true;
+  const end =
+    now.length < before.length
+      ? now.findLastIndex((message) => before.includes(message)) + 1
+      : before.length;
+  return lengthOf(now.slice(first, end)) < lengthOf(before.slice(first));
 }
 
 function lengthOf(messages: readonly string[]): number {
   return messages.reduce((sum, { length }) => sum + length, 0);
 }
+
+/** In what the scripted model summarizes a client's history to. */
+export const SUMMARY_MARK = 'state_snapshot';
 
 /** What OpenClaw appends to each request, and leaves out of the next. */
 const PASSING = 'BEGIN_OPENCLAW_INTERNAL_CONTEXT';

@@ -14,7 +14,7 @@ import { opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { playSession } from './play.js';
 import type { Played, Stage } from './play.js';
-import { recordedSizes } from './recorded-sizes.js';
+import { recordedTexts } from './recorded-texts.js';
 
 const CLIENTS: readonly Client[] = [pi, opencode, openclaw, codex, gemini];
 
@@ -69,7 +69,7 @@ const { values } = parseArgs({
 });
 const client = CLIENTS.find(({ name }) => name === values.client);
 if (client === undefined) throw new Error(`There is no client ${String(values.client)}.`);
-const recorded = await recordedSizes('test/fixtures/transcripts');
+const recorded = await recordedTexts('test/fixtures/transcripts');
 const { installed, node } = values;
 const stage: Stage = { installed, node, package: values.package, recorded };
 const limitMs = Number(values['limit-ms']);

@@ -68,9 +68,12 @@ class Extension {
     pi.on('context', (event, ctx) => this.#compact(event, ctx));
     pi.on('turn_end', (event, ctx) => this.#keepEdits(event, ctx));
     pi.on('session_before_compact', ({ reason }, ctx) => {
-      // Pi compacts if the user requests it, or after the provider has rejected a request.
-      const isWorking = this.#host?.isFailing(ctx.sessionManager.getSessionId()) === false;
-      return reason === 'threshold' && isWorking ? { cancel: true } : undefined;
+      // Pi compacts if the user requests it, or after the provider has rejected a request. A resumed session may be above pi's
+      // threshold before its first call here.
+      const isFailing =
+        this.#failure !== undefined ||
+        this.#host?.isFailing(ctx.sessionManager.getSessionId()) === true;
+      return reason === 'threshold' && !isFailing ? { cancel: true } : undefined;
     });
     pi.on('session_shutdown', async () => {
       const host = this.#host;

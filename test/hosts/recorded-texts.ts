@@ -1,0 +1,87 @@
+// What recorded agents were told and said: the chore's files, outputs and words are texts of theirs.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { readTranscript } from '../../src/main/formats/read-transcript.js';
+import type { ContentBlock } from '../../src/shared/content.js';
+
+/** Texts of recorded sessions, by what they are, each once and in the order of their lengths. */
+export interface RecordedTexts {
+  /** What reading a file gave, without the numbers of its lines. */
+  readonly read: readonly string[];
+  /** What a command printed. */
+  readonly run: readonly string[];
+  /** What the model said beside a call. */
+  readonly said: readonly string[];
+}
+
+const READ = /^(read|open|view)/i;
+const RUN = /bash|shell|exec|command|^ls$|^python$/i;
+/** Shorter ones are of single subjects. */
+const LEAST_RESULTS = 10;
+/** Before a line of a file; hosts put their own. */
+const LINE_NUMBER = /^ *\d+(?:→|\t|: ?)/gm;
+
+/** Reads the recorded sessions of a folder. */
+export async function recordedTexts(folder: string): Promise<RecordedTexts> {
+  const texts = { read: new Set<string>(), run: new Set<string>(), said: new Set<string>() };
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((each) => /\.(jsonl|json|traj)$/.test(each)).sort()) {
+    const { entries } = await readTranscript(join(folder, file));
+    const blocks = entries.flatMap(({ speaker, blocks: own }) =>
+      own.map((block) => ({ speaker, block })),
+    );
+    if (blocks.filter(({ block }) => block.type === 'tool_response').length < LEAST_RESULTS)
+      continue;
+    for (const { speaker, block } of blocks) {
+      const kind = speaker === 'ai' && block.type === 'text' ? 'said' : kindOfResult(block);
+      if (kind !== undefined) texts[kind].add(textOf(block));
+    }
+  }
+  return {
+    read: byLength([...texts.read].map((text) => text.replace(LINE_NUMBER, ''))),
+    run: byLength([...texts.run]),
+    said: byLength([...texts.said]),
+  };
+}
+
+/**
+ * Returns `count` texts whose lengths are spread as those of the given ones are, in an order that looks random and is the same
+ * each time.
+ *
+ * @param sorted by length, at least one
+ */
+export function spreadTexts(sorted: readonly string[], count: number): readonly string[] {
+  const drawn = Array.from(
+    { length: count },
+    (_, at) => sorted[Math.floor(((at + 0.5) / count) * sorted.length)] ?? '',
+  );
+  // A step that has no divisor in common with the count visits each once.
+  const step = [0.618, 0.7, 0.3]
+    .map((part) => Math.max(1, Math.round(count * part)))
+    .find((each) => divisor(each, count) === 1);
+  return drawn.map((_, at) => drawn[(at * (step ?? 1)) % count] ?? '');
+}
+
+function kindOfResult(block: ContentBlock): 'read' | 'run' | undefined {
+  if (block.type !== 'tool_response') return undefined;
+  if (READ.test(block.toolName)) return 'read';
+  return RUN.test(block.toolName) ? 'run' : undefined;
+}
+
+function textOf(block: ContentBlock): string {
+  if (block.type === 'text') return block.text;
+  if (block.type !== 'tool_response') return '';
+  return typeof block.result === 'string'
+    ? block.result
+    : ((JSON.stringify(block.result) as string | undefined) ?? '');
+}
+
+function byLength(texts: readonly string[]): readonly string[] {
+  return texts.toSorted((a, b) => a.length - b.length);
+}
+
+function divisor(a: number, b: number): number {
+  return b === 0 ? a : divisor(b, a % b);
+}
