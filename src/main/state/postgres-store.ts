@@ -1,5 +1,7 @@
 // A store in PostgreSQL, using a pool of the host's: two tables, created by an idempotent migration. Loads no client.
 
+import { setTimeout as after } from 'node:timers/promises';
+import { asRecord, asText } from '../../shared/json.js';
 import { completeStoreOptions } from './state-store.js';
 import type {
   SaveOutcome,
@@ -72,6 +74,17 @@ export async function sweepPostgres(client: PostgresClient): Promise<number> {
   return Number(rows[0]?.['count'] ?? 0);
 }
 
+/** Together less than a store's deadline. */
+const RESTART_DELAYS_MS = [50, 150, 300, 300];
+
+/** Connection exceptions and shutdowns by SQLSTATE, what the system says of a connection, and how `pg` says that it has none. */
+const AWAY = /^(?:08|57P0|ECONN|EPIPE)|^Connection terminated/;
+
+function isAway(thrown: unknown): boolean {
+  const { code, message } = asRecord(thrown) ?? {};
+  return AWAY.test(asText(code) ?? asText(message) ?? '');
+}
+
 class PostgresStore implements StateStore {
   readonly limits: StoreLimits;
   readonly #client: PostgresClient;
@@ -84,8 +97,21 @@ class PostgresStore implements StateStore {
     this.#ttlMs = ttlMs;
   }
 
+  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. */
+  async #query(text: string, values: unknown[]): ReturnType<PostgresClient['query']> {
+    for (const delayMs of RESTART_DELAYS_MS) {
+      try {
+        return await this.#client.query(text, values);
+      } catch (thrown) {
+        if (!isAway(thrown)) throw thrown;
+        await after(delayMs, undefined, { ref: false });
+      }
+    }
+    return this.#client.query(text, values);
+  }
+
   async load(key: string): Promise<StoredState | null> {
-    const { rows } = await this.#client.query(
+    const { rows } = await this.#query(
       "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()",
       [key],
     );
@@ -98,25 +124,25 @@ class PostgresStore implements StateStore {
     const values: unknown[] = [this.#ttlMs, key, state];
     const { rows } =
       expectedVersion === null
-        ? await this.#client.query(INSERT, values)
-        : await this.#client.query(UPDATE, [...values, expectedVersion]);
+        ? await this.#query(INSERT, values)
+        : await this.#query(UPDATE, [...values, expectedVersion]);
     return rows[0] === undefined ? 'conflict' : Number(rows[0]['version']);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#client.query(DELETE, [this.#ttlMs, key]);
-    await this.#client.query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
+    await this.#query(DELETE, [this.#ttlMs, key]);
+    await this.#query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
   }
 
   async put(key: string, name: string, original: string): Promise<void> {
-    await this.#client.query(
+    await this.#query(
       `INSERT INTO ctxfold_originals (key, name, original, expires_at) VALUES ($2, $3, $4, ${LATER}) ON CONFLICT DO NOTHING`,
       [this.#ttlMs, key, name, original],
     );
   }
 
   async get(key: string, name: string): Promise<string | null> {
-    const { rows } = await this.#client.query(
+    const { rows } = await this.#query(
       `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND ${IS_KEPT}`,
       [key, name],
     );

@@ -130,7 +130,8 @@ export class StateKeeper {
     const winner = await this.#callStore((store) => store.load(key));
     this.#version = winner?.version ?? null;
     if (!winner) return 'not-kept';
-    // Either the answer to the last save was lost, or the store was, such as a server that restarts with an older copy.
+    // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
+    if (winner.state === text) return 'kept';
     const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
     return isOwn ? 'outdated' : { overtakenBy: parse(winner) };
   }

@@ -87,6 +87,21 @@ describe('a session with a store', () => {
     expect(saves).toBe(TURNS - 4 + 1);
   });
 
+  it('takes its own state for saved when the store asked twice, as the first answer was lost', async () => {
+    let saves = 0;
+    const store = fickleStore(async (kept, ...args) => {
+      saves += 1;
+      if (saves % 2 === 0) await kept.save(...args);
+      return kept.save(...args);
+    });
+    const session = await open(store);
+    const sent: string[] = [];
+    for (let at = 0; at < TURNS; at += 1) sent.push(await send(session, turn(at)));
+    expect(sent).toEqual(await alone(TURNS));
+    expect(session.costs().requests).toBe(TURNS);
+    expect(saves).toBe(TURNS);
+  });
+
   it('goes on from its own decisions when the store has lost the last ones', async () => {
     let copy: StoredState | null = null;
     let version = 0;
