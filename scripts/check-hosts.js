@@ -48,6 +48,7 @@ const HOSTS = [
   },
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'], node: [20, 0] },
   { name: 'codex', packages: ['@openai/codex@0.169.0'], node: [20, 0] },
+  { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'], node: [20, 0] },
 ];
 
 const { values } = parseArgs({
@@ -166,7 +167,7 @@ function play(host, folder) {
 }
 
 /** The same session without ctxfold. */
-function withoutCtxfold({ api, isLong, window }, sessions) {
+function withoutCtxfold({ api, isLong, window, model }, sessions) {
   return sessions.find(
     (other) =>
       other.way === 'none' &&
@@ -174,6 +175,7 @@ function withoutCtxfold({ api, isLong, window }, sessions) {
       other.api === api &&
       other.isLong === isLong &&
       other.window === window &&
+      other.model === model &&
       other.ownCompactions === 0,
   );
 }
@@ -185,13 +187,14 @@ const WAYS = {
 };
 
 function show(session, _at, sessions) {
-  const { host, way, api, window, faults = [], isLeftOut = false } = session;
+  const { host, way, api, model, window, faults = [], isLeftOut = false } = session;
   const { requests, calls, refused, rewrites, inputTokens, ownCompactions, seconds } = session;
   const without = way === 'none' ? undefined : withoutCtxfold(session, sessions);
   const saved = without && Math.round((1 - inputTokens / without.inputTokens) * 100);
   const told = [
     `${host}${way === undefined ? '' : ` ${WAYS[way]}`}`,
     api,
+    model,
     window && `window of ${window}`,
     requests && `${calls} calls in ${requests} requests`,
     requests && `${refused} refused`,

@@ -25,6 +25,29 @@ describe('isSameButForCacheMarks', () => {
     expect(isSameButForCacheMarks(message, other)).toBe(false);
   });
 
+  it('takes a marked text for the same as the text by itself', () => {
+    const texts = (...content: unknown[]): object => ({ role: 'user', content });
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const message = { role: 'user', content: 'a' };
+    const marked = texts({ type: 'text', text: 'a', ...mark });
+    expect(isSameButForCacheMarks(message, marked)).toBe(true);
+    expect(isSameButForCacheMarks(marked, message)).toBe(true);
+    const others = [
+      texts({ type: 'text', text: 'b', ...mark }),
+      texts({ type: 'text', text: 'a', citations: [1] }),
+      texts({ type: 'text', text: 'a' }, { type: 'text', text: 'a' }),
+      { ...marked, role: 'assistant' },
+      { role: 'user' },
+      {
+        role: 'user',
+        get content(): never {
+          throw new Error('no');
+        },
+      },
+    ];
+    for (const other of others) expect(isSameButForCacheMarks(message, other)).toBe(false);
+  });
+
   it('sees what stands beside a mark', () => {
     const options = { anthropic: { signature: 's', cacheControl: { type: 'ephemeral' } } };
     const bare = { anthropic: { signature: 's' } };

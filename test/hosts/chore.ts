@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { asArray } from '../../src/shared/json.js';
 import type { IncomingRequest, ScriptedStep } from '../../examples/support/scripted-provider.js';
 import { spreadTexts } from './recorded-texts.js';
 import type { RecordedTexts } from './recorded-texts.js';
@@ -116,6 +117,9 @@ function digestOf(sources: readonly string[]): string {
 /** When a model thinks: `at times` is where its turn begins, as it has to with a budget, and now and then. */
 export type Thinking = 'always' | 'at times' | 'never';
 
+/** What Claude Code says of an edit of a file that was read before it summarized its history. */
+const IS_UNREAD = 'File has not been read yet';
+
 /** The model of one run. */
 export class ChoreModel {
   readonly #tools: HostTools;
@@ -137,8 +141,11 @@ export class ChoreModel {
 
   /** What it answers to a request that has tools. */
   answer({ body }: IncomingRequest): ScriptedStep {
+    const former = this.#deeds[this.#next - 1];
+    const last = JSON.stringify(asArray(body['messages']).slice(-1));
+    if (former?.kind === 'edit' && last.includes(IS_UNREAD)) this.#next -= 1;
     const deed = this.#deeds[this.#next] ?? { kind: 'say' };
-    const seen = JSON.stringify(body);
+    const seen = last.includes(IS_UNREAD) ? '' : JSON.stringify(body);
     if (deed.kind === 'edit' && !seen.includes(deed.before)) {
       this.rereads += 1;
       return this.#step([this.#tools.read(deed.file)]);

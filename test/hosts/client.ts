@@ -8,6 +8,8 @@ export interface ClientPlay {
   /** How ctxfold comes in. */
   readonly way: 'plugin' | 'gateway' | 'none';
   readonly api: ProviderApi;
+  /** @default what the client has for `scripted`, or its usual one */
+  readonly model?: string;
   /** Of a chore with more than 60 calls @default false */
   readonly isLong?: boolean;
   /** What the client takes for its model's window, in tokens @default 200,000, which no chore fills */
@@ -32,6 +34,7 @@ export interface ClientSetup {
   /** The folder of ctxfold as a package, where its plugin is to be used. */
   readonly plugin: string | undefined;
   readonly contextWindow: number;
+  readonly model: string | undefined;
 }
 
 /** A process to start. */

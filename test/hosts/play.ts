@@ -9,7 +9,10 @@ import { text } from 'node:stream/consumers';
 
 import { startScriptedProvider } from '../../examples/support/scripted-provider.js';
 import type { IncomingRequest } from '../../examples/support/scripted-provider.js';
-import { findBreaches } from '../support/find-breaches.js';
+import { bindsReasoning } from '../../src/main/models/model-limits.js';
+import { asText } from '../../src/shared/json.js';
+import type { Turn } from '../../src/shared/providers/provider-request.js';
+import { findBreaches, readRequest } from '../support/find-breaches.js';
 import { ChoreModel, choreOf, workspaceDigest, writeWorkspace } from './chore.js';
 import type { Chore, Thinking } from './chore.js';
 import type { Client, ClientCommand, ClientPlay, ClientSetup } from './client.js';
@@ -75,6 +78,7 @@ export async function playSession(
     api: play.api,
     way: play.way,
     contextWindow: play.window ?? WINDOW,
+    model: play.model,
     plugin: play.way === 'plugin' ? stage.package : undefined,
     url: gateway?.url ?? provider.url,
     home,
@@ -107,12 +111,14 @@ export async function playSession(
 /** A client that summarizes its history may begin what it keeps with any step of a turn. */
 function thinkingOf({ thinks }: Client, { ownCompaction }: ClientPlay): Thinking {
   if (!thinks) return 'never';
-  return ownCompaction === 'once or more' ? 'always' : 'at times';
+  return ownCompaction === undefined ? 'at times' : 'always';
 }
 
 /** The provider's side of a session: its rules, its model, and what a client has its history summarized to. */
 class Judge {
   readonly complaints: string[] = [];
+  /** To a model that binds its reasoning to what was sent before. */
+  readonly #sent: (readonly Turn[])[] = [];
   readonly #model: ChoreModel;
   /** Where the provider is to find a request too long, once; calls of tools are counted. */
   readonly #refusesAtCall: number;
@@ -130,11 +136,13 @@ class Judge {
   refusal(request: IncomingRequest): string | undefined {
     // Side calls never pass through ctxfold, and clients cut their histories for them.
     if (!isAgentRequest(request)) return undefined;
-    const [breach] = findBreaches(request);
+    const isBound = bindsReasoning(asText(request.body['model']));
+    const [breach] = findBreaches(request, isBound ? { sent: this.#sent } : {});
     if (breach !== undefined) {
       this.complaints.push(breach.message);
       return breach.message;
     }
+    if (isBound) this.#sent.push(readRequest(request).turns);
     const isTooLong = this.#model.calls >= this.#refusesAtCall;
     if (!isTooLong || this.hasRefused) return undefined;
     this.hasRefused = true;

@@ -18,9 +18,13 @@ export interface RequestFigures {
   readonly unexplainedRewrites: number;
 }
 
+/** What Claude Code has its history summarized with, in a request that is otherwise like the one before. */
+const SUMMARIZES = 'Respond with TEXT ONLY. Do NOT call any tools';
+
 /** Whether a request is one of the agent's: titles and such come without tools. */
 export function isAgentRequest({ body }: Pick<AnsweredRequest, 'body'>): boolean {
-  return asArray(body['tools']).length > 0;
+  const last = JSON.stringify(asArray(body['messages']).slice(-1));
+  return asArray(body['tools']).length > 0 && !last.includes(SUMMARIZES);
 }
 
 export function measureRequests(requests: readonly AnsweredRequest[]): RequestFigures {

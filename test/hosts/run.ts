@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 
 import { choreOf, finalAnswer, finishedDigest } from './chore.js';
 import type { Client, ClientPlay } from './client.js';
+import { claudeCode } from './claude-code.js';
 import { codex } from './codex.js';
 import { gemini } from './gemini.js';
 import { openclaw } from './openclaw.js';
@@ -16,7 +17,7 @@ import { playSession } from './play.js';
 import type { Played, Stage } from './play.js';
 import { recordedTexts } from './recorded-texts.js';
 
-const CLIENTS: readonly Client[] = [pi, opencode, openclaw, codex, gemini];
+const CLIENTS: readonly Client[] = [pi, opencode, openclaw, codex, gemini, claudeCode];
 
 /** What is to be true of each session. */
 function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonly string[] {

@@ -1,10 +1,7 @@
 // What a service would refuse of a request as it came over the wire, in any of the four APIs.
 
 import type { IncomingRequest, ProviderApi } from '../../examples/support/scripted-provider.js';
-import type {
-  ProviderRequest,
-  ProviderRequestOptions,
-} from '../../src/shared/providers/provider-request.js';
+import type { ProviderRequest } from '../../src/shared/providers/provider-request.js';
 import type { ProviderViolation } from '../../src/shared/providers/provider-violation.js';
 import { findRequestViolations } from '../../src/shared/providers/validate.js';
 import { readAnthropicRequest } from './requests/anthropic.js';
@@ -19,10 +16,15 @@ const READERS: Readonly<Record<ProviderApi, (request: IncomingRequest) => Provid
   gemini: ({ body, path }) => readGeminiRequest(body, path),
 };
 
+/** Reads a request that came in, as far as rules go by it. */
+export function readRequest(request: IncomingRequest): ProviderRequest {
+  return READERS[request.api](request);
+}
+
 /** Lists what the service would refuse of a request that came in. */
 export function findBreaches(
   request: IncomingRequest,
-  options: ProviderRequestOptions = {},
+  options: Partial<ProviderRequest> = {},
 ): readonly ProviderViolation[] {
-  return findRequestViolations({ ...READERS[request.api](request), ...options }, request.api);
+  return findRequestViolations({ ...readRequest(request), ...options }, request.api);
 }

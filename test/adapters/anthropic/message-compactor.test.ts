@@ -36,11 +36,13 @@ function partsOf({ content }: MessageParam): readonly unknown[] {
   return typeof content === 'string' ? [content] : content;
 }
 
-/** The messages with a breakpoint at their end, all of them new objects. */
+/** The messages with a breakpoint at their end, all of them new objects; a text needs a part for that. */
 function marked(messages: readonly MessageParam[]): MessageParam[] {
   const copies = structuredClone(messages) as MessageParam[];
-  const last = copies.at(-1)?.content.at(-1);
-  if (typeof last === 'object') Object.assign(last, { cache_control: { type: 'ephemeral' } });
+  const last = copies.at(-1);
+  if (typeof last?.content === 'string') last.content = [{ type: 'text', text: last.content }];
+  const part = last?.content.at(-1);
+  if (typeof part === 'object') Object.assign(part, { cache_control: { type: 'ephemeral' } });
   return deepFreeze(copies);
 }
 
@@ -86,7 +88,7 @@ describe('messageCompactor', () => {
       expect(compacted.at(-1)).toBe(given.at(-1));
     }
 
-    expect(breakpoints).toEqual([0, 1, 1, 1]);
+    expect(breakpoints).toEqual([1, 1, 1, 1]);
     expect(sessions).toHaveLength(1);
   });
 

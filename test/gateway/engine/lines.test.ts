@@ -40,6 +40,26 @@ describe('Lines', () => {
     expect(take([...one.slice(0, 3), user('another'), ...one.slice(4)])).toBe(3);
   });
 
+  it('goes on with a conversation whose texts were written as parts while they had a mark', () => {
+    const known = new Lines(8, false, () => undefined);
+    const come = (messages: readonly object[]): boolean => {
+      const bytes = Buffer.from(JSON.stringify({ messages }));
+      const start = findList(bytes, ['messages'])!;
+      const about = { scope: 'one', api: 'anthropic', name: 'a' } as const;
+      const list = readList(bytes, start, ['messages'], [])!;
+      return known.take(about, list, messages, known.knownStart('one', bytes, start)).isNew;
+    };
+    const marked = (text: string): object => ({
+      role: 'user',
+      content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }],
+    });
+    const text = (content: string, role = 'user'): object => ({ role, content });
+    expect(come([marked('make it work')])).toBe(true);
+    expect(come([text('make it work'), text('done', 'assistant'), marked('on')])).toBe(false);
+    expect(come([text('make it work'), text('done', 'assistant'), text('on')])).toBe(false);
+    expect(come([text('make it walk'), text('done', 'assistant'), marked('on')])).toBe(true);
+  });
+
   it('knows nothing of a list that is empty', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
     expect(lines.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual([]);

@@ -47,10 +47,16 @@ function readMessage(value: unknown): Turn {
 
 function readBlock(value: unknown): TurnPart {
   const block = asRecord(value) ?? {};
-  const base = { content: value, ...(hasCacheControl(value) && { hasCacheControl: true }) };
+  // What reasoning is bound to does not hold the marks: they move from request to request.
+  const { cache_control: _, ...content } = block;
+  const base = { content, ...(hasCacheControl(value) && { hasCacheControl: true }) };
   switch (block['type']) {
-    case 'text':
-      return { kind: 'text', text: asText(block['text']) ?? '', ...base };
+    case 'text': {
+      const text = asText(block['text']) ?? '';
+      // A text by itself may as well be written as a string.
+      const isBare = Object.keys(content).length === 2;
+      return { kind: 'text', text, ...base, ...(isBare && { content: text }) };
+    }
     case 'tool_use':
       return {
         kind: 'call',
