@@ -72,7 +72,7 @@ const RUNS_IF_TOLD: readonly ToolUse[] = RUNS.map((use) => ({ ...use, has: use.c
 
 /** Reports of other agents, which cannot be read again. */
 const REPORTS: readonly FileUse[] = [
-  { access: 'read', extent: 'part', has: ['prompt', 'message', 'description', 'agent_id'] },
+  { access: 'read', extent: 'part', has: ['prompt', 'message', 'description', 'task', 'agent_id'] },
 ];
 const ASKS: readonly ToolUse[] = [{ access: 'ask' }];
 const INSTRUCTS: readonly ToolUse[] = [{ access: 'instruct' }];
@@ -91,6 +91,7 @@ const VARIANTS: ToolCatalog = {
     { access: 'read', extent: 'part', pathListKeys: ['files'], pathListItemKey: 'path' },
   ],
   Read: READS,
+  exec: RUNS_IF_TOLD,
   ...same(['write', 'write_file', 'write_to_file'], APPENDS),
 };
 
@@ -103,11 +104,12 @@ const OTHERS: ToolCatalog = {
   ...same(['read_multiple_files', 'readMultipleFiles', 'read_files'], READS_MANY),
   ...same(['codebase_search', 'semantic_search'], READS_FOUND),
 
-  ...same(['write', 'write_to_file', 'save-file', 'fsWrite', 'Create'], WRITES_WHOLE),
+  ...same(['Write', 'write', 'write_to_file', 'save-file', 'fsWrite', 'Create'], WRITES_WHOLE),
   ...same(['create_file', 'createFile', 'create_new_file', 'create_text_file'], WRITES_WHOLE),
   ...same(['writeFile', 'WriteFile', 'file_write'], [...APPENDS, ...WRITES_WHOLE]),
   ...same(['edit', 'edit_file', 'editFile', 'edit_existing_file', 'edit_block'], WRITES_PART),
-  ...same(['multiedit', 'multi_edit', 'search_replace', 'single_find_and_replace'], WRITES_PART),
+  ...same(['Edit', 'MultiEdit', 'multiedit', 'multi_edit'], WRITES_PART),
+  ...same(['search_replace', 'single_find_and_replace'], WRITES_PART),
   ...same(['str_replace', 'strReplace', 'StrReplaceFile', 'file_str_replace'], WRITES_PART),
   ...same(['replace_string_in_file', 'replace_text_in_file'], WRITES_PART),
   ...same(['replace_file_content', 'multi_replace_file_content'], WRITES_PART),
@@ -134,18 +136,23 @@ const OTHERS: ToolCatalog = {
   ...same(['run_terminal_cmd', 'run_in_terminal', 'run_terminal_command', 'shell_exec'], RUNS),
   ...same(['runCommand', 'run_command', 'launch-process', 'start_process', 'Shell'], RUNS),
   ...same(['execute_shell_command', 'execute_terminal_command', 'executeBash'], RUNS),
-  ...same(['terminal', 'execute', 'Execute'], RUNS_IF_TOLD),
+  ...same(['CheckBackgroundJob', 'read_background_output'], RUNS),
+  ...same(['terminal', 'execute', 'Execute', 'monitor'], RUNS_IF_TOLD),
 
   ...same(['grep', 'rg', 'ls', 'list', 'find', 'list_dir', 'directory_tree'], searches()),
   ...same(['grep_search', 'grepSearch', 'file_search', 'fileSearch', 'find_path'], searches()),
   ...same(['glob_file_search', 'file_glob_search', 'find_files_by_glob'], searches()),
-  ...same(['find_by_name', 'search_in_files_by_text', 'listDirectory'], searches()),
+  ...same(['find_by_name', 'search_in_files_by_text', 'listDirectory', 'List'], searches()),
+  search_codebase: searches(),
 
-  ...same(['Task', 'Agent', 'task', 'spawn_agent', 'wait_agent', 'new_task'], REPORTS),
+  ...same(['Task', 'Agent', 'task', 'agent', 'spawn_agent', 'wait_agent', 'new_task'], REPORTS),
+  invoke_agent: REPORTS,
   ...same(['ask_user_question', 'askQuestions', 'ask_questions', 'ask_human'], ASKS),
+  ...same(['ask_question', 'askQuestion', 'AskQuestion'], ASKS),
   exit_plan_mode: ASKS,
   question: ASKS.map((use) => ({ ...use, has: ['question', 'questions'] })),
-  ...same(['skill', 'load_skill'], INSTRUCTS),
+  ...same(['skill', 'load_skill', 'use_skill', 'Skills'], INSTRUCTS),
+  ...same(['tool_search', 'tool_describe'], INSTRUCTS),
   ...same(['fetch_rules', 'fetch_instructions', 'initial_instructions'], INSTRUCTS),
 };
 
@@ -168,8 +175,16 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
 }
 
 /** Names that databases and other services use too, and the parameters of those that search files. */
-const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list']);
-const SEARCH_KEYS = ['pattern', 'glob', 'name', ...PATH_KEYS, 'dir', 'directory'] as const;
+const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list', 'List']);
+const SEARCH_KEYS = [
+  'pattern',
+  'glob',
+  'name',
+  ...PATH_KEYS,
+  'dir',
+  'directory',
+  'dirpath',
+] as const;
 
 /** Restricts a use to calls that have one of its parameters, and extends it to servers of tools. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
