@@ -1,5 +1,6 @@
 // Pairs tool responses with calls, in formats in which either may lack an id: by id if there is one, else by name in order.
 
+import type { AnsweredTool } from './blocks.js';
 import type { Origin } from './message-format.js';
 
 /** The identifiers of a call or a response. */
@@ -14,12 +15,6 @@ interface OpenCall extends ToolUseName {
   /** The step of the model that made it; later calls have the same or a higher one. */
   readonly step: number;
   isAnswered: boolean;
-}
-
-/** The call that a response answers. */
-export interface AnsweredCall {
-  readonly blockId: string;
-  readonly name: string;
 }
 
 /** The pairs of one conversation. Generated ids depend on origins alone. */
@@ -49,13 +44,13 @@ export class CallPairing {
    * Finds the call that a response answers. If the response is complete, no later one can answer that call. A response without a
    * call gets a generated id.
    */
-  answer(response: ToolUseName, origin: Origin, isComplete: boolean): AnsweredCall {
+  answer(response: ToolUseName, origin: Origin, isComplete: boolean): AnsweredTool {
     const call = this.#callOf(response);
     if (call === undefined) {
-      return { blockId: this.#idFor(undefined, origin), name: response.name ?? '' };
+      return { callId: this.#idFor(undefined, origin), toolName: response.name ?? '' };
     }
     if (isComplete) this.#close(call);
-    return { blockId: call.blockId, name: response.name ?? call.name ?? '' };
+    return { callId: call.blockId, toolName: response.name ?? call.name ?? '' };
   }
 
   #close(call: OpenCall): void {

@@ -21,33 +21,18 @@ export function isPlaced(block: ContentBlock): block is PlacedBlock {
   return 'origin' in block;
 }
 
-/** With the `u` flag, no surrogate pair is cut. */
-const FIRST_LINE = /\S[^\r\n]{0,199}/u;
-
-/** The summary of a failed tool result: its first line that is not blank, up to 200 characters; `undefined` if there is none. */
-export function failureLine(text: string): string | undefined {
-  return FIRST_LINE.exec(text)?.[0];
-}
-
 /**
- * Whether parallel calls depend on the first one: Gemini signs only that, and requires its signature as long as any of the others
- * is sent.
+ * The `parallelGroup` of the calls of one step, if they depend on the first one: Gemini signs only that, and requires its signature
+ * as long as any of the others is sent.
  *
  * @param signed whether each call has a signature
- */
-export function dependOnFirst(signed: readonly boolean[]): boolean {
-  return signed[0] === true && signed.includes(false);
-}
-
-/**
- * The `parallelGroup` of the calls of one message, if they depend on the first one. It is named after the message, because ids of
- * calls may repeat.
+ * @param step names it by its place, because ids of calls may repeat
  */
 export function groupOfCalls(
   signed: readonly boolean[],
-  message: number,
+  step: number | string,
 ): Pick<ToolCallBlock, 'parallelGroup'> {
-  return dependOnFirst(signed) ? { parallelGroup: `#${message}` } : {};
+  return signed[0] === true && signed.includes(false) ? { parallelGroup: `#${step}` } : {};
 }
 
 /** Joins the texts of blocks, as paragraphs. */

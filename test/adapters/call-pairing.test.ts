@@ -55,10 +55,10 @@ describe('CallPairing', () => {
     expect(pairing.call({ id: 'a', name: 'read' }, [0, 0])).toBe('a');
     expect(pairing.call({ id: 'b', name: 'read' }, [0, 1])).toBe('b');
     expect(pairing.answer({ id: 'b', name: 'read' }, [1, 0], true)).toEqual({
-      blockId: 'b',
-      name: 'read',
+      callId: 'b',
+      toolName: 'read',
     });
-    expect(pairing.answer({ id: 'a' }, [1, 1], true)).toEqual({ blockId: 'a', name: 'read' });
+    expect(pairing.answer({ id: 'a' }, [1, 1], true)).toEqual({ callId: 'a', toolName: 'read' });
   });
 
   it('pairs by name in the order of the calls where there is none', () => {
@@ -66,7 +66,7 @@ describe('CallPairing', () => {
     const calls = ['read', 'write', 'read'].map((name, part) => pairing.call({ name }, [0, part]));
     expect(calls).toEqual(['#0.0', '#0.1', '#0.2']);
     const answers = ['write', 'read', 'read'].map(
-      (name, part) => pairing.answer({ name }, [1, part], true).blockId,
+      (name, part) => pairing.answer({ name }, [1, part], true).callId,
     );
     expect(answers).toEqual(['#0.1', '#0.0', '#0.2']);
   });
@@ -74,17 +74,17 @@ describe('CallPairing', () => {
   it('gives a response an id of its own when it answers nothing', () => {
     const pairing = new CallPairing();
     pairing.call({ id: 'a', name: 'read' }, [0, 0]);
-    expect(pairing.answer({ id: 'x', name: 'read' }, [1, 0], true).blockId).toBe('#1.0');
-    expect(pairing.answer({ name: 'write' }, [1, 1], true).blockId).toBe('#1.1');
-    expect(pairing.answer({ name: 'read' }, [1, 2], true).blockId).toBe('a');
+    expect(pairing.answer({ id: 'x', name: 'read' }, [1, 0], true).callId).toBe('#1.0');
+    expect(pairing.answer({ name: 'write' }, [1, 1], true).callId).toBe('#1.1');
+    expect(pairing.answer({ name: 'read' }, [1, 2], true).callId).toBe('a');
   });
 
   it('keeps a call open while more of its response is to come', () => {
     const pairing = new CallPairing();
     pairing.call({ name: 'run' }, [0, 0]);
-    expect(pairing.answer({ name: 'run' }, [1, 0], false).blockId).toBe('#0.0');
-    expect(pairing.answer({ name: 'run' }, [2, 0], true).blockId).toBe('#0.0');
-    expect(pairing.answer({ name: 'run' }, [3, 0], true).blockId).toBe('#3.0');
+    expect(pairing.answer({ name: 'run' }, [1, 0], false).callId).toBe('#0.0');
+    expect(pairing.answer({ name: 'run' }, [2, 0], true).callId).toBe('#0.0');
+    expect(pairing.answer({ name: 'run' }, [3, 0], true).callId).toBe('#3.0');
   });
 
   it('prefers a call of the present step to one that was never answered', () => {
@@ -92,8 +92,8 @@ describe('CallPairing', () => {
     pairing.call({ name: 'run' }, [0, 0]);
     pairing.beginStep();
     pairing.call({ name: 'run' }, [2, 0]);
-    expect(pairing.answer({ name: 'run' }, [3, 0], true).blockId).toBe('#2.0');
-    expect(pairing.answer({ name: 'run' }, [3, 1], true).blockId).toBe('#0.0');
+    expect(pairing.answer({ name: 'run' }, [3, 0], true).callId).toBe('#2.0');
+    expect(pairing.answer({ name: 'run' }, [3, 1], true).callId).toBe('#0.0');
   });
 
   it('tells calls apart whose ids repeat, or look like one that was made up', () => {
@@ -121,8 +121,8 @@ describe('CallPairing', () => {
           } else if (deed.kind === 'call') naive.call(deed.use, pairing.call(deed.use, [at, 0]));
           else {
             const expected = naive.answer(deed.use, deed.isComplete);
-            const { blockId } = pairing.answer(deed.use, [at, 0], deed.isComplete);
-            expect(blockId).toBe(expected ?? `#${at}.0`);
+            const { callId } = pairing.answer(deed.use, [at, 0], deed.isComplete);
+            expect(callId).toBe(expected ?? `#${at}.0`);
             if (expected !== undefined) paired += 1;
           }
         }

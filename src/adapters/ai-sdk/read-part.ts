@@ -1,16 +1,17 @@
 // Converts a part of an AI SDK message to a block: plain data without bytes, URLs or media payloads. Parts of unknown kinds
 // become opaque. Pure.
 
-import { isRecord } from '../../shared/json.js';
+import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { COMPACTION_KIND } from '../../shared/content.js';
-import type { ContentBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
+import { COMPACTION_KIND, toolCall } from '../../shared/content.js';
+import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import type { Outcome } from '../blocks.js';
+import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { textIn } from './sdk-message.js';
 import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
-import type { ToolOutcome } from './tool-output.js';
 
 /** The context of a part. */
 export interface PartPlace {
@@ -74,15 +75,11 @@ function readText(part: JsonRecord, where: string): ContentBlock {
     : { type: 'text', text };
 }
 
-function readReasoning(part: JsonRecord, where: string): ThinkingBlock {
-  const signature = providerText(part, SIGNATURES);
-  const encryptedContent = providerText(part, ENCRYPTED);
-  return {
-    type: 'thinking',
-    thought: textIn(part, 'text', where),
-    ...(signature !== undefined && { signature }),
-    ...(encryptedContent !== undefined && { encryptedContent }),
-  };
+function readReasoning(part: JsonRecord, where: string): ContentBlock {
+  return thinkingBlock(textIn(part, 'text', where), {
+    signature: providerText(part, SIGNATURES),
+    encryptedContent: providerText(part, ENCRYPTED),
+  });
 }
 
 /** Whether a call has Gemini's signature. */
@@ -109,26 +106,15 @@ function readMedia(part: JsonRecord): ContentBlock | undefined {
   const { type, mediaType, data, filename } = part;
   if (isRecord(data) && data['type'] === 'text') return undefined;
   const named = typeof mediaType === 'string' ? mediaType : String(type);
-  return {
-    type: 'media',
-    // AI SDK 7 may omit the subtype: `image`.
-    mimeType: named.includes('/') ? named : `${named}/*`,
-    data: '',
-    encoding: 'base64',
-    ...(typeof filename === 'string' && { filename }),
-  };
+  // AI SDK 7 may omit the subtype: `image`.
+  return mediaBlock(named.includes('/') ? named : `${named}/*`, asText(filename));
 }
 
 /** A call that the provider executes is opaque: it never gets a response in a tool message, so it would count as unanswered. */
 function readCall(part: JsonRecord, where: string): ContentBlock {
   if (part['providerExecuted'] === true) return opaque(part);
   const id = textIn(part, 'toolCallId', where);
-  return {
-    type: 'tool_call',
-    id,
-    name: textIn(part, 'toolName', where),
-    parameters: part['input'],
-  };
+  return toolCall(id, textIn(part, 'toolName', where), part['input']);
 }
 
 function readResult(part: JsonRecord, where: string): ContentBlock {
@@ -136,23 +122,13 @@ function readResult(part: JsonRecord, where: string): ContentBlock {
   if (!isRecord(output)) {
     throw new TypeError(`Expected an object at ${where}.output, got ${typeof output}.`);
   }
-  return {
-    type: 'tool_response',
-    callId: textIn(part, 'toolCallId', where),
-    toolName: textIn(part, 'toolName', where),
-    ...readToolOutput(output),
-    isComplete: true,
-  };
+  const callId = textIn(part, 'toolCallId', where);
+  return answerBlock({ callId, toolName: textIn(part, 'toolName', where) }, readToolOutput(output));
 }
 
 /** Returns the block for a part that is not interpreted. */
 export function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
-  return {
-    type: 'opaque',
-    kind: String(part['type']),
-    tokens: opaqueTokens(part),
-    ...(typeof callId === 'string' && { callId }),
-  };
+  return opaqueBlock(String(part['type']), opaqueTokens(part), asText(callId));
 }
 
 /** Media count by their type, because their size says nothing about tokens; anything else by the characters of its JSON. */
@@ -160,7 +136,7 @@ function opaqueTokens(part: JsonRecord): number {
   const { output, data } = part;
   const media = readMedia(part);
   if (part['mediaType'] !== undefined && media !== undefined) return fixedBlockTokens(media);
-  const { result, mediaTokens = 0 }: ToolOutcome = isRecord(output)
+  const { result, mediaTokens = 0 }: Outcome = isRecord(output)
     ? readToolOutput(output)
     : { result: data ?? part };
   return estimatePayloadTokens(result) + mediaTokens;

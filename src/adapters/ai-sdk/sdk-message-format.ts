@@ -16,6 +16,7 @@ import type {
   ProviderMessages,
   Reading,
 } from '../message-format.js';
+import { editedParts, editedText } from '../part-edits.js';
 import { groupOfCalls, placed } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
@@ -47,19 +48,14 @@ export class SdkMessageFormat implements MessageFormat<SdkMessage> {
 
   rewrite(given: SdkMessage, edits: PartEdits): SdkMessage {
     const message = spreadable(given);
-    if (typeof message.content === 'string') {
-      const edit = edits.get(0);
-      return edit?.type === 'text' ? { ...message, content: edit.text } : message;
-    }
-    const content: SdkPart[] = [];
-    let at = 0;
-    // A loop without closures: if the SDK rebuilds its messages, all edited ones are rewritten on each call.
-    for (const part of message.content) {
-      const edit = edits.get(at);
-      if (edit !== null) content.push(edit === undefined ? part : rewritePart(part, edit));
-      at += 1;
-    }
-    return { ...message, content };
+    const { content } = message;
+    return {
+      ...message,
+      content:
+        typeof content === 'string'
+          ? editedText(content, edits)
+          : editedParts(content, edits, rewritePart),
+    };
   }
 
   mayNotOpen({ role }: SdkMessage): boolean {

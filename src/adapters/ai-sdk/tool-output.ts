@@ -2,12 +2,9 @@
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ToolResponseBlock } from '../../shared/content.js';
+import type { Outcome } from '../blocks.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-
-/** The fields of a response that come from the output. */
-export type ToolOutcome = Pick<ToolResponseBlock, 'result' | 'error' | 'mediaTokens'>;
 
 const FAILED = 'The tool failed.';
 const DENIED = 'Tool execution denied.';
@@ -16,7 +13,7 @@ const DENIED = 'Tool execution denied.';
  * Reads an output. Texts, JSON and values of unknown types are the result as they are. Of content, the result has the texts
  * and a stand-in for each media item. Errors and denials by the user set `error`.
  */
-export function readToolOutput(output: JsonRecord): ToolOutcome {
+export function readToolOutput(output: JsonRecord): Outcome {
   const { type, value } = output;
   switch (type) {
     case 'error-text':
@@ -26,10 +23,8 @@ export function readToolOutput(output: JsonRecord): ToolOutcome {
       const { reason } = output;
       return { result: typeof reason === 'string' ? reason : DENIED, error: DENIED };
     }
-    case 'content': {
-      const mediaTokens = contentMediaTokens(value);
-      return { result: contentText(value), ...(mediaTokens > 0 && { mediaTokens }) };
-    }
+    case 'content':
+      return { result: contentText(value), mediaTokens: contentMediaTokens(value) };
     case 'json': {
       const shown = asRecord(asRecord(value)?.['output']);
       if (shown?.['type'] !== 'computer_screenshot') return { result: value ?? '' };

@@ -2,7 +2,6 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
-import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
@@ -12,6 +11,7 @@ import type {
   PartEdits,
   ProviderMessages,
 } from '../message-format.js';
+import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
@@ -69,20 +69,13 @@ export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
 export const MESSAGE_PARAM_FORMAT: MessageParamFormat = new MessageParamFormat();
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {
-  if (typeof content === 'string') {
-    const edit = edits.get(0);
-    return edit?.type === 'text' ? edit.text : content;
-  }
-  const remaining: MessagePart[] = [];
-  for (const [at, part] of (content as readonly MessagePart[]).entries()) {
-    const edit = edits.get(at);
-    if (edit === undefined) remaining.push(part);
-    else if (edit !== null && !isBlankText(edit)) remaining.push(editedPart(part, edit));
-  }
-  return withoutLastReasoning(remaining);
+  return typeof content === 'string'
+    ? editedText(content, edits)
+    : withoutLastReasoning(editedParts(content as readonly MessagePart[], edits, editedPart));
 }
 
-function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
+function editedPart(part: MessagePart, edit: ContentBlock): MessagePart | null {
+  if (isBlankText(edit)) return null;
   if (edit.type === 'text' && part.type === 'text') return { ...part, text: edit.text };
   if (edit.type === 'tool_call' && part.type === 'tool_use') {
     return { ...part, input: edit.parameters };
@@ -95,11 +88,6 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart {
 /** Whether a result loads tools by reference: without it, the model loses them. */
 function loadsTools({ content }: MessagePart): boolean {
   return asArray(content).some((item) => asRecord(item)?.['type'] === 'tool_reference');
-}
-
-/** The API rejects blank texts. */
-function isBlankText(block: ContentBlock): boolean {
-  return block.type === 'text' && isBlank(block.text);
 }
 
 function withoutLastReasoning(parts: readonly MessagePart[]): readonly MessagePart[] {

@@ -1,10 +1,12 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
 // other content becomes two entries. Blocks omit fields that they do not need: edits are applied to the message's own parts.
 
-import { isRecord } from '../../shared/json.js';
+import { toolCall } from '../../shared/content.js';
+import { asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { failureLine, placed } from '../placed.js';
+import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import {
   answeredIdOf,
@@ -137,16 +139,12 @@ function readKnownPart(
 
 function readThinking({ thinking, signature }: MessagePart): ContentBlock | undefined {
   if (typeof thinking !== 'string') return undefined;
-  return {
-    type: 'thinking',
-    thought: thinking,
-    ...(typeof signature === 'string' && { signature }),
-  };
+  return thinkingBlock(thinking, { signature: asText(signature) });
 }
 
 function readCall({ id, name, input }: MessagePart): ContentBlock | undefined {
   if (typeof id !== 'string' || typeof name !== 'string') return undefined;
-  return { type: 'tool_call', id, name, parameters: input ?? {} };
+  return toolCall(id, name, input ?? {});
 }
 
 function readResult(
@@ -156,33 +154,25 @@ function readResult(
   const callId = answeredIdOf(part);
   if (callId === undefined) return undefined;
   const result = textOf(part['content']);
-  const mediaTokens = estimateFileTokens(part['content']);
-  return {
-    type: 'tool_response',
-    callId,
-    toolName: toolNames.get(callId) ?? UNKNOWN_TOOL,
-    result,
-    isComplete: true,
-    ...(part['is_error'] === true && { error: firstLine(result) }),
-    ...(mediaTokens > 0 && { mediaTokens }),
-  };
+  return answerBlock(
+    { callId, toolName: toolNames.get(callId) ?? UNKNOWN_TOOL },
+    {
+      result,
+      error: part['is_error'] === true ? errorLine(result) : undefined,
+      mediaTokens: estimateFileTokens(part['content']),
+    },
+  );
 }
 
-/** Without the payload, which a worker does not need. */
 function readFile({ type, source, title }: MessagePart): MediaBlock {
   const { media_type: mediaType, type: sourceType } = isRecord(source) ? source : {};
   const fallbackType = type === 'image' ? 'image/*' : 'application/octet-stream';
-  return {
-    type: 'media',
-    mimeType: typeof mediaType === 'string' ? mediaType : fallbackType,
-    data: '',
-    encoding: sourceType === 'url' ? 'url' : 'base64',
-    ...(typeof title === 'string' && { filename: title }),
-  };
+  const encoding = sourceType === 'url' ? 'url' : 'base64';
+  return mediaBlock(asText(mediaType) ?? fallbackType, asText(title), encoding);
 }
 
 function opaque(part: MessagePart): ContentBlock {
-  return { type: 'opaque', kind: part.type, tokens: estimatePartTokens(part) };
+  return opaqueBlock(part.type, estimatePartTokens(part));
 }
 
 /** The texts of a result, with stand-ins for other items. */
@@ -200,8 +190,4 @@ function textOfItem(item: Readonly<Record<string, unknown>>): string {
     return textOf(source['data'] ?? source['content']);
   }
   return `[${typeof type === 'string' ? type : 'unknown'}]`;
-}
-
-function firstLine(text: string): string {
-  return failureLine(text)?.trimEnd() ?? 'The tool failed.';
 }

@@ -4,6 +4,7 @@ import type { Content, Part } from '@google/genai';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { editedParts } from '../part-edits.js';
 import { isSameValue } from '../same-value.js';
 import { ContentReader } from './content-reader.js';
 import { spreadable } from '../plain-data.js';
@@ -19,12 +20,7 @@ export const contentFormat: MessageFormat<Content> = {
 
 function rewriteContent(given: Content, edits: PartEdits): Content {
   const content = spreadable(given);
-  const parts = (content.parts ?? []).flatMap((part, at) => {
-    const edit = edits.get(at);
-    if (edit === undefined) return part;
-    return edit === null ? [] : rewritePart(part, edit);
-  });
-  return { ...content, parts };
+  return { ...content, parts: editedParts(content.parts ?? [], edits, rewritePart) };
 }
 
 function rewritePart(part: Part, block: ContentBlock): Part {

@@ -3,8 +3,10 @@
 
 import type { Content } from '@google/genai';
 import { asArray, asRecord, asText } from '../../shared/json.js';
+import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { answerBlock } from '../blocks.js';
 import { CallPairing } from '../call-pairing.js';
 import type { ToolUseName } from '../call-pairing.js';
 import { runSlices } from '../../shared/slices.js';
@@ -15,7 +17,7 @@ import type {
   Reading,
   ReadingInSlices,
 } from '../message-format.js';
-import { dependOnFirst, PER_SLICE, placed } from '../placed.js';
+import { groupOfCalls, PER_SLICE, placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
@@ -23,8 +25,6 @@ import type { PartFields } from './read-part.js';
 export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
   #lastRole = 'user';
-  /** Id of the signed call of the current step. */
-  #group = '';
 
   read(given: readonly Content[], firstIndex: number): Reading {
     return runSlices(this.readInSlices(given, firstIndex));
@@ -38,7 +38,7 @@ export class ContentReader implements MessageReader<Content> {
     }
     const entries: PlacedEntry[] = [];
     let pinnedTokens = 0;
-    let group: ReadonlySet<PartFields> = NO_PARTS;
+    let group: Group = {};
     for (const [at, { role, parts, content }] of contents.entries()) {
       if (at % PER_SLICE === 0) yield;
       const index = firstIndex + at;
@@ -48,7 +48,7 @@ export class ContentReader implements MessageReader<Content> {
       }
       if (role === 'model' && this.#lastRole === 'user') this.#pairing.beginStep();
       if (role === 'model' && contents[at - 1]?.role !== 'model') {
-        group = callsOfOneSignature(contents, at);
+        group = groupOfCalls(stepAt(contents, at).map(isSigned), index);
       }
       this.#lastRole = role;
       if (role === 'user') entries.push(...this.#readUser(parts, index));
@@ -77,27 +77,14 @@ export class ContentReader implements MessageReader<Content> {
     if (functionResponse === undefined) return undefined;
     const isComplete = functionResponse['willContinue'] !== true;
     const answers = toolUseName(functionResponse);
-    const { blockId, name } = this.#pairing.answer(answers, [index, at], isComplete);
+    const call = this.#pairing.answer(answers, [index, at], isComplete);
+    const outcome = readOutcome(functionResponse);
     const mediaTokens = mediaTokensOf(functionResponse);
-    return placed(
-      {
-        type: 'tool_response',
-        callId: blockId,
-        toolName: name,
-        ...readOutcome(functionResponse),
-        isComplete,
-        ...(mediaTokens > 0 && { mediaTokens }),
-      },
-      index,
-      at,
-    );
+    const block = answerBlock(call, { ...outcome, mediaTokens });
+    return placed({ ...block, isComplete }, index, at);
   }
 
-  #readModel(
-    parts: readonly PartFields[],
-    index: number,
-    group: ReadonlySet<PartFields>,
-  ): PlacedEntry {
+  #readModel(parts: readonly PartFields[], index: number, group: Group): PlacedEntry {
     const ids = parts.map((part, at) => {
       const call = callOf(part);
       return call && this.#pairing.call(toolUseName(call), [index, at]);
@@ -111,39 +98,21 @@ export class ContentReader implements MessageReader<Content> {
       if (functionCall === undefined || id === undefined) {
         return placed(readOther(part, lastId ?? firstId), index, at);
       }
-      const [first] = group;
-      if (part === first) this.#group = id;
-      return placed(
-        {
-          type: 'tool_call',
-          id,
-          name: asText(functionCall['name']) ?? '',
-          parameters: functionCall['args'] ?? {},
-          ...(group.has(part) && { parallelGroup: this.#group }),
-        },
-        index,
-        at,
-      );
+      const name = asText(functionCall['name']) ?? '';
+      const call = toolCall(id, name, functionCall['args'] ?? {});
+      return placed({ ...call, ...group }, index, at);
     });
     return { speaker: 'ai', blocks };
   }
 }
 
-const NO_PARTS: ReadonlySet<PartFields> = new Set();
+type Group = ReturnType<typeof groupOfCalls>;
 
-/**
- * Returns the parallel calls of a step that depend on the signature of the first one, else none. Gemini signs only the first
- * call, and rejects the step if its first remaining call has no signature (checked in the current turn, which may last a whole
- * session). A step consists of the model's contents between two of the user; it starts at `start`.
- */
-function callsOfOneSignature(
-  contents: readonly ReadContent[],
-  start: number,
-): ReadonlySet<PartFields> {
+/** The calls of a step, which consists of the model's contents between two of the user, from `start` on. */
+function stepAt(contents: readonly ReadContent[], start: number): readonly PartFields[] {
   let end = start + 1;
   while (contents[end]?.role === 'model') end += 1;
-  const calls = contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
-  return dependOnFirst(calls.map(isSigned)) ? new Set(calls) : NO_PARTS;
+  return contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
 }
 
 function isSigned({ thoughtSignature }: PartFields): boolean {

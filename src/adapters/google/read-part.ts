@@ -2,12 +2,13 @@
 // kinds become opaque. Calls and responses are paired by the reader.
 
 import type { FunctionResponse } from '@google/genai';
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ContentBlock, OpaqueBlock, ToolResponseBlock } from '../../shared/content.js';
+import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { failureLine } from '../placed.js';
+import { mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import type { Outcome } from '../blocks.js';
 
 /** Fields of a part without content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
@@ -17,11 +18,10 @@ export type PartFields = JsonRecord;
 
 export function readPart(part: PartFields): ContentBlock {
   const text = asText(part['text']);
-  const signature = asText(part['thoughtSignature']);
-  if (isEmptyPart(part)) return { type: 'opaque', kind: 'empty', tokens: 0 };
+  if (isEmptyPart(part)) return opaqueBlock('empty', 0);
   if (text !== undefined) {
     if (part['thought'] !== true) return { type: 'text', text };
-    return { type: 'thinking', thought: text, ...(signature !== undefined && { signature }) };
+    return thinkingBlock(text, { signature: asText(part['thoughtSignature']) });
   }
   return readMedia(part) ?? opaquePart(part);
 }
@@ -34,8 +34,7 @@ export function isEmptyPart(part: PartFields): boolean {
 export function opaquePart(part: PartFields): OpaqueBlock {
   const content = contentOf(part);
   const characters = content.reduce((sum, [, value]) => sum + payloadText(value).length, 0);
-  const tokens = tokensOfCharacters(characters);
-  return { type: 'opaque', kind: content[0]?.[0] ?? 'empty', tokens };
+  return opaqueBlock(content[0]?.[0] ?? 'empty', tokensOfCharacters(characters));
 }
 
 function contentOf(part: PartFields): readonly (readonly [string, unknown])[] {
@@ -48,14 +47,8 @@ function readMedia(part: PartFields): ContentBlock | undefined {
   const inlineData = asRecord(part['inlineData']);
   const media = inlineData ?? asRecord(part['fileData']);
   if (media === undefined) return undefined;
-  const filename = asText(media['displayName']);
-  return {
-    type: 'media',
-    mimeType: mimeTypeOf(media),
-    data: '',
-    encoding: inlineData === undefined ? 'url' : 'base64',
-    ...(filename !== undefined && { filename }),
-  };
+  const encoding = inlineData === undefined ? 'url' : 'base64';
+  return mediaBlock(mimeTypeOf(media), asText(media['displayName']), encoding);
 }
 
 function mimeTypeOf(media: JsonRecord): string {
@@ -67,8 +60,6 @@ type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 
 /** An unchecked response. */
 type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
-
-type Outcome = Pick<ToolResponseBlock, 'result' | 'error'>;
 
 /**
  * Reads a response: unwraps `{ output }` and `{ error }`; anything else is the output as a whole. It has failed if `error` is
@@ -84,7 +75,7 @@ export function readOutcome({ response }: GivenResponse): Outcome {
   }
   return {
     result: hasFailed && isAlone ? error : response,
-    error: errorLine(hasFailed ? error : response),
+    error: errorLine(payloadText(hasFailed ? error : response)),
   };
 }
 
@@ -108,9 +99,4 @@ export function withOutput(given: FunctionResponseFields, text: string): Functio
 
 function isFailure(error: unknown): boolean {
   return error !== undefined && error !== null && error !== false && error !== '';
-}
-
-function errorLine(error: unknown): string {
-  const text = typeof error === 'string' ? error : JSON.stringify(error);
-  return failureLine(text) ?? 'The function failed.';
 }

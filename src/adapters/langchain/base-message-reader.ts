@@ -1,12 +1,14 @@
 // Reads the messages of one conversation as entries, and pairs answers with calls.
 
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { toolCall } from '../../shared/content.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
-import { failureLine, groupOfCalls, placed } from '../placed.js';
+import { answerBlock, opaqueBlock } from '../blocks.js';
+import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
 import {
@@ -121,7 +123,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     origin: readonly [number, number],
   ): PlacedBlock {
     const blockId = this.#pairing.call({ id, name }, origin);
-    return { type: 'tool_call', id: blockId, name, parameters: parameters ?? {}, origin };
+    return { ...toolCall(blockId, name, parameters ?? {}), origin };
   }
 
   #readTool(message: MessageFields, index: number): PlacedBlock {
@@ -130,20 +132,12 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
     const answers = { id: id === '' ? undefined : id, name: asText(message.name) };
     const call = this.#pairing.answer(answers, [index, 0], true);
     const result = readResult(message.content);
-    const mediaTokens = resultMediaTokens(message.content);
-    return placed(
-      {
-        type: 'tool_response',
-        callId: call.blockId,
-        toolName: call.name,
-        result,
-        ...(status === 'error' && { error: errorLine(result) }),
-        isComplete: true,
-        ...(mediaTokens > 0 && { mediaTokens }),
-      },
-      index,
-      0,
-    );
+    const outcome = {
+      result,
+      error: status === 'error' ? errorLine(payloadText(result)) : undefined,
+      mediaTokens: resultMediaTokens(message.content),
+    };
+    return placed(answerBlock(call, outcome), index, 0);
   }
 }
 
@@ -154,8 +148,7 @@ function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: numbe
   const texts = items.filter(isText).map(readContent);
   const others = items.filter((item) => !isText(item));
   const tokens = contentTokens(others) + estimatePayloadTokens(calls ?? []);
-  const rest = { type: 'opaque', kind: 'computer', tokens } as const;
-  return [...texts, rest].map((block, at) => placed(block, index, at));
+  return [...texts, opaqueBlock('computer', tokens)].map((block, at) => placed(block, index, at));
 }
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {
@@ -166,13 +159,8 @@ function readParts(content: unknown, index: number): readonly PlacedBlock[] {
   });
 }
 
-function errorLine(result: unknown): string {
-  return failureLine(payloadText(result)) ?? 'The tool failed.';
-}
-
 function invalidCall(call: unknown, message: number, part: number): PlacedBlock {
-  const tokens = estimatePayloadTokens(call);
-  return placed({ type: 'opaque', kind: 'invalid_tool_call', tokens }, message, part);
+  return placed(opaqueBlock('invalid_tool_call', estimatePayloadTokens(call)), message, part);
 }
 
 interface ReadMessage {

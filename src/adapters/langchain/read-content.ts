@@ -7,6 +7,7 @@ import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 
@@ -35,14 +36,10 @@ export function readContent(item: unknown): ContentBlock {
 }
 
 export function opaqueContent(item: JsonRecord): OpaqueBlock {
-  const { type, tool_use_id: callId } = item;
-  const tokens = estimatePayloadTokens(withoutMedia(item));
-  return {
-    type: 'opaque',
-    kind: typeof type === 'string' ? kindOf(type, item) : 'unknown',
-    tokens: item['text'] === '' ? 0 : tokens,
-    ...(typeof callId === 'string' && { callId }),
-  };
+  const { type, text, tool_use_id: callId } = item;
+  const kind = typeof type === 'string' ? kindOf(type, item) : 'unknown';
+  const tokens = text === '' ? 0 : estimatePayloadTokens(withoutMedia(item));
+  return opaqueBlock(kind, tokens, asText(callId));
 }
 
 /** A failed compaction replaces no messages, so it must not count as one. */
@@ -97,14 +94,7 @@ function readMedia(item: JsonRecord): MediaBlock | undefined {
   if (known === undefined || isText) return undefined;
   const mimeType =
     asText(item['mimeType']) ?? asText(item['mime_type']) ?? asText(origin['media_type']);
-  const filename = asText(item['filename']);
-  return {
-    type: 'media',
-    mimeType: mimeType ?? known,
-    data: '',
-    encoding: 'base64',
-    ...(filename !== undefined && { filename }),
-  };
+  return mediaBlock(mimeType ?? known, asText(item['filename']));
 }
 
 function readReasoning(item: JsonRecord): ThinkingBlock | undefined {
@@ -137,10 +127,8 @@ function summaryText(summary: unknown): string {
 }
 
 function thinking(thought = '', signature?: unknown, encryptedContent?: unknown): ThinkingBlock {
-  return {
-    type: 'thinking',
-    thought,
-    ...(typeof signature === 'string' && { signature }),
-    ...(typeof encryptedContent === 'string' && { encryptedContent }),
-  };
+  return thinkingBlock(thought, {
+    signature: asText(signature),
+    encryptedContent: asText(encryptedContent),
+  });
 }

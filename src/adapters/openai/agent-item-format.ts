@@ -1,8 +1,9 @@
 // The format of OpenAI's Agents SDK: items with the content of those of the Responses API, and other field names. Imports no types
 // of the SDK, so that it need not be installed.
 
-import { asRecord, asText, withoutUndefined } from '../../shared/json.js';
+import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { thinkingBlock } from '../blocks.js';
 import type { MessageFormat } from '../message-format.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
@@ -15,16 +16,12 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
   callIdKey: 'callId',
   readReasoning: (item) => {
     const providerData = asRecord(item['providerData']);
-    return {
-      type: 'thinking',
-      thought: thoughtOf(item['content'], item['rawContent']),
+    return thinkingBlock(thoughtOf(item['content'], item['rawContent']), {
       sourceField: 'reasoning',
-      ...withoutUndefined({
-        signature: asText(item['id']),
-        encryptedContent:
-          asText(providerData?.['encryptedContent']) ?? asText(providerData?.['encrypted_content']),
-      }),
-    };
+      signature: asText(item['id']),
+      encryptedContent:
+        asText(providerData?.['encryptedContent']) ?? asText(providerData?.['encrypted_content']),
+    });
   },
   originalOf,
   provider: ITEM_PROVIDER_MESSAGES,

@@ -1,6 +1,7 @@
 // The format of OpenAI's Chat Completions, and of servers with the same API: a list of messages.
 
 import type OpenAI from 'openai';
+import { thinkingBlock } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -19,7 +20,7 @@ import { carriedTokens } from './carried-tokens.js';
 import {
   callArguments,
   NamedCalls,
-  opaqueBlock,
+  carried,
   readContent,
   rewriteContent,
   rewriteOutput,
@@ -140,7 +141,7 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
   for (const field of REASONING_FIELDS) {
     const thought = asFilledText(message[field]);
     if (thought === undefined) continue;
-    parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
+    parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
   }
   const isTold = parts.length > 0;
   for (const field of REASONING_LISTS) {
@@ -148,7 +149,7 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     if (items.length === 0) continue;
     const texts = items.map(({ text, thinking, summary }) => asText(text ?? thinking ?? summary));
     const thought = isTold ? '' : texts.filter((text) => text !== undefined).join('\n');
-    parts.push({ field, block: { type: 'thinking', thought, sourceField: field } });
+    parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
   }
   const { content, refusal, audio, tool_calls: calls } = message;
   const isEmpty = content === '' || (Array.isArray(content) && content.length === 0);
@@ -156,10 +157,10 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     for (const block of readContent(content, where)) parts.push({ field: 'content', block });
   }
   if (asFilledText(refusal) !== undefined) {
-    parts.push({ field: 'refusal', block: opaqueBlock('refusal', refusal) });
+    parts.push({ field: 'refusal', block: carried('refusal', refusal) });
   }
   if (asRecord(audio) !== undefined) {
-    parts.push({ field: 'audio', block: opaqueBlock('audio', audio) });
+    parts.push({ field: 'audio', block: carried('audio', audio) });
   }
   for (const [at, call] of asArray(calls).entries()) {
     parts.push({ field: 'tool_calls', block: readCall(call, `${where}, tool call ${at}`) });

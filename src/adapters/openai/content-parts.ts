@@ -1,13 +1,14 @@
 // Converts content, outputs and arguments of OpenAI's APIs to blocks, and applies edits to them. Knows the parts of Chat
 // Completions, of the Responses API and of the Agents SDK, and no messages.
 
-import { toolResponse } from '../../shared/content.js';
 import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { PartEdits } from '../message-format.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
+import { answerBlock, mediaBlock, opaqueBlock } from '../blocks.js';
 import { isCacheMark } from '../cache-marks.js';
+import { editedParts } from '../part-edits.js';
 import { tryPlainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 
@@ -35,12 +36,12 @@ export function readContent(content: unknown, where: string): readonly ContentBl
   if (!Array.isArray(content)) {
     throw new TypeError(`Expected text or a list of parts as the content of ${where}.`);
   }
-  if (content.length === 0) return [{ type: 'opaque', kind: 'empty', tokens: 0 }];
+  if (content.length === 0) return [opaqueBlock('empty', 0)];
   return (content as readonly unknown[]).map((part, at) => readPart(part, `${where}, part ${at}`));
 }
 
-export function opaqueBlock(kind: string, value: unknown): ContentBlock {
-  return { type: 'opaque', kind, tokens: carriedTokens(value) };
+export function carried(kind: string, value: unknown): ContentBlock {
+  return opaqueBlock(kind, carriedTokens(value));
 }
 
 function readPart(value: unknown, where: string): ContentBlock {
@@ -50,17 +51,10 @@ function readPart(value: unknown, where: string): ContentBlock {
   const text = TEXTS.has(type) ? asText(part['text']) : undefined;
   if (text !== undefined) return { type: 'text', text };
   const mimeType = MEDIA.get(type);
-  if (mimeType === undefined) return opaqueBlock(type, part);
+  if (mimeType === undefined) return carried(type, part);
   const file = asRecord(part['file']);
   const filename = asFilledText(part['filename']) ?? asFilledText(file?.['filename']);
-  // Without the payload, which no decision needs.
-  return {
-    type: 'media',
-    mimeType,
-    data: '',
-    encoding: 'url',
-    ...(filename !== undefined && { filename }),
-  };
+  return mediaBlock(mimeType, filename, 'url');
 }
 
 /**
@@ -77,11 +71,9 @@ export function rewriteContent(content: unknown, edits: PartEdits, firstPart: nu
   }
   const given = content as readonly unknown[];
   if (!given.some((_, at) => edits.has(firstPart + at))) return given;
-  const parts = given.flatMap((part, at) => {
-    const edit = edits.get(firstPart + at);
-    if (edit === undefined) return [part];
-    return edit?.type === 'text' ? [{ ...asRecord(part), text: edit.text }] : [];
-  });
+  const withText = (part: unknown, edit: ContentBlock): unknown =>
+    edit.type === 'text' ? { ...asRecord(part), text: edit.text } : null;
+  const parts = editedParts(given, edits, withText, firstPart);
   return parts.length === 0 ? undefined : parts;
 }
 
@@ -168,8 +160,7 @@ export class NamedCalls {
     if (toolName === undefined) return undefined;
     const result = readOutput(output);
     const mediaTokens = outputMediaTokens(output);
-    const response = toolResponse(callId, toolName, result, readFailure(result));
-    return mediaTokens > 0 ? { ...response, mediaTokens } : response;
+    return answerBlock({ callId, toolName }, { result, error: readFailure(result), mediaTokens });
   }
 }
 

@@ -12,7 +12,7 @@ import { isCompactionPart } from '../provider-compaction.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
 import {
   callArguments,
-  opaqueBlock,
+  carried,
   readContent,
   rewriteContent,
   rewriteOutput,
@@ -98,9 +98,9 @@ function readOther(item: JsonRecord, original: JsonRecord): ItemReading {
   // The output of a search by the provider is part of the model's run; that of one by the client ends it.
   const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned' };
-  if (isCompactionPart(original)) return { kind: 'compaction', block: opaqueBlock(kind, item) };
+  if (isCompactionPart(original)) return { kind: 'compaction', block: carried(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
-  return { kind: 'model', blocks: [opaqueBlock(kind, item)], isPinned };
+  return { kind: 'model', blocks: [carried(kind, item)], isPinned };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {

@@ -1,7 +1,8 @@
 // The format of OpenAI's Responses API: a list of items, as in the `input` of `responses.create`.
 
 import type OpenAI from 'openai';
-import { asText, withoutUndefined } from '../../shared/json.js';
+import { asText } from '../../shared/json.js';
+import { thinkingBlock } from '../blocks.js';
 import type { MessageFormat } from '../message-format.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
@@ -17,15 +18,12 @@ import { createItemFormat, thoughtOf } from './item-format.js';
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({
     callIdKey: 'call_id',
-    readReasoning: (item) => ({
-      type: 'thinking',
-      thought: thoughtOf(item['summary'], item['content']),
-      sourceField: 'reasoning',
-      ...withoutUndefined({
+    readReasoning: (item) =>
+      thinkingBlock(thoughtOf(item['summary'], item['content']), {
+        sourceField: 'reasoning',
         signature: asText(item['id']),
         encryptedContent: asText(item['encrypted_content']),
       }),
-    }),
     provider: ITEM_PROVIDER_MESSAGES,
     // Without an id, because items with ids require their reasoning.
     write: (role, content) => ({ type: 'message', role, content }),

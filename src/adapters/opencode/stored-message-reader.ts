@@ -2,12 +2,14 @@
 // several steps of the model becomes two entries per step, an answer and its results.
 
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
-import { asRecord, asText } from '../../shared/json.js';
+import { toolCall } from '../../shared/content.js';
+import { asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
-import { dependOnFirst, failureLine, placed } from '../placed.js';
+import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
@@ -40,13 +42,15 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
 
   #readAnswer(parts: readonly JsonRecord[], index: number): readonly PlacedEntry[] {
     const entries: PlacedEntry[] = [];
-    for (const step of stepsOf(parts)) {
+    for (const [number, step] of stepsOf(parts).entries()) {
       this.#pairing.beginStep();
       const answer: PlacedBlock[] = [];
       const results: PlacedBlock[] = [];
       const tools = step.filter(({ part }) => part['type'] === 'tool');
-      const isGrouped = dependOnFirst(tools.map(({ part }) => isSigned(part)));
-      let group: string | undefined;
+      const group = groupOfCalls(
+        tools.map(({ part }) => isSigned(part)),
+        `${index}.${number}`,
+      );
       for (const { part, at } of step) {
         if (part['type'] !== 'tool' || isProviderExecuted(part)) {
           answer.push(placed(readPart(part), index, callPart(at)));
@@ -55,13 +59,8 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
         const name = asText(part['tool']) ?? '';
         const use = { id: asText(part['callID']), name };
         const id = this.#pairing.call(use, [index, callPart(at)]);
-        if (isGrouped) group ??= id;
-        const parameters = asRecord(part['state'])?.['input'] ?? {};
-        const call: ContentBlock = {
-          ...{ type: 'tool_call', id, name, parameters },
-          ...(group !== undefined && { parallelGroup: group }),
-        };
-        answer.push(placed(call, index, callPart(at)));
+        const call = toolCall(id, name, asRecord(part['state'])?.['input'] ?? {});
+        answer.push(placed({ ...call, ...group }, index, callPart(at)));
         this.#pairing.answer(use, [index, resultPart(at)], true);
         results.push(placed(readResult(part, id, name), index, resultPart(at)));
       }
@@ -100,23 +99,18 @@ function readPart(part: JsonRecord): ContentBlock {
     case 'text':
       return { type: 'text', text };
     case 'reasoning':
-      return { type: 'thinking', thought: text, ...signatureOf(part) };
+      return thinkingBlock(text, { signature: signatureOf(part) });
     case 'file': {
       const mimeType = asText(part['mime']) ?? 'application/octet-stream';
-      const filename = asText(part['filename']);
-      const file = { type: 'media', mimeType, data: '', encoding: 'url' } as const;
-      return { ...file, ...(filename !== undefined && { filename }) };
+      return mediaBlock(mimeType, asText(part['filename']), 'url');
     }
-    default: {
-      const kind = asText(part['type']) ?? 'unknown';
-      return { type: 'opaque', kind, tokens: estimatePayloadTokens(part) };
-    }
+    default:
+      return opaqueBlock(asText(part['type']) ?? 'unknown', estimatePayloadTokens(part));
   }
 }
 
-function signatureOf({ metadata }: JsonRecord): { readonly signature?: string } {
-  const signature = asText(asRecord(asRecord(metadata)?.['anthropic'])?.['signature']);
-  return signature === undefined ? {} : { signature };
+function signatureOf({ metadata }: JsonRecord): string | undefined {
+  return asText(asRecord(asRecord(metadata)?.['anthropic'])?.['signature']);
 }
 
 function readResult(part: JsonRecord, callId: string, toolName: string): ContentBlock {
@@ -125,11 +119,8 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
     (sum, file) => sum + payloadTokens(asText(asRecord(file)?.['mime']) ?? ''),
     0,
   );
-  return {
-    ...{ type: 'tool_response', callId, toolName, result: text, isComplete: true },
-    ...(isError && { error: failureLine(text) ?? 'The tool failed.' }),
-    ...(mediaTokens > 0 && { mediaTokens }),
-  };
+  const error = isError ? errorLine(text) : undefined;
+  return answerBlock({ callId, toolName }, { result: text, error, mediaTokens });
 }
 
 /** Whether a tool part has Gemini's signature. */

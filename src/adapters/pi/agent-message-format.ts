@@ -1,9 +1,9 @@
 // The message format of pi. Unedited parts and signatures are never changed.
 
-import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { spreadable } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
 import { spentReasoning } from '../spent-reasoning.js';
@@ -34,36 +34,25 @@ function rewriteMessage(given: PiMessage, edits: PartEdits): PiMessage {
     const summary = first?.type === 'text' ? { summary: first.text } : {};
     return { ...message, ...summary };
   }
-  if (typeof content === 'string') {
-    return first?.type === 'text' ? withContent(message, first.text) : message;
-  }
-  const parts = (content ?? []).map((part, at) => ({ part, edit: edits.get(at) }));
-  const remaining = role === 'assistant' ? withoutSpentThinking(parts) : parts;
-  return withContent(
-    message,
-    remaining.flatMap(({ part, edit }) => {
-      if (edit === undefined) return part;
-      return edit === null || isBlankText(edit) ? [] : rewritePart(part, edit);
-    }),
-  );
+  if (typeof content === 'string') return withContent(message, editedText(content, edits));
+  const parts = content ?? [];
+  const all = role === 'assistant' ? withSpentReasoning(parts, edits) : edits;
+  return withContent(message, editedParts(parts, all, rewritePart));
 }
 
-interface EditedPart {
-  readonly part: PiPart;
-  readonly edit: ContentBlock | null | undefined;
-}
-
-function withoutSpentThinking(parts: readonly EditedPart[]): readonly EditedPart[] {
+/** Adds the removal of thinking whose consequences have all been removed. */
+function withSpentReasoning(parts: readonly PiPart[], edits: PartEdits): PartEdits {
   const spent = spentReasoning(
-    parts.map(({ part, edit }) => ({
-      isReasoning: part.type === 'thinking',
-      isRemoved: edit === null,
+    parts.map(({ type }, at) => ({
+      isReasoning: type === 'thinking',
+      isRemoved: edits.get(at) === null,
     })),
   );
-  return parts.filter((_, at) => spent[at] !== true);
+  return new Map([...edits, ...spent.flatMap((is, at) => (is ? [[at, null] as const] : []))]);
 }
 
-function rewritePart(part: PiPart, edit: ContentBlock): PiPart {
+function rewritePart(part: PiPart, edit: ContentBlock): PiPart | null {
+  if (isBlankText(edit)) return null;
   if (edit.type === 'text' && part.type === 'text') {
     // The signature covers the original text.
     const { textSignature: _, ...fields } = part as PiPart & { readonly textSignature?: string };
@@ -81,11 +70,6 @@ function withContent(message: PiMessage, content: unknown): PiMessage {
 
 function textPart(text: string): PiPart & { readonly text: string } {
   return { type: 'text', text };
-}
-
-/** Providers reject blank texts. */
-function isBlankText(block: ContentBlock): boolean {
-  return block.type === 'text' && isBlank(block.text);
 }
 
 /** An answer that ctxfold writes has the model of the last one. */

@@ -1,13 +1,15 @@
 // Reads pi's messages of one conversation as entries, and pairs results with calls.
 
+import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { dependOnFirst, placed, placedInOrder } from '../placed.js';
+import { groupOfCalls, placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
@@ -82,26 +84,15 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
       return UNSENT;
     }
     this.#pairing.beginStep();
-    const calls = parts.filter(({ type }) => type === 'toolCall');
-    const isGrouped = dependOnFirst(calls.map(isSigned));
-    let group: string | undefined;
+    const group = groupOfCalls(
+      parts.filter(({ type }) => type === 'toolCall').map(isSigned),
+      index,
+    );
     const blocks = parts.map((part, at): PlacedBlock => {
       if (part['type'] !== 'toolCall') return placed(readPart(part), index, at);
       const name = asText(part['name']) ?? '';
       const id = this.#pairing.call({ id: asText(part['id']), name }, [index, at]);
-      if (isGrouped) group ??= id;
-      const parameters = part['arguments'] ?? {};
-      return placed(
-        {
-          type: 'tool_call',
-          id,
-          name,
-          parameters,
-          ...(group !== undefined && { parallelGroup: group }),
-        },
-        index,
-        at,
-      );
+      return placed({ ...toolCall(id, name, part['arguments'] ?? {}), ...group }, index, at);
     });
     return { speaker: 'ai', blocks };
   }
@@ -113,16 +104,12 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
     const name = asText(message['toolName']);
     const call = this.#pairing.answer({ id, name }, [index, 0], true);
     const media = asArray(content).filter((part) => asRecord(part)?.['type'] === 'image');
-    const block: ContentBlock = {
-      type: 'tool_response',
-      callId: call.blockId,
-      toolName: call.name,
+    const outcome = {
       result: resultText(content),
-      ...(message['isError'] === true && { error: errorLine(content) }),
-      isComplete: true,
-      ...(media.length > 0 && { mediaTokens: media.length * IMAGE_TOKENS }),
+      error: message['isError'] === true ? errorLine(content) : undefined,
+      mediaTokens: media.length * IMAGE_TOKENS,
     };
-    return { speaker: 'tool', blocks: [placed(block, index, 0)] };
+    return { speaker: 'tool', blocks: [placed(answerBlock(call, outcome), index, 0)] };
   }
 }
 
@@ -141,11 +128,9 @@ function readPart(part: JsonRecord): ContentBlock {
   if (part['type'] === 'text' && text !== undefined) return { type: 'text', text };
   if (part['type'] === 'thinking') return readThinking(part);
   if (part['type'] === 'image') {
-    const mimeType = asText(part['mimeType']) ?? 'image/*';
-    return { type: 'media', mimeType, data: '', encoding: 'base64' };
+    return mediaBlock(asText(part['mimeType']) ?? 'image/*');
   }
-  const kind = asText(part['type']) ?? 'unknown';
-  return { type: 'opaque', kind, tokens: estimatePayloadTokens(part) };
+  return opaqueBlock(asText(part['type']) ?? 'unknown', estimatePayloadTokens(part));
 }
 
 function readThinking(part: JsonRecord): ContentBlock {
@@ -154,15 +139,13 @@ function readThinking(part: JsonRecord): ContentBlock {
     const encryptedContent = signature ?? '';
     return { type: 'thinking', thought: '', isHidden: true, encryptedContent };
   }
-  const thought = asText(part['thinking']) ?? '';
-  return { type: 'thinking', thought, ...(signature !== undefined && { signature }) };
+  return thinkingBlock(asText(part['thinking']) ?? '', { signature });
 }
 
 /** A command that the user ran, which pi formats for the model. */
 function readCommand(message: JsonRecord, index: number): PlacedEntry {
   const tokens = estimatePayloadTokens([message['command'], message['output']]);
-  const block: ContentBlock = { type: 'opaque', kind: 'bashExecution', tokens };
-  return { speaker: 'human', blocks: placedInOrder([block], index) };
+  return { speaker: 'human', blocks: placedInOrder([opaqueBlock('bashExecution', tokens)], index) };
 }
 
 function timeOf(message: JsonRecord): ContentMetadata {

@@ -312,13 +312,13 @@ describe('contentFormat', () => {
     it('marks parallel calls of which the first signs for the others, under their own names', () => {
       const contents = [model(call('read_file', 'a', 'sig'), call('read_file', 'b'))];
       expect(names(...contents)).toEqual(['read_file', 'read_file']);
-      expect(groups(...contents)).toEqual(['a', 'a']);
+      expect(groups(...contents)).toEqual(['#0', '#0']);
     });
 
     it('marks them also when the step was streamed in several contents', () => {
       expect(
         groups(model(call('a', '1', 'sig')), model(call('b', '2')), user(response('a', '1'))),
-      ).toEqual(['1', '1']);
+      ).toEqual(['#0', '#0']);
     });
 
     it.each([

@@ -86,9 +86,9 @@ describe('agentMessageFormat', () => {
   it('keeps the first of parallel calls as long as the others, where it signs for them', () => {
     const signed = { ...call('c1', 'read', {}), thoughtSignature: 's' };
     const [calls] = blocksOf(assistant(signed, call('c2', 'read', {})));
-    expect(calls).toMatchObject([{ parallelGroup: 'c1' }, { parallelGroup: 'c1' }]);
+    expect(calls).toMatchObject([{ parallelGroup: '#0' }, { parallelGroup: '#0' }]);
     const [own] = blocksOf(assistant(signed, { ...call('c2', 'read', {}), thoughtSignature: 't' }));
-    expect(own).not.toMatchObject([{ parallelGroup: 'c1' }, {}]);
+    expect(own).not.toMatchObject([{ parallelGroup: '#0' }, {}]);
   });
 
   it('refuses what is no message, by its place', () => {

@@ -1,0 +1,52 @@
+// Makes the blocks that the readers of all formats have in common, without payloads of media, which no decision needs.
+
+import { toolResponse } from '../shared/content.js';
+import type {
+  MediaBlock,
+  OpaqueBlock,
+  ThinkingBlock,
+  ToolResponseBlock,
+} from '../shared/content.js';
+import { withoutUndefined } from '../shared/json.js';
+
+/** The call that a response answers, by the names of a response's fields. */
+export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
+
+/** What a tool has answered. */
+export interface Outcome {
+  readonly result: unknown;
+  readonly error?: string | undefined;
+  /** 0 and absent are the same. */
+  readonly mediaTokens?: number;
+}
+
+export function answerBlock(
+  { callId, toolName }: AnsweredTool,
+  { result, error, mediaTokens = 0 }: Outcome,
+): ToolResponseBlock {
+  const block = toolResponse(callId, toolName, result, error);
+  return mediaTokens > 0 ? { ...block, mediaTokens } : block;
+}
+
+export function mediaBlock(
+  mimeType: string,
+  filename?: string,
+  encoding: MediaBlock['encoding'] = 'base64',
+): MediaBlock {
+  const block = { type: 'media', mimeType, data: '', encoding } as const;
+  return filename === undefined ? block : { ...block, filename };
+}
+
+/** What reasoning has besides its text. */
+type Sealed = {
+  readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
+};
+
+export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlock {
+  return { type: 'thinking', thought, ...withoutUndefined(sealed) };
+}
+
+export function opaqueBlock(kind: string, tokens: number, callId?: string): OpaqueBlock {
+  const block = { type: 'opaque', kind, tokens } as const;
+  return callId === undefined ? block : { ...block, callId };
+}

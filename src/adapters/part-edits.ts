@@ -1,0 +1,40 @@
+// Applies edits to the parts of a message, in any format.
+
+import { isBlank } from '../shared/content.js';
+import type { ContentBlock } from '../shared/content.js';
+import type { PartEdits } from './message-format.js';
+
+/**
+ * Returns the remaining parts. Unedited ones are the same objects.
+ *
+ * @param rewritePart returns the part with an edit; `null` removes it
+ * @param first number of the first part
+ */
+export function editedParts<Part>(
+  parts: readonly Part[],
+  edits: PartEdits,
+  rewritePart: (part: Part, edit: ContentBlock) => Part | null,
+  first: number = 0,
+): Part[] {
+  const edited: Part[] = [];
+  let at = first;
+  // A loop without closures: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
+  for (const part of parts) {
+    const edit = edits.get(at);
+    const now = edit === undefined || edit === null ? edit : rewritePart(part, edit);
+    if (now !== null) edited.push(now ?? part);
+    at += 1;
+  }
+  return edited;
+}
+
+/** Returns content that is one text with its edit. */
+export function editedText(text: string, edits: PartEdits): string {
+  const edit = edits.get(0);
+  return edit?.type === 'text' ? edit.text : text;
+}
+
+/** Whether an edit leaves a blank text, which providers reject. */
+export function isBlankText(edit: ContentBlock): boolean {
+  return edit.type === 'text' && isBlank(edit.text);
+}
