@@ -10,6 +10,7 @@ import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-fo
 import type { MessageCompactor } from '../src/adapters/message-compactor.js';
 import { createCompactor } from '../src/index.js';
 import type { Compactor, IContent } from '../src/index.js';
+import { readAll } from '../test/support/read-all.js';
 import { check } from './support/check.js';
 import { timeThread } from './support/main-thread.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -40,7 +41,7 @@ interface HandOver<Message> {
 
 const MODEL_MESSAGES: HandOver<ModelMessage> = {
   name: 'AI SDK messages',
-  read: (messages) => MODEL_MESSAGE_FORMAT.createReader().read(messages, 0).entries.length,
+  read: (messages) => readAll(MODEL_MESSAGE_FORMAT.createReader(), messages, 0).entries.length,
   compactorOf: sdkMessageCompactor,
   toMessage: toModelMessage,
   isRebuilt: false,
@@ -48,7 +49,7 @@ const MODEL_MESSAGES: HandOver<ModelMessage> = {
 
 const MESSAGE_PARAMS: HandOver<MessageParam> = {
   name: 'Anthropic messages',
-  read: (messages) => MESSAGE_PARAM_FORMAT.createReader().read(messages, 0).entries.length,
+  read: (messages) => readAll(MESSAGE_PARAM_FORMAT.createReader(), messages, 0).entries.length,
   compactorOf: messageParamCompactor,
   toMessage: toMessageParam,
   isRebuilt: false,

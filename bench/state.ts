@@ -14,6 +14,7 @@ import { readJournal } from '../src/shared/state/journal-record.js';
 import { fromBase64 } from '../src/shared/state/packed-bytes.js';
 import { memoryStore } from '../src/state.js';
 import type { SessionState, StateStore } from '../src/state.js';
+import { readAll } from '../test/support/read-all.js';
 import { check } from './support/check.js';
 import { longestPauseMs, processorMs } from './support/main-thread.js';
 import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/measurement.js';
@@ -127,7 +128,7 @@ async function measureServing(history: readonly IContent[]): Promise<{
     const list = structuredClone(messages);
     reads.push(
       await processorMs(() => {
-        MESSAGE_PARAM_FORMAT.createReader().read(list, 0);
+        readAll(MESSAGE_PARAM_FORMAT.createReader(), list, 0);
         return Promise.resolve();
       }),
     );

@@ -18,36 +18,29 @@ export interface PlacedEntry extends IContent {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** Messages as entries. */
+/** What was read from messages so far. Readers add to it. */
 export interface Reading {
-  readonly entries: readonly PlacedEntry[];
+  readonly entries: PlacedEntry[];
   /**
    * Estimated tokens of pinned messages. These have no entry, and stay unchanged in their place: system messages, and
    * what may be neither edited nor dropped.
    */
-  readonly pinnedTokens: number;
+  pinnedTokens: number;
 }
 
 /** Reads the messages of one conversation in order, and remembers what later ones refer to. */
 export interface MessageReader<Message> {
   /**
-   * Reads further messages. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque`
-   * blocks.
+   * Reads the next message. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque` blocks.
    *
-   * @param firstIndex index of the first message in the conversation, for origins
+   * @param index its index in the conversation, for origins
    * @throws TypeError naming message and part if it is not a message of this format
    */
-  read(messages: readonly Message[], firstIndex: number): Reading;
+  read(message: Message, index: number, reading: Reading): void;
 
-  /**
-   * The same, yielding between slices. For formats in which reading a message depends on later ones.
-   *
-   * @default `read` is called with slices of the list
-   */
-  readInSlices?(messages: readonly Message[], firstIndex: number): ReadingInSlices;
+  /** Completes a reading, for formats in which a message depends on later ones: there are no more for now. */
+  end?(reading: Reading): void;
 }
-
-export type ReadingInSlices = Generator<void, Reading, undefined>;
 
 /**
  * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, or a

@@ -253,7 +253,7 @@ export class MessageView<Message> {
     const reader = this.#format.createReader();
     let from = 0;
     for (const length of this.#readings) {
-      reader.read(this.#given.slice(from, from + length), from);
+      runSlices(readInSlices(reader, this.#given.slice(from, from + length), from));
       from += length;
     }
     return reader;

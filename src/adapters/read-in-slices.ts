@@ -6,7 +6,7 @@ import { PER_SLICE } from './placed.js';
 import { splitAtCompactions } from './provider-compaction.js';
 
 /**
- * Reads messages with a reader. Yields between slices of messages, or where the reader's own `readInSlices` does.
+ * Reads messages with a reader.
  *
  * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has read some messages then.
  */
@@ -15,25 +15,21 @@ export function* readInSlices<Message>(
   messages: readonly Message[],
   firstIndex: number,
 ): Generator<void, Reading, undefined> {
-  const entries: PlacedEntry[] = [];
-  let pinnedTokens = 0;
-  const length = reader.readInSlices === undefined ? PER_SLICE : messages.length;
-  for (let from = 0; from === 0 || from < messages.length; from += length) {
-    const part = length >= messages.length ? messages : messages.slice(from, from + length);
-    const read = reader.readInSlices
-      ? yield* reader.readInSlices(part, firstIndex)
-      : reader.read(part, firstIndex + from);
-    pinnedTokens += read.pinnedTokens;
-    for (const entry of read.entries) {
-      assertHoldable(entry);
-      const split = splitAtCompactions(entry);
-      if (split === undefined) entries.push(entry);
-      else entries.push(...split);
-      if (entries.length % PER_SLICE === 0) yield;
-    }
-    if (part === messages) break;
+  const reading: Reading = { entries: [], pinnedTokens: 0 };
+  for (const [at, message] of messages.entries()) {
+    if (at % PER_SLICE === 0) yield;
+    reader.read(message, firstIndex + at, reading);
   }
-  return { entries, pinnedTokens };
+  reader.end?.(reading);
+  const entries: PlacedEntry[] = [];
+  for (const [at, entry] of reading.entries.entries()) {
+    if (at % PER_SLICE === 0) yield;
+    assertHoldable(entry);
+    const split = splitAtCompactions(entry);
+    if (split === undefined) entries.push(entry);
+    else entries.push(...split);
+  }
+  return { ...reading, entries };
 }
 
 /** Entries of a reader have a valid shape, but may exceed the limits of a history. */

@@ -3,7 +3,9 @@
 
 import type { IContent } from '../shared/content.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
+import { runSlices } from '../shared/slices.js';
 import type { MessageFormat } from './message-format.js';
+import { readInSlices } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
 export interface SplitMessages<Message> {
@@ -48,7 +50,7 @@ function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boo
 /** Returns no entries for a message that cannot be read: reading it as part of the conversation reports the error. */
 function entriesOf<Message>(format: MessageFormat<Message>, message: Message): readonly IContent[] {
   try {
-    return format.createReader().read([message], 0).entries;
+    return runSlices(readInSlices(format.createReader(), [message], 0)).entries;
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 // Exchanges that must be sent unchanged, or not at all: a message of the model with the answers to its calls, as of OpenAI's
 // computer. Each becomes one entry of blocks that nobody edits, so that a compaction may drop it as a whole.
 
-import type { PlacedBlock, PlacedEntry } from './message-format.js';
+import type { PlacedBlock, Reading } from './message-format.js';
 
 /** A message of such an exchange. */
 export interface WholeMessage {
@@ -19,37 +19,30 @@ export class WholeExchanges {
   #open: Set<unknown> = new Set();
   #blocks: PlacedBlock[] = [];
   #tokens = 0;
-  #pinnedTokens = 0;
 
-  /** Estimated tokens of the messages that are pinned, if no other message follows. */
-  get pinnedTokens(): number {
-    return this.#pinnedTokens + this.#tokens;
-  }
-
-  /** Takes the next pinned message. Returns the entry of an exchange that is complete with it. */
-  take({ callIds, answeredIds = [], blocks, tokens }: WholeMessage): PlacedEntry | undefined {
+  /** Reads the next pinned message: adds the entry of an exchange that is complete with it. */
+  take({ callIds, answeredIds = [], blocks, tokens }: WholeMessage, reading: Reading): void {
     const isAnswer = answeredIds.length > 0 && answeredIds.every((id) => this.#open.has(id));
     if (!isAnswer) {
-      this.end();
+      this.end(reading);
       if (callIds === undefined) {
-        this.#pinnedTokens += tokens;
-        return undefined;
+        reading.pinnedTokens += tokens;
+        return;
       }
       this.#open = new Set(callIds);
     }
     for (const id of answeredIds) this.#open.delete(id);
     this.#blocks.push(...blocks);
     this.#tokens += tokens;
-    if (this.#open.size > 0) return undefined;
-    const entry: PlacedEntry = { speaker: 'ai', blocks: this.#blocks };
+    if (this.#open.size > 0) return;
+    reading.entries.push({ speaker: 'ai', blocks: this.#blocks });
     this.#tokens = 0;
-    this.end();
-    return entry;
+    this.end(reading);
   }
 
-  /** To be called before a message that is not pinned. */
-  end(): void {
-    this.#pinnedTokens += this.#tokens;
+  /** Leaves an incomplete exchange pinned. To be called before a message that is not pinned, and at the end. */
+  end(reading: Reading): void {
+    reading.pinnedTokens += this.#tokens;
     this.#open = new Set();
     this.#blocks = [];
     this.#tokens = 0;

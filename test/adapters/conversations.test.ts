@@ -70,11 +70,7 @@ describe('Conversations', () => {
     await conversations.compact(start);
     await conversations.compact([...start, write[0]!]);
     await conversations.compact([...start, ...write]);
-    expect(read.mock.calls.map(([messages, first]) => [messages.length, first])).toEqual([
-      [4, 0],
-      [1, 4],
-      [1, 5],
-    ]);
+    expect(read.mock.calls.map(([, index]) => index)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
   it('gives the same for the same messages, without a window of its own', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../support/plain-message-format.js';
 import type { PlainMessage, PlainPart } from '../support/plain-message-format.js';
 import { runs } from '../support/scale.js';
+import { readAll } from '../support/read-all.js';
 
 type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
 
@@ -318,7 +319,7 @@ function plainWalk(
   const callsOf = (blocks: Iterable<ContentBlock>): readonly string[] =>
     [...blocks].flatMap((block) => (block.type === 'tool_call' ? [block.id] : []));
   const standing = callsOf(left.values());
-  const { entries } = PLAIN_MESSAGE_FORMAT.createReader().read(given, 0);
+  const { entries } = readAll(PLAIN_MESSAGE_FORMAT.createReader(), given, 0);
   const seen = callsOf(entries.flatMap(({ blocks }: PlacedEntry) => blocks));
   return given.flatMap((message, index): PlainMessage | [] => {
     if (message.role === 'system') return message;

@@ -3,8 +3,12 @@
 import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 
+import { MODEL_MESSAGE_FORMAT } from '../../src/adapters/ai-sdk/sdk-message-format.js';
 import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
+import { MessageView } from '../../src/adapters/message-view.js';
+import { PER_SLICE } from '../../src/adapters/placed.js';
 import { createCompactor } from '../../src/main/compactor.js';
+import { runSlices } from '../../src/shared/slices.js';
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: [{ type: 'text', text }] });
 
@@ -21,6 +25,14 @@ function use(toolCallId: string): readonly ModelMessage[] {
 }
 
 describe('a session that uses a computer', () => {
+  it.each([0, 1])('reads each use whole, wherever a slice ends (%i)', (before) => {
+    const hellos = Array.from({ length: before }, () => user('Hello.'));
+    const uses = Array.from({ length: 3 * PER_SLICE }, (_, at) => use(`call_${at}`)).flat();
+    const view = new MessageView(MODEL_MESSAGE_FORMAT);
+    const { entries } = runSlices(view.readInSlices([...hellos, ...uses]));
+    expect(entries).toHaveLength(before + 3 * PER_SLICE);
+  });
+
   it.each(['high-density', 'top-down-truncation'] as const)(
     'fits the window, and keeps calls with their screenshots, by %s',
     async (strategy) => {

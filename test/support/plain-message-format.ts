@@ -5,7 +5,6 @@ import type {
   MessageFormat,
   PartEdits,
   PlacedBlock,
-  PlacedEntry,
   Reading,
 } from '../../src/adapters/message-format.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
@@ -56,21 +55,16 @@ function blockOf(part: PlainPart): ContentBlock {
   return { type: 'opaque', kind, tokens: 1, ...(callId !== undefined && { callId }) };
 }
 
-function read(messages: readonly PlainMessage[], firstIndex: number): Reading {
-  const entries: PlacedEntry[] = [];
-  let pinnedTokens = 0;
-  for (const [at, { role, parts }] of messages.entries()) {
-    if (role === 'system') {
-      pinnedTokens += 10;
-      continue;
-    }
-    if (!Object.hasOwn(SPEAKERS, role)) throw new TypeError(`Message ${firstIndex + at} is none.`);
-    const blocks = parts.map((part, index): PlacedBlock => {
-      return { ...blockOf(part), origin: [firstIndex + at, index] };
-    });
-    entries.push({ speaker: SPEAKERS[role], blocks });
+function read({ role, parts }: PlainMessage, index: number, reading: Reading): void {
+  if (role === 'system') {
+    reading.pinnedTokens += 10;
+    return;
   }
-  return { entries, pinnedTokens };
+  if (!Object.hasOwn(SPEAKERS, role)) throw new TypeError(`Message ${index} is none.`);
+  const blocks = parts.map((part, at): PlacedBlock => {
+    return { ...blockOf(part), origin: [index, at] };
+  });
+  reading.entries.push({ speaker: SPEAKERS[role], blocks });
 }
 
 function rewrite({ role, parts }: PlainMessage, edits: PartEdits): PlainMessage {

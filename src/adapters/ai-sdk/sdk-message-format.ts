@@ -12,7 +12,6 @@ import type {
   MessageReader,
   PartEdits,
   PlacedBlock,
-  PlacedEntry,
   ProviderMessages,
   Reading,
 } from '../message-format.js';
@@ -78,38 +77,33 @@ export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
   readonly #serverCalls = new ServerCalls();
+  readonly #whole = new WholeExchanges();
 
-  read(messages: readonly SdkMessage[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    let systemTokens = 0;
-    const whole = new WholeExchanges();
-    messages.forEach((given, at) => {
-      const index = firstIndex + at;
-      const message = plainData(given, `message ${index}`);
-      assertMessage(message, index);
-      const { role, content } = message;
-      const speaker = SPEAKERS[role];
-      if (speaker === undefined) {
-        systemTokens += tokensOfCharacters(content.length);
-        return;
-      }
-      const parts = partsOf(message);
-      const isPinned = this.#serverCalls.pins(parts);
-      const entry = { speaker, blocks: this.#readParts(parts, role, index) };
-      if (!isPinned) {
-        whole.end();
-        if (parts.length > 0) entries.push(entry);
-        return;
-      }
-      const exchange = whole.take({
-        callIds: role === 'assistant' ? callsWithComputer(parts) : undefined,
-        answeredIds: role === 'tool' ? parts.map(answeredIdOf) : undefined,
-        blocks: wholeBlocks(parts, index),
-        tokens: estimateEntryTokens(entry),
-      });
-      if (exchange !== undefined) entries.push(exchange);
-    });
-    return { entries, pinnedTokens: systemTokens + whole.pinnedTokens };
+  read(given: SdkMessage, index: number, reading: Reading): void {
+    const message = plainData(given, `message ${index}`);
+    assertMessage(message, index);
+    const { role, content } = message;
+    const speaker = SPEAKERS[role];
+    if (speaker === undefined) {
+      reading.pinnedTokens += tokensOfCharacters(content.length);
+      return;
+    }
+    const parts = partsOf(message);
+    const isPinned = this.#serverCalls.pins(parts);
+    const entry = { speaker, blocks: this.#readParts(parts, role, index) };
+    if (!isPinned) {
+      this.end(reading);
+      if (parts.length > 0) reading.entries.push(entry);
+      return;
+    }
+    const callIds = role === 'assistant' ? callsWithComputer(parts) : undefined;
+    const answeredIds = role === 'tool' ? parts.map(answeredIdOf) : undefined;
+    const blocks = wholeBlocks(parts, index);
+    this.#whole.take({ callIds, answeredIds, blocks, tokens: estimateEntryTokens(entry) }, reading);
+  }
+
+  end(reading: Reading): void {
+    this.#whole.end(reading);
   }
 
   #readParts(

@@ -26,19 +26,10 @@ export class MessageParamReader implements MessageReader<unknown> {
   /** Calls in pinned messages: messages that answer them are pinned, too. */
   readonly #pinnedCalls = new Set<string>();
 
-  read(messages: readonly unknown[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
-    for (const [at, message] of messages.entries()) {
-      const index = firstIndex + at;
-      const { role, parts } = partsOf(message, index);
-      if (this.#isPinned(role, parts)) {
-        pinnedTokens += this.#pin(parts);
-      } else {
-        entries.push(...this.#readMessage(role, parts, index));
-      }
-    }
-    return { entries, pinnedTokens };
+  read(message: unknown, index: number, reading: Reading): void {
+    const { role, parts } = partsOf(message, index);
+    if (this.#isPinned(role, parts)) reading.pinnedTokens += this.#pin(parts);
+    else reading.entries.push(...this.#readMessage(role, parts, index));
   }
 
   #isPinned(role: string, parts: readonly MessagePart[]): boolean {

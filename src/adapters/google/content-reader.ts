@@ -9,52 +9,48 @@ import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { answerBlock } from '../blocks.js';
 import { CallPairing } from '../call-pairing.js';
 import type { ToolUseName } from '../call-pairing.js';
-import { runSlices } from '../../shared/slices.js';
-import type {
-  MessageReader,
-  PlacedBlock,
-  PlacedEntry,
-  Reading,
-  ReadingInSlices,
-} from '../message-format.js';
-import { groupOfCalls, PER_SLICE, placed } from '../placed.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
+import { groupOfCalls, placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
 
 export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
-  #lastRole = 'user';
+  /** The model's contents since the last one of another role. */
+  #step: ReadContent[] = [];
+  /** Whether the model has made the last content that is not pinned. */
+  #isInStep = false;
 
-  read(given: readonly Content[], firstIndex: number): Reading {
-    return runSlices(this.readInSlices(given, firstIndex));
+  read(given: Content, index: number, reading: Reading): void {
+    const content = readContent(given, index);
+    if (content.role === 'model') {
+      this.#step.push(content);
+      return;
+    }
+    this.end(reading);
+    if (isPinned(content)) {
+      pin(content, reading);
+      return;
+    }
+    this.#isInStep = false;
+    reading.entries.push(...this.#readUser(content.parts, index));
   }
 
-  *readInSlices(given: readonly Content[], firstIndex: number): ReadingInSlices {
-    const contents: ReadContent[] = [];
-    for (const [at, content] of given.entries()) {
-      if (at % PER_SLICE === 0) yield;
-      contents.push(readContent(content, firstIndex + at));
-    }
-    const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
-    let group: Group = {};
-    for (const [at, { role, parts, content }] of contents.entries()) {
-      if (at % PER_SLICE === 0) yield;
-      const index = firstIndex + at;
-      if (role === undefined || parts.length === 0) {
-        pinnedTokens += estimatePayloadTokens(content);
+  end(reading: Reading): void {
+    const step = this.#step;
+    this.#step = [];
+    const calls = step.flatMap(({ parts }) => parts.filter(callOf));
+    const group = groupOfCalls(calls.map(isSigned), step[0]?.index ?? 0);
+    for (const content of step) {
+      if (isPinned(content)) {
+        pin(content, reading);
         continue;
       }
-      if (role === 'model' && this.#lastRole === 'user') this.#pairing.beginStep();
-      if (role === 'model' && contents[at - 1]?.role !== 'model') {
-        group = groupOfCalls(stepAt(contents, at).map(isSigned), index);
-      }
-      this.#lastRole = role;
-      if (role === 'user') entries.push(...this.#readUser(parts, index));
-      else entries.push(this.#readModel(parts, index, group));
+      if (!this.#isInStep) this.#pairing.beginStep();
+      this.#isInStep = true;
+      reading.entries.push(this.#readModel(content.parts, content.index, group));
     }
-    return { entries, pinnedTokens };
   }
 
   /** Responses become an entry of their own, before that of the user's other parts. */
@@ -108,13 +104,6 @@ export class ContentReader implements MessageReader<Content> {
 
 type Group = ReturnType<typeof groupOfCalls>;
 
-/** The calls of a step, which consists of the model's contents between two of the user, from `start` on. */
-function stepAt(contents: readonly ReadContent[], start: number): readonly PartFields[] {
-  let end = start + 1;
-  while (contents[end]?.role === 'model') end += 1;
-  return contents.slice(start, end).flatMap(({ parts }) => parts.filter(callOf));
-}
-
 function isSigned({ thoughtSignature }: PartFields): boolean {
   return thoughtSignature !== undefined && thoughtSignature !== null;
 }
@@ -137,10 +126,19 @@ function readOther(part: PartFields, callId: string | undefined): ContentBlock {
 
 /** A content as plain data. */
 interface ReadContent {
+  readonly index: number;
   readonly content: PartFields;
   /** The user's if the content has none, `undefined` if it is unknown. */
   readonly role: 'user' | 'model' | undefined;
   readonly parts: readonly PartFields[];
+}
+
+function isPinned({ role, parts }: ReadContent): boolean {
+  return role === undefined || parts.length === 0;
+}
+
+function pin({ content }: ReadContent, reading: Reading): void {
+  reading.pinnedTokens += estimatePayloadTokens(content);
 }
 
 /** The API accepts responses also in the roles that its first versions had for them. */
@@ -158,6 +156,7 @@ function readContent(given: unknown, index: number): ReadContent {
   }
   const role = content['role'] ?? 'user';
   return {
+    index,
     content,
     role: role === 'model' ? role : USER_ROLES.has(role) ? 'user' : undefined,
     parts: readParts(content['parts'] ?? [], where),

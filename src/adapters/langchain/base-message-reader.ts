@@ -38,27 +38,25 @@ const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();
   readonly #serverCalls = new ServerCalls();
+  readonly #whole = new WholeExchanges();
 
-  read(messages: readonly BaseMessage[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    const whole = new WholeExchanges();
-    messages.forEach((message, at) => {
-      const { type, fields } = readFields(message, firstIndex + at);
-      const entry = this.#readMessage(type, fields, firstIndex + at);
-      if (entry.blocks.length > 0) {
-        whole.end();
-        entries.push(entry);
-        return;
-      }
-      const exchange = whole.take({
-        callIds: type === 'ai' ? callsWithComputer(fields) : undefined,
-        answeredIds: type === 'tool' ? [fields.tool_call_id] : undefined,
-        blocks: wholeBlocks(fields, firstIndex + at),
-        tokens: contentTokens(fields.content),
-      });
-      if (exchange !== undefined) entries.push(exchange);
-    });
-    return { entries, pinnedTokens: whole.pinnedTokens };
+  read(message: BaseMessage, index: number, reading: Reading): void {
+    const { type, fields } = readFields(message, index);
+    const entry = this.#readMessage(type, fields, index);
+    if (entry.blocks.length > 0) {
+      this.end(reading);
+      reading.entries.push(entry);
+      return;
+    }
+    const callIds = type === 'ai' ? callsWithComputer(fields) : undefined;
+    const answeredIds = type === 'tool' ? [fields.tool_call_id] : undefined;
+    const blocks = wholeBlocks(fields, index);
+    const tokens = contentTokens(fields.content);
+    this.#whole.take({ callIds, answeredIds, blocks, tokens }, reading);
+  }
+
+  end(reading: Reading): void {
+    this.#whole.end(reading);
   }
 
   #readMessage(type: string, message: MessageFields, index: number): PlacedEntry {

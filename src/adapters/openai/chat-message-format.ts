@@ -64,16 +64,11 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
 class ChatReader implements MessageReader<ChatMessage> {
   readonly #calls = new NamedCalls();
 
-  read(messages: readonly ChatMessage[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
-    for (const [at, given] of messages.entries()) {
-      const message = plainData(given, `message ${firstIndex + at}`);
-      const entry = this.#readMessage(message, firstIndex + at);
-      if (entry === undefined) pinnedTokens += carriedTokens(message);
-      else entries.push(entry);
-    }
-    return { entries, pinnedTokens };
+  read(given: ChatMessage, index: number, reading: Reading): void {
+    const message = plainData(given, `message ${index}`);
+    const entry = this.#readMessage(message, index);
+    if (entry === undefined) reading.pinnedTokens += carriedTokens(message);
+    else reading.entries.push(entry);
   }
 
   #readMessage(value: unknown, index: number): PlacedEntry | undefined {

@@ -2,9 +2,8 @@
 // sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
-import { runSlices } from '../../shared/slices.js';
-import type { MessageReader, PlacedEntry, Reading, ReadingInSlices } from '../message-format.js';
-import { PER_SLICE, placed, placedInOrder } from '../placed.js';
+import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
+import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 import { NamedCalls } from './content-parts.js';
@@ -44,56 +43,46 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #calls = new NamedCalls();
   /** Whether the last run was pinned and may continue in the next items. */
   #isWithinPinned = false;
+  /** The items of a run that has not ended. */
+  #run: RunItem[] = [];
 
   constructor(readItem: ReadItem) {
     this.#readItem = readItem;
   }
 
-  read(items: readonly Item[], firstIndex: number): Reading {
-    return runSlices(this.readInSlices(items, firstIndex));
-  }
-
-  *readInSlices(items: readonly Item[], firstIndex: number): ReadingInSlices {
-    const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
-    let run: RunItem[] = [];
-    const endRun = (isLast: boolean): void => {
-      if (run.length > 0) pinnedTokens += this.#endRun(run, isLast, entries);
-      run = [];
-    };
-    for (const [at, given] of items.entries()) {
-      if (at % PER_SLICE === 0) yield;
-      const index = firstIndex + at;
-      const item = plainData(given, `item ${index}`);
-      const reading = this.#readItem(item, `item ${index}`);
-      if (reading.kind === 'model') {
-        run.push({ index, item, blocks: reading.blocks, isPinned: reading.isPinned === true });
-        continue;
-      }
-      endRun(false);
-      this.#isWithinPinned = false;
-      const entry = this.#readOther(reading, index);
-      if (entry === undefined) pinnedTokens += carriedTokens(item);
-      else entries.push(entry);
+  read(given: Item, index: number, reading: Reading): void {
+    const item = plainData(given, `item ${index}`);
+    const read = this.#readItem(item, `item ${index}`);
+    if (read.kind === 'model') {
+      this.#run.push({ index, item, blocks: read.blocks, isPinned: read.isPinned === true });
+      return;
     }
-    endRun(true);
-    return { entries, pinnedTokens };
+    this.#endRun(reading, false);
+    this.#isWithinPinned = false;
+    const entry = this.#readOther(read, index);
+    if (entry === undefined) reading.pinnedTokens += carriedTokens(item);
+    else reading.entries.push(entry);
   }
 
-  /** Adds the entry of a run, and returns 0; or returns the tokens of a pinned run. */
-  #endRun(run: readonly RunItem[], isLast: boolean, entries: PlacedEntry[]): number {
+  end(reading: Reading): void {
+    this.#endRun(reading, true);
+  }
+
+  #endRun(reading: Reading, isLast: boolean): void {
+    const run = this.#run;
+    if (run.length === 0) return;
+    this.#run = [];
     // The next items may follow from the reasoning, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
     const isPinned =
       this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
     this.#isWithinPinned = isPinned;
     for (const { blocks } of run) this.#calls.add(blocks, isPinned);
-    if (isPinned) return run.reduce((tokens, { item }) => tokens + carriedTokens(item), 0);
-    entries.push({
-      speaker: 'ai',
-      blocks: run.flatMap(({ index, blocks }) => placedInOrder(blocks, index)),
-    });
-    return 0;
+    if (isPinned) for (const { item } of run) reading.pinnedTokens += carriedTokens(item);
+    else {
+      const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
+      reading.entries.push({ speaker: 'ai', blocks });
+    }
   }
 
   #readOther(

@@ -22,22 +22,16 @@ export const resultPart = (at: number): number => 2 * at + 1;
 export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
   readonly #pairing = new CallPairing();
 
-  read(messages: readonly OpenCodeMessage[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    for (const [at, given] of messages.entries()) {
-      const { info, parts } = readMessage(given, firstIndex + at);
-      const isUser = info['role'] === 'user';
-      if (!isUser && isUnsentAnswer(info, parts)) continue;
-      const metadata = metadataOf(info);
-      const read = isUser
-        ? [readUser(parts, firstIndex + at)]
-        : this.#readAnswer(parts, firstIndex + at);
-      for (const { speaker, blocks } of read) {
-        if (blocks.length > 0) entries.push({ speaker, blocks, metadata });
-      }
+  /** All pinned messages are ones that OpenCode sends to no model, so they have no tokens. */
+  read(given: OpenCodeMessage, index: number, { entries }: Reading): void {
+    const { info, parts } = readMessage(given, index);
+    const isUser = info['role'] === 'user';
+    if (!isUser && isUnsentAnswer(info, parts)) return;
+    const metadata = metadataOf(info);
+    const read = isUser ? [readUser(parts, index)] : this.#readAnswer(parts, index);
+    for (const { speaker, blocks } of read) {
+      if (blocks.length > 0) entries.push({ speaker, blocks, metadata });
     }
-    // All pinned messages are ones that OpenCode sends to no model.
-    return { entries, pinnedTokens: 0 };
   }
 
   #readAnswer(parts: readonly JsonRecord[], index: number): readonly PlacedEntry[] {

@@ -27,22 +27,17 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
   /** Calls of failed and aborted answers. */
   readonly #unsentCalls = new Set<string>();
 
-  read(messages: readonly PiMessage[], firstIndex: number): Reading {
-    const entries: PlacedEntry[] = [];
-    let pinnedTokens = 0;
-    for (const [at, given] of messages.entries()) {
-      const where = `message ${firstIndex + at}`;
-      const message = asRecord(plainData(given, where));
-      const role = asText(message?.['role']);
-      if (message === undefined || role === undefined) {
-        throw new TypeError(`Expected a message, an object with a role, at ${where}.`);
-      }
-      const read = this.#readMessage(role, message, firstIndex + at);
-      if ('pinnedTokens' in read) pinnedTokens += read.pinnedTokens;
-      else if (read.blocks.length > 0)
-        entries.push({ ...read, metadata: { ...timeOf(message), ...read.metadata } });
+  read(given: PiMessage, index: number, reading: Reading): void {
+    const where = `message ${index}`;
+    const message = asRecord(plainData(given, where));
+    const role = asText(message?.['role']);
+    if (message === undefined || role === undefined) {
+      throw new TypeError(`Expected a message, an object with a role, at ${where}.`);
     }
-    return { entries, pinnedTokens };
+    const read = this.#readMessage(role, message, index);
+    if ('pinnedTokens' in read) reading.pinnedTokens += read.pinnedTokens;
+    else if (read.blocks.length > 0)
+      reading.entries.push({ ...read, metadata: { ...timeOf(message), ...read.metadata } });
   }
 
   #readMessage(role: string, message: JsonRecord, index: number): PlacedEntry | Pinned {

@@ -13,18 +13,16 @@ import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { runSlices } from '../../../src/shared/slices.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
+import { readAll } from '../../support/read-all.js';
 
 const format = new SdkMessageFormat();
 
 /** The entries of messages, without origins. */
 function read(...messages: readonly SdkMessage[]): unknown {
-  return format
-    .createReader()
-    .read(messages, 0)
-    .entries.map(({ speaker, blocks }) => ({
-      speaker,
-      blocks: blocks.map(({ origin: _, ...block }) => block),
-    }));
+  return readAll(format.createReader(), messages, 0).entries.map(({ speaker, blocks }) => ({
+    speaker,
+    blocks: blocks.map(({ origin: _, ...block }) => block),
+  }));
 }
 
 const REASONING = {
@@ -88,13 +86,13 @@ describe('SdkMessageFormat', () => {
   });
 
   it('pins messages of the system, a token for four characters', () => {
-    const { entries, pinnedTokens } = format.createReader().read(CONVERSATION, 0);
+    const { entries, pinnedTokens } = readAll(format.createReader(), CONVERSATION, 0);
     expect(pinnedTokens).toBe(3);
     expect(entries[0]?.blocks[0]?.origin).toEqual([1, 0]);
   });
 
   it('counts origins from the index of the first message', () => {
-    const { entries } = format.createReader().read(CONVERSATION, 7);
+    const { entries } = readAll(format.createReader(), CONVERSATION, 7);
     expect(entries[1]?.blocks.map(({ origin }) => origin)).toEqual([
       [9, 0],
       [9, 1],
@@ -218,7 +216,7 @@ describe('SdkMessageFormat', () => {
       { role: 'assistant', content: [provided] },
     ];
     const reader = format.createReader();
-    const reading = reader.read(work, 0);
+    const reading = readAll(reader, work, 0);
     expect(reading).toEqual({ entries: [], pinnedTokens: expect.any(Number) as number });
     expect(reading.pinnedTokens).toBeGreaterThan(20);
     // The ids are used again, by calls of the usual kind.
@@ -227,7 +225,7 @@ describe('SdkMessageFormat', () => {
       { role: 'assistant', content: [program, provided, direct] },
       { role: 'tool', content: [RESULT] },
     ];
-    expect(reader.read(again, 4).entries).toHaveLength(2);
+    expect(readAll(reader, again, 4).entries).toHaveLength(2);
     const shown = { ...CALL, input: { actions: [], pendingSafetyChecks: [] } };
     const searched = { ...CALL, input: { arguments: {}, call_id: 'c1' } };
     for (const call of [program, made, shown, searched]) {
@@ -263,7 +261,7 @@ describe('SdkMessageFormat', () => {
     const other = { ...CALL, toolCallId: 'c2' };
     const { providerOptions: _, ...unsigned } = other;
     const groups = (...content: SdkPart[]): unknown => {
-      const [entry] = format.createReader().read([{ role: 'assistant', content }], 0).entries;
+      const [entry] = readAll(format.createReader(), [{ role: 'assistant', content }], 0).entries;
       return entry?.blocks.map((block) => 'parallelGroup' in block && block.parallelGroup);
     };
     expect(groups(REASONING, CALL, unsigned)).toEqual([false, '#0', '#0']);
@@ -348,8 +346,8 @@ describe('SdkMessageFormat', () => {
     ],
   ])('refuses what is no message: %s', (message, wrong) => {
     const reader = format.createReader();
-    expect(() => reader.read([wrong as SdkMessage], 3)).toThrow(message);
-    expect(() => reader.read([wrong as SdkMessage], 3)).toThrow(TypeError);
+    expect(() => readAll(reader, [wrong as SdkMessage], 3)).toThrow(message);
+    expect(() => readAll(reader, [wrong as SdkMessage], 3)).toThrow(TypeError);
   });
 
   describe('rewrite', () => {
@@ -467,7 +465,7 @@ describe('SdkMessageFormat', () => {
   it('gives each part of a message that is not pinned one block of plain data, in order', () => {
     fc.assert(
       fc.property(arbitraryMessages().map(deepFreeze), (messages) => {
-        const { entries } = format.createReader().read(messages, 0);
+        const { entries } = readAll(format.createReader(), messages, 0);
         const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin));
         expect(origins).toEqual(
           messages.flatMap((message, index) =>
@@ -485,8 +483,8 @@ describe('SdkMessageFormat', () => {
     fc.assert(
       fc.property(arbitraryMessages(), (messages) => {
         const reader = format.createReader();
-        const oneByOne = messages.flatMap((message, at) => reader.read([message], at).entries);
-        expect(oneByOne).toEqual(format.createReader().read(messages, 0).entries);
+        const oneByOne = messages.flatMap((message, at) => readAll(reader, [message], at).entries);
+        expect(oneByOne).toEqual(readAll(format.createReader(), messages, 0).entries);
       }),
     );
   });

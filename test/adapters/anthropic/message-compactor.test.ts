@@ -16,6 +16,7 @@ import { arbitraryMessages } from './arbitrary-messages.js';
 import { ask, say, staleRead } from './conversations.js';
 import { deepFreeze } from './deep-freeze.js';
 import { runs } from '../../support/scale.js';
+import { readAll } from '../../support/read-all.js';
 
 /** Of one test: conversations that begin alike are one to a compactor. */
 let compactor: Compactor;
@@ -225,7 +226,7 @@ describe('messageCompactor', () => {
       const text = await readFile(new URL('cline/session.messages.json', TRANSCRIPTS), 'utf8');
       const { messages } = JSON.parse(text) as { readonly messages: readonly MessageParam[] };
 
-      const { entries } = new MessageParamReader().read(deepFreeze(messages), 0);
+      const { entries } = readAll(new MessageParamReader(), deepFreeze(messages), 0);
 
       const blocks = entries.flatMap((entry) => entry.blocks);
       expect(blocks).toHaveLength(messages.flatMap(partsOf).length);

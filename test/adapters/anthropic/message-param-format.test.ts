@@ -10,11 +10,12 @@ import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { deepFreeze } from './deep-freeze.js';
+import { readAll } from '../../support/read-all.js';
 
 const format = new MessageParamFormat();
 
 function read(...messages: readonly MessageParam[]): readonly PlacedEntry[] {
-  return format.createReader().read(deepFreeze(messages), 0).entries;
+  return readAll(format.createReader(), deepFreeze(messages), 0).entries;
 }
 
 function rewrite(
@@ -129,9 +130,9 @@ describe('MessageParamFormat', () => {
 
     it('knows the tool of an answer whose call was read before', () => {
       const reader = format.createReader();
-      reader.read([CALL], 0);
+      readAll(reader, [CALL], 0);
 
-      const [tool] = reader.read([RESULT], 1).entries;
+      const [tool] = readAll(reader, [RESULT], 1).entries;
 
       expect(tool?.blocks[0]).toMatchObject({ toolName: 'read_file', origin: [1, 0] });
     });
@@ -213,13 +214,13 @@ describe('MessageParamFormat', () => {
     ])('refuses %s and names the message', (_, message) => {
       const reader = format.createReader();
 
-      expect(() => reader.read([message as never], 7)).toThrow(/message 7/);
+      expect(() => readAll(reader, [message as never], 7)).toThrow(/message 7/);
     });
   });
 
   describe('pinning', () => {
     it('pins system messages', () => {
-      const reading = format.createReader().read([{ role: 'system', content: 'Be brief.' }], 0);
+      const reading = readAll(format.createReader(), [{ role: 'system', content: 'Be brief.' }], 0);
 
       expect(reading.entries).toEqual([]);
       expect(reading.pinnedTokens).toBeGreaterThan(0);
@@ -238,7 +239,7 @@ describe('MessageParamFormat', () => {
         { role: 'assistant', content: 'Done.' },
       ];
 
-      const { entries } = format.createReader().read(messages, 0);
+      const { entries } = readAll(format.createReader(), messages, 0);
 
       expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([2]);
     });
@@ -288,7 +289,7 @@ describe('MessageParamFormat', () => {
 
       const reader = format.createReader();
       const entries = [...messages, ...again].flatMap(
-        (message, at) => reader.read([message], at).entries,
+        (message, at) => readAll(reader, [message], at).entries,
       );
 
       expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([3, 4, 5]);
@@ -400,7 +401,7 @@ describe('MessageParamFormat', () => {
   it('reads every part of every message as exactly one block', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
-        const { entries } = format.createReader().read(messages, 3);
+        const { entries } = readAll(format.createReader(), messages, 3);
         const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
         const parts = messages.flatMap(({ content }, at) =>
           typeof content === 'string'
@@ -416,8 +417,8 @@ describe('MessageParamFormat', () => {
     fc.assert(
       fc.property(arbitraryMessages, (messages) => {
         const reader = format.createReader();
-        const single = messages.map((message, at) => reader.read([message], at));
-        const whole = format.createReader().read(messages, 0);
+        const single = messages.map((message, at) => readAll(reader, [message], at));
+        const whole = readAll(format.createReader(), messages, 0);
         expect(single.flatMap(({ entries }) => entries)).toEqual(whole.entries);
       }),
     );
@@ -426,7 +427,7 @@ describe('MessageParamFormat', () => {
   it('keeps the parts without an edit as they are, and answers in front', () => {
     fc.assert(
       fc.property(arbitraryMessages, fc.infiniteStream(fc.nat(3)), (messages, choices) => {
-        for (const { blocks } of format.createReader().read(messages, 0).entries) {
+        for (const { blocks } of readAll(format.createReader(), messages, 0).entries) {
           checkEdits(messages, blocks, choices);
         }
       }),

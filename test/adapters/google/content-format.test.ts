@@ -15,18 +15,15 @@ import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/con
 import { findViolations } from '../../../src/shared/validity.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryContents, responsePart } from './arbitrary-contents.js';
+import { readAll } from '../../support/read-all.js';
 
 const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 /** The blocks of contents by entry, without origins. */
 function read(...contents: readonly Content[]): unknown {
-  return contentFormat
-    .createReader()
-    .read(deepFreeze(contents), 0)
-    .entries.map(({ speaker, blocks }) => [
-      speaker,
-      ...blocks.map(({ origin: _, ...block }) => block),
-    ]);
+  return readAll(contentFormat.createReader(), deepFreeze(contents), 0).entries.map(
+    ({ speaker, blocks }) => [speaker, ...blocks.map(({ origin: _, ...block }) => block)],
+  );
 }
 
 function readPart(part: Part, role = 'model'): unknown {
@@ -46,10 +43,9 @@ const user = (...parts: readonly Part[]): Content => ({ role: 'user', parts: [..
 
 /** By the text of a response, the place of the call that it is paired with. */
 function pairsOf(...contents: readonly Content[]): Record<string, string | undefined> {
-  const blocks = contentFormat
-    .createReader()
-    .read(contents, 0)
-    .entries.flatMap((entry) => entry.blocks);
+  const blocks = readAll(contentFormat.createReader(), contents, 0).entries.flatMap(
+    (entry) => entry.blocks,
+  );
   const calls = new Map(
     blocks.flatMap((block) => (block.type === 'tool_call' ? [[block.id, block.origin]] : [])),
   );
@@ -110,7 +106,7 @@ describe('contentFormat', () => {
       ),
     ];
     const read = { type: 'tool_response', toolName: 'a', result: 'see', isComplete: true };
-    const { entries } = contentFormat.createReader().read(contents, 0);
+    const { entries } = readAll(contentFormat.createReader(), contents, 0);
     expect(entries[1]?.blocks).toEqual([
       { ...read, callId: 'x', origin: [1, 0], mediaTokens: IMAGE_TOKENS + OTHER_MEDIA_TOKENS },
       { ...read, callId: 'y', origin: [1, 1] },
@@ -119,7 +115,7 @@ describe('contentFormat', () => {
 
   it('makes two entries of a content with responses and other parts', () => {
     const contents = [model(call('a')), user({ text: 'look' }, response('a', 'x'), { text: '!' })];
-    const { entries } = contentFormat.createReader().read(contents, 4);
+    const { entries } = readAll(contentFormat.createReader(), contents, 4);
     expect(entries.map(({ speaker }) => speaker)).toEqual(['ai', 'tool', 'human']);
     expect(entries.map(({ blocks }) => blocks.map(({ origin }) => origin))).toEqual([
       [[4, 0]],
@@ -210,7 +206,7 @@ describe('contentFormat', () => {
 
   it('pins contents of roles that Gemini does not have, and empty ones', () => {
     const contents = [{ role: 'system', parts: [{ text: 'Be brief.' }] }, { role: 'model' }];
-    expect(contentFormat.createReader().read(contents, 0)).toEqual({
+    expect(readAll(contentFormat.createReader(), contents, 0)).toEqual({
       entries: [],
       pinnedTokens: 16,
     });
@@ -223,7 +219,7 @@ describe('contentFormat', () => {
     ['a part that is none', [{ parts: [{ text: 'a' }, 'b'] }], 'contents[7].parts[1], got string'],
   ])('says what is wrong with %s', (_, contents, message) => {
     const reader = contentFormat.createReader();
-    expect(() => reader.read(contents as unknown as Content[], 7)).toThrow(message);
+    expect(() => readAll(reader, contents as unknown as Content[], 7)).toThrow(message);
   });
 
   describe('pairing', () => {
@@ -288,12 +284,9 @@ describe('contentFormat', () => {
     it('makes up the same ids each time, and none that a call has', () => {
       const contents = [model(call('a'), call('b', '#0.0'), call('c', '#0.0'))];
       const ids = (): string[] =>
-        contentFormat
-          .createReader()
-          .read(contents, 0)
-          .entries.flatMap(({ blocks }) =>
-            blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : [])),
-          );
+        readAll(contentFormat.createReader(), contents, 0).entries.flatMap(({ blocks }) =>
+          blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : [])),
+        );
       expect(new Set(ids()).size).toBe(3);
       expect(ids()).toEqual(ids());
     });
@@ -348,10 +341,10 @@ describe('contentFormat', () => {
         user(response('write_file', 'done', '5')),
       ];
       const entriesOf = (contents: readonly Content[]): IContent[] =>
-        contentFormat
-          .createReader()
-          .read(contents, 0)
-          .entries.map(({ speaker, blocks }) => ({ speaker, blocks }));
+        readAll(contentFormat.createReader(), contents, 0).entries.map(({ speaker, blocks }) => ({
+          speaker,
+          blocks,
+        }));
       const reasons = (contents: readonly Content[]): unknown => {
         const history = entriesOf(contents);
         const explained = explainDensity(history, CONFIG);
@@ -456,7 +449,7 @@ describe('contentFormat', () => {
   it('gives each part exactly one block of plain data', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
-        const { entries } = contentFormat.createReader().read(contents, 0);
+        const { entries } = readAll(contentFormat.createReader(), contents, 0);
         const origins = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
         const parts = contents.flatMap(({ parts = [] }, at) =>
           parts.map((_, part) => `${at},${part}`),
@@ -473,7 +466,7 @@ describe('contentFormat', () => {
   it('reads pairs, with ids or without', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
-        const { entries } = contentFormat.createReader().read(contents, 0);
+        const { entries } = readAll(contentFormat.createReader(), contents, 0);
         expect(findViolations(entries)).toEqual([]);
         expect(pairsInOrder(entries.flatMap(({ blocks }) => blocks))).toBe(true);
       }),
@@ -484,8 +477,8 @@ describe('contentFormat', () => {
     fc.assert(
       fc.property(arbitraryContents, (contents) => {
         const reader = contentFormat.createReader();
-        const oneByOne = contents.flatMap((content, at) => reader.read([content], at).entries);
-        expect(oneByOne).toEqual(contentFormat.createReader().read(contents, 0).entries);
+        const oneByOne = contents.flatMap((content, at) => readAll(reader, [content], at).entries);
+        expect(oneByOne).toEqual(readAll(contentFormat.createReader(), contents, 0).entries);
       }),
     );
   });
@@ -505,7 +498,7 @@ describe('contentFormat', () => {
   it('leaves the parts without an edit the same objects, and all others as they were but for it', () => {
     fc.assert(
       fc.property(arbitraryContents, fc.infiniteStream(fc.nat(2)), (contents, choices) => {
-        const { entries } = contentFormat.createReader().read(contents, 0);
+        const { entries } = readAll(contentFormat.createReader(), contents, 0);
         for (const { blocks } of entries) checkEdits(contents, blocks, choices);
       }),
     );

@@ -8,12 +8,13 @@ import { baseMessageFormat as format } from '../../../src/adapters/langchain/bas
 import type { OpaqueBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { aiMessageOf } from './arbitrary-base-messages.js';
+import { readAll } from '../../support/read-all.js';
 
 const CALL = { id: 'c1', name: 'read_file', args: {}, type: 'tool_call' } as const;
 
 /** By entry, its speaker and its blocks. */
 function read(...messages: readonly BaseMessage[]): unknown[][] {
-  const { entries } = format.createReader().read(messages, 0);
+  const { entries } = readAll(format.createReader(), messages, 0);
   return entries.map(({ speaker, blocks }) => [speaker, ...blocks]);
 }
 

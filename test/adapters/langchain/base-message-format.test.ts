@@ -28,20 +28,18 @@ import { findViolations } from '../../../src/shared/validity.js';
 import { runSlices } from '../../../src/shared/slices.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { aiMessageOf, arbitraryBaseMessages } from './arbitrary-base-messages.js';
+import { readAll } from '../../support/read-all.js';
 
 /** The blocks of messages by entry, without origins. */
 function read(...messages: readonly BaseMessage[]): unknown[][] {
-  return format
-    .createReader()
-    .read(messages, 0)
-    .entries.map(({ speaker, blocks }) => [
-      speaker,
-      ...blocks.map(({ origin: _, ...block }) => block),
-    ]);
+  return readAll(format.createReader(), messages, 0).entries.map(({ speaker, blocks }) => [
+    speaker,
+    ...blocks.map(({ origin: _, ...block }) => block),
+  ]);
 }
 
 function origins(...messages: readonly BaseMessage[]): string[] {
-  const { entries } = format.createReader().read(messages, 0);
+  const { entries } = readAll(format.createReader(), messages, 0);
   return entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join()));
 }
 
@@ -84,7 +82,7 @@ describe('baseMessageFormat', () => {
       ],
       ['ai', { type: 'text', text: 'It is long.' }],
     ]);
-    expect(format.createReader().read(messages, 0).pinnedTokens).toBe(3);
+    expect(readAll(format.createReader(), messages, 0).pinnedTokens).toBe(3);
     expect(origins(...messages)).toEqual(['1,0', '2,0', '2,1', '3,0', '4,0']);
   });
 
@@ -291,7 +289,7 @@ describe('baseMessageFormat', () => {
   });
 
   it('pins messages in a role that only their provider knows', () => {
-    const reading = format.createReader().read([new ChatMessage('Be brief.', 'developer')], 0);
+    const reading = readAll(format.createReader(), [new ChatMessage('Be brief.', 'developer')], 0);
     expect(reading).toEqual({ entries: [], pinnedTokens: 3 });
   });
 
@@ -301,7 +299,7 @@ describe('baseMessageFormat', () => {
     ['null', null, 'messages[3], got null'],
   ])('says what is wrong with %s', (_, message, error) => {
     const reader = format.createReader();
-    expect(() => reader.read([message as BaseMessage], 3)).toThrow(error);
+    expect(() => readAll(reader, [message as BaseMessage], 3)).toThrow(error);
   });
 
   describe('rewrite', () => {
@@ -501,7 +499,7 @@ describe('baseMessageFormat', () => {
   it('gives each part of a message exactly one block of plain data', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, (messages) => {
-        const { entries } = format.createReader().read(messages, 0);
+        const { entries } = readAll(format.createReader(), messages, 0);
         entries.forEach((entry, at) => {
           assertIngestible(entry, at);
         });
@@ -522,8 +520,8 @@ describe('baseMessageFormat', () => {
     fc.assert(
       fc.property(arbitraryBaseMessages, (messages) => {
         const reader = format.createReader();
-        const oneByOne = messages.flatMap((message, at) => reader.read([message], at).entries);
-        expect(oneByOne).toEqual(format.createReader().read(messages, 0).entries);
+        const oneByOne = messages.flatMap((message, at) => readAll(reader, [message], at).entries);
+        expect(oneByOne).toEqual(readAll(format.createReader(), messages, 0).entries);
       }),
     );
   });

@@ -13,9 +13,10 @@ import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 import { findProblems, keyOf } from './item-talks.js';
 import type { Item } from './item-talks.js';
+import { readAll } from '../../support/read-all.js';
 
 function read(...items: readonly AgentInputItem[]): readonly unknown[] {
-  const { entries } = agentItemFormat.createReader().read(items, 0);
+  const { entries } = readAll(agentItemFormat.createReader(), items, 0);
   return entries.map(({ speaker, blocks }) => [
     speaker,
     ...blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
@@ -87,7 +88,7 @@ describe('agentItemFormat', () => {
   it('holds no bytes of a picture that a tool returned', () => {
     const image = { type: 'image', image: { data: new Uint8Array(9), mediaType: 'image/png' } };
     const items = [CALL, { ...RESULT, output: image }];
-    const { entries } = agentItemFormat.createReader().read(items, 0);
+    const { entries } = readAll(agentItemFormat.createReader(), items, 0);
     expect(entries[1]?.blocks).toMatchObject([
       { result: [{ type: 'image' }], mediaTokens: IMAGE_TOKENS },
     ]);
@@ -151,8 +152,8 @@ describe('agentItemFormat', () => {
           speaker,
           ...blocks.map((block) => ('origin' in block ? block.origin : undefined)),
         ];
-        const { entries } = agentItemFormat.createReader().read(agents, 0);
-        const expected = responseItemFormat.createReader().read(responses, 0).entries;
+        const { entries } = readAll(agentItemFormat.createReader(), agents, 0);
+        const expected = readAll(responseItemFormat.createReader(), responses, 0).entries;
         expect(entries.map(shape)).toEqual(expected.map(shape));
       }),
     );

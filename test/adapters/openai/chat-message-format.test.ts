@@ -11,15 +11,14 @@ import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { findBreaches } from '../../support/find-breaches.js';
 import { arbitraryTalk } from './arbitrary-talks.js';
 import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
+import { readAll } from '../../support/read-all.js';
 
 function read(...messages: readonly unknown[]): readonly unknown[] {
   const reader = chatMessageFormat.createReader();
-  return reader
-    .read(messages as ChatCompletionMessageParam[], 0)
-    .entries.map((entry) => [
-      entry.speaker,
-      ...entry.blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
-    ]);
+  return readAll(reader, messages as ChatCompletionMessageParam[], 0).entries.map((entry) => [
+    entry.speaker,
+    ...entry.blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
+  ]);
 }
 
 const text = (said: string): ContentBlock => ({ type: 'text', text: said });
@@ -180,16 +179,17 @@ describe('chatMessageFormat', () => {
       { role: 'tool', tool_call_id: 'c9', content: 'long' },
       { role: 'oracle', content: 'long' },
     ] as unknown as ChatCompletionMessageParam[];
-    const { entries, pinnedTokens } = chatMessageFormat.createReader().read(messages, 0);
+    const { entries, pinnedTokens } = readAll(chatMessageFormat.createReader(), messages, 0);
     expect(entries).toEqual([]);
     expect(pinnedTokens).toBeGreaterThan(messages.length);
   });
 
   it('remembers calls from read to read, and the newest of an id', () => {
     const reader = chatMessageFormat.createReader();
-    reader.read([ASKED, CALLED as never], 0);
+    readAll(reader, [ASKED, CALLED as never], 0);
     const again = { ...call('c1', 'a.ts'), function: { name: 'search', arguments: '[' } };
-    const { entries } = reader.read(
+    const { entries } = readAll(
+      reader,
       [
         { role: 'tool', tool_call_id: 'c1', content: 'a' },
         { role: 'assistant', content: null, tool_calls: [again] },
@@ -282,7 +282,7 @@ describe('chatMessageFormat', () => {
         role: 'assistant',
         tool_calls: calls,
       } as unknown as ChatCompletionMessageParam;
-      const [entry] = chatMessageFormat.createReader().read([message], 0).entries;
+      const [entry] = readAll(chatMessageFormat.createReader(), [message], 0).entries;
       return entry?.blocks.map((block) => 'parallelGroup' in block && block.parallelGroup);
     };
     expect(groups(signed, call('c2', 'b.ts'))).toEqual(['#0', '#0']);
@@ -310,7 +310,7 @@ describe('chatMessageFormat', () => {
   it('makes a block of every part, or pins the message', () => {
     fc.assert(
       fc.property(arbitraryTalk, ({ chat }) => {
-        const { entries } = chatMessageFormat.createReader().read(chat, 0);
+        const { entries } = readAll(chatMessageFormat.createReader(), chat, 0);
         const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
         expect(new Set(parts).size).toBe(parts.length);
         chat.forEach((message, at) => {

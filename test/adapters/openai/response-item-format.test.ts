@@ -15,16 +15,15 @@ import { arbitraryEdits, editTalk, SHRUNK } from './edited-talk.js';
 import type { Edits } from './edited-talk.js';
 import { findProblems, keyOf } from './item-talks.js';
 import type { Item } from './item-talks.js';
+import { readAll } from '../../support/read-all.js';
 
 /** Entries without origins, and whether all that is missing in them is pinned. */
 function read(...items: readonly unknown[]): readonly unknown[] {
   const reader = responseItemFormat.createReader();
-  return reader
-    .read(items as ResponseInputItem[], 0)
-    .entries.map(({ speaker, blocks }) => [
-      speaker,
-      ...blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
-    ]);
+  return readAll(reader, items as ResponseInputItem[], 0).entries.map(({ speaker, blocks }) => [
+    speaker,
+    ...blocks.map(({ origin: [message, part], ...block }) => [`${message}.${part}`, block]),
+  ]);
 }
 
 const text = (said: string): ContentBlock => ({ type: 'text', text: said });
@@ -163,7 +162,7 @@ describe('responseItemFormat', () => {
     ['an output whose call the provider has', OUTPUT],
     ['an unknown kind with a partner', { type: 'robot_call', call_id: 'r1' }],
   ])('pins %s', (_, item) => {
-    const reading = responseItemFormat.createReader().read([item as ResponseInputItem], 0);
+    const reading = readAll(responseItemFormat.createReader(), [item as ResponseInputItem], 0);
     expect(reading.entries).toEqual([]);
     expect(reading.pinnedTokens).toBeGreaterThan(0);
   });
@@ -202,9 +201,9 @@ describe('responseItemFormat', () => {
 
   it('pins reasoning whose item comes with a later read, and that item', () => {
     const reader = responseItemFormat.createReader();
-    expect(reader.read([REASONING], 0).entries).toEqual([]);
-    expect(reader.read([CALL, OUTPUT], 1).entries).toEqual([]);
-    expect(reader.read([CALL, OUTPUT], 3).entries).toHaveLength(2);
+    expect(readAll(reader, [REASONING], 0).entries).toEqual([]);
+    expect(readAll(reader, [CALL, OUTPUT], 1).entries).toEqual([]);
+    expect(readAll(reader, [CALL, OUTPUT], 3).entries).toHaveLength(2);
   });
 
   it('carries the tools of the provider and what it does not know unseen', () => {
@@ -291,7 +290,7 @@ describe('responseItemFormat', () => {
   it('makes a block of every part, or pins the item', () => {
     fc.assert(
       fc.property(arbitraryTalk, ({ responses }) => {
-        const { entries } = responseItemFormat.createReader().read(responses, 0);
+        const { entries } = readAll(responseItemFormat.createReader(), responses, 0);
         const parts = entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin.join('.')));
         expect(new Set(parts).size).toBe(parts.length);
         responses.forEach((item, at) => {
@@ -333,7 +332,7 @@ describe('responseItemFormat', () => {
 
   it('reads and edits what Codex has recorded', async () => {
     const items = deepFreeze(await recordedItems());
-    const { entries, pinnedTokens } = responseItemFormat.createReader().read(items, 0);
+    const { entries, pinnedTokens } = readAll(responseItemFormat.createReader(), items, 0);
     const places = new Set(entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin[0])));
     const pinned = plain(items).filter((_, at) => !places.has(at));
     expect(pinned.map(({ role }) => role)).toEqual(['developer']);

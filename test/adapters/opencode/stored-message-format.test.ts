@@ -16,11 +16,12 @@ import { runSlices } from '../../../src/shared/slices.js';
 import { runs } from '../../support/scale.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryMessages, assistant, message, said, tool, user } from './opencode-messages.js';
+import { readAll } from '../../support/read-all.js';
 
 const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 function read(...messages: readonly OpenCodeMessage[]): readonly (readonly unknown[])[] {
-  const { entries } = storedMessageFormat.createReader().read(deepFreeze(messages), 0);
+  const { entries } = readAll(storedMessageFormat.createReader(), deepFreeze(messages), 0);
   return entries.map(({ speaker, blocks }) => [
     speaker,
     ...blocks.map(({ origin: _, ...block }) => block),
@@ -158,7 +159,7 @@ describe('storedMessageFormat', () => {
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
         runSlices(view.followInSlices(history));
-        const again = storedMessageFormat.createReader().read(view.current, 0).entries;
+        const again = readAll(storedMessageFormat.createReader(), view.current, 0).entries;
         // Reasoning of a step that had nothing else goes with the next step of its message.
         const rules = findViolations(again).map(({ rule }) => rule);
         expect(findViolations(history).map(({ rule }) => rule)).toEqual(

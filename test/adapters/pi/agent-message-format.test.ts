@@ -17,11 +17,12 @@ import { runSlices } from '../../../src/shared/slices.js';
 import { runs } from '../../support/scale.js';
 import { deepFreeze } from '../anthropic/deep-freeze.js';
 import { arbitraryMessages, assistant, call, message, result, said, user } from './pi-messages.js';
+import { readAll } from '../../support/read-all.js';
 
 const CONFIG = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
 
 function read(...messages: readonly PiMessage[]): readonly PlacedEntry[] {
-  return agentMessageFormat.createReader().read(deepFreeze(messages), 0).entries;
+  return readAll(agentMessageFormat.createReader(), deepFreeze(messages), 0).entries;
 }
 
 function blocksOf(...messages: readonly PiMessage[]): readonly unknown[] {
@@ -79,7 +80,7 @@ describe('agentMessageFormat', () => {
 
   it('carries answers that were cut off, and what their calls were answered', () => {
     const cut = message('assistant', { content: [call('c1', 'read', {})], stopReason: 'aborted' });
-    const reading = agentMessageFormat.createReader().read([cut, result('c1', 'late')], 0);
+    const reading = readAll(agentMessageFormat.createReader(), [cut, result('c1', 'late')], 0);
     expect(reading).toEqual({ entries: [], pinnedTokens: 0 });
   });
 
@@ -93,7 +94,9 @@ describe('agentMessageFormat', () => {
 
   it('refuses what is no message, by its place', () => {
     const reader = agentMessageFormat.createReader();
-    expect(() => reader.read([user('a'), 'b' as unknown as PiMessage], 4)).toThrow('at message 5');
+    expect(() => readAll(reader, [user('a'), 'b' as unknown as PiMessage], 4)).toThrow(
+      'at message 5',
+    );
   });
 
   it('puts a text in the place of a result, and keeps what pi shows of it', () => {
@@ -146,7 +149,7 @@ describe('agentMessageFormat', () => {
         const history = [...entries] as IContent[];
         applyDensityResult(history, optimize(entries, CONFIG));
         runSlices(view.followInSlices(history));
-        const again = agentMessageFormat.createReader().read(view.current, 0).entries;
+        const again = readAll(agentMessageFormat.createReader(), view.current, 0).entries;
         const introduced = findViolations(again).filter(
           ({ rule }) => !findViolations(entries).some((known) => known.rule === rule),
         );

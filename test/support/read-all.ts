@@ -1,0 +1,14 @@
+// Reads messages with the reader of a format, without what `readInSlices` adds.
+
+import type { MessageReader, Reading } from '../../src/adapters/message-format.js';
+
+export function readAll<Message>(
+  reader: MessageReader<Message>,
+  messages: readonly Message[],
+  firstIndex: number,
+): Reading {
+  const reading: Reading = { entries: [], pinnedTokens: 0 };
+  for (const [at, message] of messages.entries()) reader.read(message, firstIndex + at, reading);
+  reader.end?.(reading);
+  return reading;
+}
