@@ -9,6 +9,7 @@ import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { Outcome } from '../blocks.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import type { ApprovedCalls } from './server-calls.js';
 import { textIn } from './sdk-message.js';
 import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
@@ -18,8 +19,7 @@ export interface PartPlace {
   readonly role: SdkMessage['role'];
   /** For errors. */
   readonly where: string;
-  /** Returns the call of an approval request, by the approval's id; `undefined` if the request was not read. */
-  readonly approvedCall: (approvalId: unknown) => string | undefined;
+  readonly approved: ApprovedCalls;
 }
 
 /** Option fields that a provider needs back with reasoning, byte-identical. */
@@ -55,7 +55,7 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
     case 'tool-approval-request':
       return opaque(part, part['toolCallId']);
     case 'tool-approval-response':
-      return opaque(part, place.approvedCall(part['approvalId']));
+      return opaque(part, place.approved.get(part['approvalId']));
     default:
       return opaque(part);
   }

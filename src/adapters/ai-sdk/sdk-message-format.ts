@@ -16,6 +16,7 @@ import type {
   Reading,
 } from '../message-format.js';
 import { editedParts, editedText } from '../part-edits.js';
+import { callsWithComputer, PinnedCalls } from '../pinned-calls.js';
 import { groupOfCalls, placed } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
@@ -23,7 +24,8 @@ import { WholeExchanges } from '../whole-exchange.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
-import { callsWithComputer, ServerCalls } from './server-calls.js';
+import { callsIn } from './server-calls.js';
+import type { ApprovedCalls } from './server-calls.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {
@@ -76,7 +78,8 @@ export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
 
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
-  readonly #serverCalls = new ServerCalls();
+  readonly #approved: ApprovedCalls = new Map();
+  readonly #pinned = new PinnedCalls();
   readonly #whole = new WholeExchanges();
 
   read(given: SdkMessage, index: number, reading: Reading): void {
@@ -89,14 +92,15 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       return;
     }
     const parts = partsOf(message);
-    const isPinned = this.#serverCalls.pins(parts);
+    const calls = callsIn(parts, this.#approved);
+    const isPinned = this.#pinned.pins(calls);
     const entry = { speaker, blocks: this.#readParts(parts, role, index) };
     if (!isPinned) {
       this.end(reading);
       if (parts.length > 0) reading.entries.push(entry);
       return;
     }
-    const callIds = role === 'assistant' ? callsWithComputer(parts) : undefined;
+    const callIds = role === 'assistant' ? callsWithComputer(calls) : undefined;
     const answeredIds = role === 'tool' ? parts.map(answeredIdOf) : undefined;
     const blocks = wholeBlocks(parts, index);
     this.#whole.take({ callIds, answeredIds, blocks, tokens: estimateEntryTokens(entry) }, reading);
@@ -115,7 +119,7 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
       readPart(part, {
         role,
         where: `message ${message}, part ${number}`,
-        approvedCall: (approvalId) => this.#serverCalls.approvedCall(approvalId),
+        approved: this.#approved,
       }),
     );
     const signed = parts.filter((_, at) => blocks[at]?.type === 'tool_call').map(isSigned);

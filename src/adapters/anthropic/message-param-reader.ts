@@ -6,16 +6,16 @@ import { asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { PinnedCalls } from '../pinned-calls.js';
 import { placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import {
   answeredIdOf,
-  callIdOf,
+  callsIn,
   estimateFileTokens,
   estimatePartTokens,
   isFile,
   isMessagePart,
-  isUntouchable,
 } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
@@ -23,30 +23,16 @@ import type { MessagePart } from './message-part.js';
 export class MessageParamReader implements MessageReader<unknown> {
   /** Names of tools by the ids of calls. */
   readonly #toolNames = new Map<string, string>();
-  /** Calls in pinned messages: messages that answer them are pinned, too. */
-  readonly #pinnedCalls = new Set<string>();
+  readonly #pinned = new PinnedCalls();
 
   read(message: unknown, index: number, reading: Reading): void {
     const { role, parts } = partsOf(message, index);
-    if (this.#isPinned(role, parts)) reading.pinnedTokens += this.#pin(parts);
-    else reading.entries.push(...this.#readMessage(role, parts, index));
-  }
-
-  #isPinned(role: string, parts: readonly MessagePart[]): boolean {
-    if (role !== 'user' && role !== 'assistant') return true;
-    return (
-      isUntouchable(parts) || parts.some((part) => this.#pinnedCalls.has(answeredIdOf(part) ?? ''))
-    );
-  }
-
-  #pin(parts: readonly MessagePart[]): number {
-    let tokens = 0;
-    for (const part of parts) {
-      const id = callIdOf(part);
-      if (id !== undefined) this.#pinnedCalls.add(id);
-      tokens += estimatePartTokens(part);
+    const isForeign = role !== 'user' && role !== 'assistant';
+    if (this.#pinned.pins(callsIn(parts)) || isForeign) {
+      for (const part of parts) reading.pinnedTokens += estimatePartTokens(part);
+    } else {
+      reading.entries.push(...this.#readMessage(role, parts, index));
     }
-    return tokens;
   }
 
   #readMessage(role: string, parts: readonly MessagePart[], index: number): readonly PlacedEntry[] {
@@ -54,10 +40,7 @@ export class MessageParamReader implements MessageReader<unknown> {
     const responses: PlacedBlock[] = [];
     for (const [at, part] of parts.entries()) {
       const block = readPart(part, this.#toolNames);
-      if (block.type === 'tool_call') {
-        this.#toolNames.set(block.id, block.name);
-        this.#pinnedCalls.delete(block.id);
-      }
+      if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
       const list = block.type === 'tool_response' && role === 'user' ? responses : own;
       list.push(placed(block, index, at));
     }

@@ -1,6 +1,7 @@
 // A part of a message of Anthropic's Messages API: only `type` is checked.
 
 import { isRecord } from '../../shared/json.js';
+import type { CallsInMessage } from '../pinned-calls.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
@@ -20,40 +21,35 @@ export function isReasoning({ type }: MessagePart): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** The id of a call, of the caller's tools or of server tools. */
-export function callIdOf({ type, id }: MessagePart): string | undefined {
-  return type.endsWith('tool_use') && typeof id === 'string' ? id : undefined;
-}
-
 /** The id of the call that a part answers. */
 export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/**
- * Whether a message must be sent unchanged, because it has a failed compaction, a change of the tools, a call of a server tool whose
- * answer is in another message, or a call that a server tool makes.
- */
-export function isUntouchable(parts: readonly MessagePart[]): boolean {
-  const answered = new Set(parts.map(answeredIdOf));
-  return parts.some((part) => {
-    if (UNTOUCHABLE_TYPES.has(part.type)) return !isCompactionPart(part);
-    if (part.type === 'tool_use') return isCalledByServer(part);
-    const id = callIdOf(part);
-    return id !== undefined && !answered.has(id);
-  });
+/** The calls of a message. It is bound if it has a failed compaction, a change of the tools, or a call that a server tool makes. */
+export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
+  const callsOf = (isOfType: (type: string) => boolean): readonly string[] =>
+    parts.flatMap(({ type, id }) => (isOfType(type) && typeof id === 'string' ? [id] : []));
+  return {
+    calls: callsOf((type) => type === 'tool_use'),
+    serverCalls: callsOf((type) => type !== 'tool_use' && type.endsWith('tool_use')),
+    answered: parts.map(answeredIdOf),
+    isBound: parts.some(isBound),
+  };
 }
 
-const UNTOUCHABLE_TYPES: ReadonlySet<string> = new Set([
+function isBound(part: MessagePart): boolean {
+  if (BOUND_TYPES.has(part.type)) return !isCompactionPart(part);
+  const { type, caller } = part;
+  return type === 'tool_use' && isRecord(caller) && caller['type'] !== 'direct';
+}
+
+const BOUND_TYPES: ReadonlySet<string> = new Set([
   'compaction',
   'mcp_tool_listing',
   'tool_addition',
   'tool_removal',
 ]);
-
-function isCalledByServer({ caller }: MessagePart): boolean {
-  return isRecord(caller) && caller['type'] !== 'direct';
-}
 
 /** Estimates the tokens of a part of any type: characters over 4, and a constant for each image and file. */
 export function estimatePartTokens(part: MessagePart): number {

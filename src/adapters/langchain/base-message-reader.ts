@@ -8,6 +8,7 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import { answerBlock, opaqueBlock } from '../blocks.js';
+import { callsWithComputer, PinnedCalls } from '../pinned-calls.js';
 import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
@@ -29,15 +30,17 @@ import {
   readResult,
   resultMediaTokens,
 } from './read-content.js';
-import { callsWithComputer, ServerCalls } from './server-calls.js';
+import { callsIn } from './server-calls.js';
 import { WholeExchanges } from '../whole-exchange.js';
 
 /** The entry of a message that is pinned. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 
+const NO_CALLS = { calls: [], serverCalls: [], isBound: false };
+
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();
-  readonly #serverCalls = new ServerCalls();
+  readonly #pinned = new PinnedCalls();
   readonly #whole = new WholeExchanges();
 
   read(message: BaseMessage, index: number, reading: Reading): void {
@@ -48,7 +51,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
       reading.entries.push(entry);
       return;
     }
-    const callIds = type === 'ai' ? callsWithComputer(fields) : undefined;
+    const callIds = type === 'ai' ? callsWithComputer(callsIn(fields)) : undefined;
     const answeredIds = type === 'tool' ? [fields.tool_call_id] : undefined;
     const blocks = wholeBlocks(fields, index);
     const tokens = contentTokens(fields.content);
@@ -65,11 +68,11 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
         return { speaker: 'human', blocks: readParts(message.content, index) };
       case 'ai':
         this.#pairing.beginStep();
-        return this.#serverCalls.pins(message)
+        return this.#pinned.pins(callsIn(message))
           ? PINNED
           : { speaker: 'ai', blocks: this.#readAi(message, index) };
       case 'tool':
-        return this.#serverCalls.has(message.tool_call_id)
+        return this.#pinned.pins({ ...NO_CALLS, answered: [message.tool_call_id] })
           ? PINNED
           : { speaker: 'tool', blocks: [this.#readTool(message, index)] };
       case 'remove':
