@@ -1,5 +1,5 @@
-// Shared by the plugins of hosts: a compactor with defaults for agents, with one conversation per session of the host, which
-// never throws. Knows no host, and no format of messages.
+// Shared by the plugins of hosts: a compactor with defaults for agents, which is created with the first call, with one conversation
+// per session of the host. Knows no host, and no format of messages.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createCompactor } from '../main/compactor.js';
@@ -21,30 +21,67 @@ export interface HostCall extends Omit<CompactCall, 'conversationId' | 'compactB
   readonly contextLimit?: number | undefined;
 }
 
-/** Informative placeholders, because hosts have the tool `recall`. */
+/** Options of a compactor, and of its plugin. */
+export interface HostOptions extends CompactorOptions {
+  /** Whether the model has the tool `recall` of the plugin, so that placeholders may name it. @default true */
+  readonly canRecall?: boolean;
+}
+
 const SETTINGS = { 'compression.density.placeholder': 'informative' } as const;
+
+interface Opened<Message> {
+  readonly compactor: Compactor;
+  readonly compact: MessageCompactor<Message>;
+}
 
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
-  readonly #compactor: Compactor;
-  readonly #compact: MessageCompactor<Message>;
+  readonly #format: MessageFormat<Message>;
+  readonly #options: () => HostOptions;
+  /** Created with the first call, also with the first one after it was closed. */
+  #opened: Opened<Message> | undefined;
+  /** Why the compactor could not be created. */
+  #failure: string | undefined;
   /** The context window of the running call: a host may give sessions that use one model different ones, and call at once. */
   readonly #limit = new AsyncLocalStorage<number | undefined>();
   /** By session, why its last call was sent uncompacted. */
   readonly #failures = new Map<string, string>();
 
-  /** @throws TypeError or RangeError for invalid options of the compactor. */
-  constructor(format: MessageFormat<Message>, options: CompactorOptions = {}) {
+  /** @param options for when it is created: only then, hosts know prompt and tools */
+  constructor(format: MessageFormat<Message>, options: () => HostOptions) {
+    this.#format = format;
+    this.#options = options;
+  }
+
+  /** Creates the compactor, unless there is one. @throws TypeError or RangeError for invalid options */
+  open(): Opened<Message> {
+    try {
+      this.#opened ??= this.#create();
+      return this.#opened;
+    } catch (thrown) {
+      this.#failure = asError(thrown).message;
+      throw thrown;
+    }
+  }
+
+  #create(): Opened<Message> {
+    const { canRecall = true, ...options } = this.#options();
     const settings = { ...SETTINGS, ...options.settings };
     const contextLimit = (): number | undefined => this.#limit.getStore();
-    this.#compactor = createCompactor({ contextLimit, ...options, settings });
-    this.#compact = createMessageCompactor(this.#compactor, format, {
-      canRecall: true,
+    const compactor = createCompactor({ contextLimit, ...options, settings });
+    const compact = createMessageCompactor(compactor, this.#format, {
+      canRecall,
       // Required to interpret the tokens that a provider reports.
       overheadTokens: options.overheadTokens ?? 0,
       onError: 'throw',
       logger: options.logger,
     });
+    return { compactor, compact };
+  }
+
+  /** Why the compactor could not be created. */
+  get failure(): string | undefined {
+    return this.#failure;
   }
 
   /**
@@ -55,8 +92,9 @@ export class HostCompactor<Message> {
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const { sessionId, contextLimit, ...rest } = call;
     try {
+      const { compact } = this.open();
       const compacted = await this.#limit.run(contextLimit, () =>
-        this.#compact(messages, { ...rest, conversationId: sessionId }),
+        compact(messages, { ...rest, conversationId: sessionId }),
       );
       this.#failures.delete(sessionId);
       return isSameList(compacted, messages) ? messages : compacted;
@@ -66,14 +104,14 @@ export class HostCompactor<Message> {
     }
   }
 
-  /** Whether the last call of a session was sent uncompacted because something in ctxfold failed. */
+  /** Whether the compactor could not be created, or the last call of a session was sent uncompacted because something failed. */
   isFailing(sessionId: string): boolean {
-    return this.#failures.has(sessionId);
+    return this.#failure !== undefined || this.#failures.has(sessionId);
   }
 
   /** Passes on a provider's error, which may state the model's limit. */
   reportRefusal(thrown: unknown, modelName: string | undefined): void {
-    this.#compactor.reportRefusal(thrown, modelName);
+    this.#opened?.compactor.reportRefusal(thrown, modelName);
   }
 
   /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */
@@ -91,19 +129,23 @@ export class HostCompactor<Message> {
   status(sessionId: string): string {
     const report = this.#reportOf(sessionId);
     const failure = this.#failures.get(sessionId);
-    const lines =
-      report === undefined ? ['No call of this session was compacted yet.'] : describe(report);
-    if (failure !== undefined) lines.push(`The last call was sent as it was: ${failure}`);
+    const nothing = this.#failure ?? 'No call of this session was compacted yet.';
+    const lines = report === undefined ? [nothing] : describe(report);
+    if (failure !== undefined && failure !== nothing)
+      lines.push(`The last call was sent as it was: ${failure}`);
     return ['ctxfold', ...lines].join('\n');
   }
 
   /** Closes the sessions and the worker threads. */
-  close(): Promise<void> {
-    return this.#compactor.close();
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.compactor.close();
   }
 
   #reportOf(sessionId: string): ConversationReport | undefined {
-    return this.#compact.report().find((report) => report.sessionId === sessionId);
+    const reports = this.#opened?.compact.report();
+    return reports?.find((report) => report.sessionId === sessionId);
   }
 }
 

@@ -13,6 +13,15 @@ export const RECALL_ID_DESCRIPTION =
 /** The answer to a call without an id. */
 export const NO_RECALL_ID = 'Nothing was recalled: give the id of a tool call as `id`, a text.';
 
+/** The answer to a call. @param find returns the text of the original, `undefined` if there is none */
+export async function recalled(
+  id: unknown,
+  find: (id: string) => string | undefined | Promise<string | undefined>,
+): Promise<string> {
+  if (typeof id !== 'string') return NO_RECALL_ID;
+  return (await find(id)) ?? adviceForAbsent(id);
+}
+
 /** JSON Schema of the tool's input. */
 export const RECALL_SCHEMA: Readonly<Record<string, unknown>> = {
   type: 'object',

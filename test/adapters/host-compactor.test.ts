@@ -20,7 +20,7 @@ const PRUNING: CompactorOptions = {
 };
 
 function open(options: CompactorOptions = PRUNING): HostCompactor<PlainMessage> {
-  const host = new HostCompactor(PLAIN_MESSAGE_FORMAT, options);
+  const host = new HostCompactor(PLAIN_MESSAGE_FORMAT, () => options);
   onTestFinished(() => host.close());
   return host;
 }
@@ -62,10 +62,20 @@ describe('HostCompactor', () => {
     expect(host.isFailing('a')).toBe(false);
   });
 
-  it('sends messages as they are once it is closed', async () => {
+  it('begins anew after it was closed', async () => {
     const host = open();
+    expect(host.isFailing('a')).toBe(false);
+    expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
     await host.close();
+    expect(host.saving('a')).toBeUndefined();
+    expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
+  });
+
+  it('sends messages as they are with invalid options, and says why', async () => {
+    const host = open({ contextLimit: -1 });
     expect(await host.compact(TALK, { sessionId: 'a' })).toBe(TALK);
+    expect(host.isFailing('a')).toBe(true);
+    expect(host.status('a')).toContain('contextLimit');
   });
 
   it("goes by the host's window of the model that the call is to", async () => {

@@ -3,19 +3,13 @@
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { withDeadline } from '../../main/waiting/abortable.js';
-import { asError } from '../../shared/errors.js';
 import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { reportedSum } from '../call-arguments.js';
 import { HostCompactor } from '../host-compactor.js';
 import { tryPlainData } from '../plain-data.js';
-import {
-  adviceForAbsent,
-  NO_RECALL_ID,
-  RECALL_DESCRIPTION,
-  RECALL_ID_DESCRIPTION,
-} from '../recall-words.js';
+import { recalled, RECALL_DESCRIPTION, RECALL_ID_DESCRIPTION } from '../recall-words.js';
 import { outcomeOf } from './stored-message.js';
 import type { OpenCodeMessage } from './stored-message.js';
 import { storedMessageFormat } from './stored-message-format.js';
@@ -37,11 +31,7 @@ const CLIENT_TIMEOUT_MS = 3_000;
 
 class Plugin {
   readonly #input: OpenCodeInput;
-  readonly #options: CompactorOptions;
-  /** Created with the first step, when the tools are known. */
-  #host: HostCompactor<OpenCodeMessage> | undefined;
-  /** Why messages were not compacted while there was no compactor. */
-  #failure: string | undefined;
+  readonly #host: HostCompactor<OpenCodeMessage>;
   /** By tool, the estimated tokens of its definition. */
   readonly #toolTokens = new Map<string, number>();
   /** By provider and model, the tokens of its window that OpenCode leaves to messages. */
@@ -51,7 +41,11 @@ class Plugin {
 
   constructor(input: OpenCodeInput, options: CompactorOptions) {
     this.#input = input;
-    this.#options = options;
+    this.#host = new HostCompactor(storedMessageFormat, () => ({
+      workspaceRoot: input.directory,
+      overheadTokens: [...this.#toolTokens.values()].reduce((sum, of) => sum + of, SYSTEM_TOKENS),
+      ...options,
+    }));
   }
 
   hooks(): OpenCodeHooks {
@@ -61,16 +55,13 @@ class Plugin {
         const ctxfold = { template, description: 'what ctxfold has saved in this session' };
         config.command = { ctxfold, ...config.command };
       },
-      dispose: async () => {
-        const host = this.#host;
-        this.#host = undefined;
-        await host?.close();
-      },
+      dispose: () => this.#host.close(),
       tool: {
         recall: {
           description: RECALL_DESCRIPTION,
           args: { id: { type: 'string', description: RECALL_ID_DESCRIPTION } as never },
-          execute: (input, { sessionID }) => this.#recall(asRecord(input)?.['id'], sessionID),
+          execute: (input, { sessionID }) =>
+            recalled(asRecord(input)?.['id'], (id) => this.#original(id, sessionID)),
         },
       },
       'chat.params': async ({ agent, sessionID, model: { providerID, id, limit } }) => {
@@ -83,7 +74,7 @@ class Plugin {
       },
       'command.execute.before': async ({ command, sessionID }, { parts }) => {
         if (command !== 'ctxfold') return;
-        const text = `Repeat this to the user, word for word, and do nothing else:\n\n${this.#status(sessionID)}`;
+        const text = `Repeat this to the user, word for word, and do nothing else:\n\n${this.#host.status(sessionID)}`;
         parts.splice(0, parts.length, { type: 'text', text });
       },
       'experimental.session.compacting': async ({ sessionID }) => {
@@ -107,27 +98,11 @@ class Plugin {
       }
       const contextLimit = this.#limits.get(key);
       const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
-      const sent = await this.#hostFor().compact(messages, call);
+      const sent = await this.#host.compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
-    } catch (thrown) {
-      // Invalid messages or options: OpenCode sends its messages uncompacted.
-      this.#failure = asError(thrown).message;
+    } catch {
+      // Invalid messages: OpenCode sends them uncompacted.
     }
-  }
-
-  #hostFor(): HostCompactor<OpenCodeMessage> {
-    const toolTokens = [...this.#toolTokens.values()].reduce((sum, tokens) => sum + tokens, 0);
-    this.#host ??= new HostCompactor(storedMessageFormat, {
-      workspaceRoot: this.#input.directory,
-      overheadTokens: SYSTEM_TOKENS + toolTokens,
-      ...this.#options,
-    });
-    return this.#host;
-  }
-
-  #status(sessionId: string): string {
-    const nothing = this.#failure ?? 'No call of this session was compacted yet.';
-    return this.#host?.status(sessionId) ?? `ctxfold\n${nothing}`;
   }
 
   /** Uses the limit at which OpenCode compacts, so that ctxfold compacts before that. */
@@ -168,13 +143,12 @@ class Plugin {
     }
   }
 
-  async #recall(id: unknown, sessionId: string): Promise<string> {
-    if (typeof id !== 'string') return NO_RECALL_ID;
+  async #original(id: string, sessionId: string): Promise<string | undefined> {
     const messages = await this.#request('session', 'messages', { path: { id: sessionId } });
     const parts = asArray(messages).flatMap((message) => asArray(asRecord(message)?.['parts']));
     // Of calls with one id, placeholders name the first by it.
     const part = parts.map(asRecord).find((each) => each?.['callID'] === id);
-    return part === undefined ? adviceForAbsent(id) : originalOf(part);
+    return part && originalOf(part);
   }
 }
 

@@ -2,17 +2,11 @@
 // pi's session, and shows what it saves. No failure ends a turn.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
-import { asError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import type { HostCall } from '../host-compactor.js';
-import {
-  adviceForAbsent,
-  NO_RECALL_ID,
-  RECALL_DESCRIPTION,
-  RECALL_SCHEMA,
-} from '../recall-words.js';
+import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../recall-words.js';
 import { fieldsOf, isUnsent, resultText, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { agentMessageFormat } from './agent-message-format.js';
@@ -51,16 +45,24 @@ interface EditedCall {
 
 class Extension {
   readonly #pi: PiExtensionApi;
-  readonly #options: CompactorOptions;
-  /** Created with the first call, when prompt and tools are known. */
-  #host: HostCompactor<PiMessage> | undefined;
-  /** Why the compactor could not be created. */
-  #failure: string | undefined;
+  readonly #host: HostCompactor<PiMessage>;
+  /** The context of the newest call. */
+  #context: PiContext | undefined;
+  /** Whether another extension has a tool of the name `recall`. */
+  #hasForeignRecall = false;
   #edited: EditedCall | undefined;
 
   constructor(pi: PiExtensionApi, options: CompactorOptions) {
     this.#pi = pi;
-    this.#options = options;
+    this.#host = new HostCompactor(agentMessageFormat, () => ({
+      workspaceRoot: this.#context?.cwd,
+      overheadTokens: estimatePayloadTokens([
+        this.#context?.getSystemPrompt?.(),
+        this.#activeTools(),
+      ]),
+      canRecall: !this.#hasForeignRecall,
+      ...options,
+    }));
   }
 
   register(): void {
@@ -70,26 +72,20 @@ class Extension {
     pi.on('session_before_compact', ({ reason }, ctx) => {
       // Pi compacts if the user requests it, or after the provider has rejected a request. A resumed session may be above pi's
       // threshold before its first call here.
-      const isFailing =
-        this.#failure !== undefined ||
-        this.#host?.isFailing(ctx.sessionManager.getSessionId()) === true;
+      const isFailing = this.#host.isFailing(ctx.sessionManager.getSessionId());
       return reason === 'threshold' && !isFailing ? { cancel: true } : undefined;
     });
-    pi.on('session_shutdown', async () => {
-      const host = this.#host;
-      this.#host = undefined;
-      await host?.close();
-    });
+    pi.on('session_shutdown', () => this.#host.close());
     // Not while pi loads its extensions: it does not start if two of them have a tool of one name.
     pi.on('session_start', () => {
-      if (pi.getAllTools?.().some(({ name }) => name === 'recall') !== true) this.#registerRecall();
+      const known = pi.getAllTools?.().find(({ name }) => name === 'recall');
+      this.#hasForeignRecall = known !== undefined && known.description !== RECALL_DESCRIPTION;
+      if (known === undefined) this.#registerRecall();
     });
     pi.registerCommand('ctxfold', {
       description: 'Show what ctxfold has saved in this session',
       handler: async (_args, ctx) => {
-        const status = this.#host?.status(ctx.sessionManager.getSessionId());
-        const nothing = this.#failure ?? 'No model was called yet.';
-        ctx.ui.notify(status ?? `ctxfold\n${nothing}`, 'info');
+        ctx.ui.notify(this.#host.status(ctx.sessionManager.getSessionId()), 'info');
       },
     });
   }
@@ -101,7 +97,7 @@ class Extension {
       description: RECALL_DESCRIPTION,
       parameters: RECALL_SCHEMA,
       execute: async (_callId, { id }, _signal, _onUpdate, ctx) => ({
-        content: [{ type: 'text', text: originalOf(id, ctx) }],
+        content: [{ type: 'text', text: await recalled(id, (known) => originalOf(known, ctx)) }],
         details: undefined,
       }),
     });
@@ -111,9 +107,10 @@ class Extension {
     { messages }: PiContextEvent,
     ctx: PiContext,
   ): Promise<{ messages: PiOwn[] } | undefined> {
-    // Pi has shown it.
-    if (this.#failure !== undefined) return undefined;
-    const host = this.#hostFor(ctx);
+    const host = this.#host;
+    this.#context = ctx;
+    // Pi shows what it throws, once.
+    if (host.failure === undefined) host.open();
     const sessionId = ctx.sessionManager.getSessionId();
     const sent = await host.compact(messages, {
       sessionId,
@@ -124,20 +121,6 @@ class Extension {
     ctx.ui.setStatus('ctxfold', shownStatus(host.saving(sessionId)));
     this.#edited = sent === messages ? undefined : { given: messages, sent };
     return sent === messages ? undefined : { messages: sent as PiOwn[] };
-  }
-
-  #hostFor(ctx: PiContext): HostCompactor<PiMessage> {
-    try {
-      this.#host ??= new HostCompactor(agentMessageFormat, {
-        workspaceRoot: ctx.cwd,
-        overheadTokens: estimatePayloadTokens([ctx.getSystemPrompt?.(), this.#activeTools()]),
-        ...this.#options,
-      });
-      return this.#host;
-    } catch (thrown) {
-      this.#failure = asError(thrown).message;
-      throw thrown;
-    }
   }
 
   #activeTools(): readonly object[] {
@@ -152,7 +135,7 @@ class Extension {
   ): { entries: PiOwn[] } | undefined {
     const { errorMessage } = message as { readonly errorMessage?: unknown };
     if (isUnsent(fieldsOf(message)) && errorMessage !== undefined) {
-      this.#host?.reportRefusal(errorMessage, model?.id);
+      this.#host.reportRefusal(errorMessage, model?.id);
     }
     const call = this.#edited;
     this.#edited = undefined;
@@ -183,8 +166,7 @@ function shownStatus(saving: string | undefined): string | undefined {
 }
 
 /** Returns a result from the session file, which has it unedited. Of results with one id, placeholders name the first by it. */
-function originalOf(id: unknown, { sessionManager }: PiContext): string {
-  if (typeof id !== 'string') return NO_RECALL_ID;
+function originalOf(id: string, { sessionManager }: PiContext): string | undefined {
   for (const entry of sessionManager.getBranch?.() ?? sessionManager.getEntries()) {
     const { message } = entry as { readonly message?: unknown };
     const fields = asRecord(message);
@@ -192,5 +174,5 @@ function originalOf(id: unknown, { sessionManager }: PiContext): string {
       return resultText(fields['content']);
     }
   }
-  return adviceForAbsent(id);
+  return undefined;
 }

@@ -2,19 +2,13 @@
 // that it was passed, and shows what it saves. Nothing throws, because OpenClaw would stop using the engine.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
-import { asError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
 import { fieldsOf, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
-import {
-  adviceForAbsent,
-  NO_RECALL_ID,
-  RECALL_DESCRIPTION,
-  RECALL_SCHEMA,
-} from '../recall-words.js';
+import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../recall-words.js';
 import type {
   AssembleParams,
   OpenClawEngine,
@@ -34,15 +28,18 @@ const MAX_SESSIONS = 50;
 
 class Plugin {
   readonly #api: OpenClawPluginApi;
-  /** Created with the first call, also with the first one after OpenClaw's gateway was stopped. */
-  #host: HostCompactor<PiMessage> | undefined;
-  /** Why the compactor could not be created. */
-  #failure: string | undefined;
+  readonly #host: HostCompactor<PiMessage>;
+  /** Of the newest call. */
+  #workspaceRoot: string | undefined;
   /** By session, the messages of its last call; least recently used first. */
   readonly #given = new Map<string, readonly PiMessage[]>();
 
   constructor(api: OpenClawPluginApi) {
     this.#api = api;
+    this.#host = new HostCompactor(agentMessageFormat, () => ({
+      ...(this.#workspaceRoot !== undefined && { workspaceRoot: this.#workspaceRoot }),
+      ...(api.pluginConfig as CompactorOptions | undefined),
+    }));
   }
 
   register(): void {
@@ -55,7 +52,9 @@ class Plugin {
         description: RECALL_DESCRIPTION,
         parameters: RECALL_SCHEMA,
         execute: async (_callId, { id }) => ({
-          content: [{ type: 'text', text: this.#original(id, sessionId) }],
+          content: [
+            { type: 'text', text: await recalled(id, (known) => this.#original(known, sessionId)) },
+          ],
           details: undefined,
         }),
       }),
@@ -64,20 +63,12 @@ class Plugin {
     api.registerCommand({
       name: 'ctxfold',
       description: 'Show what ctxfold has saved in this session',
-      handler: ({ sessionId = '' }) => ({
-        text:
-          this.#host?.status(sessionId) ??
-          `ctxfold\n${this.#failure ?? 'No model was called yet.'}`,
-      }),
+      handler: ({ sessionId = '' }) => ({ text: this.#host.status(sessionId) }),
     });
     api.registerService({
       id: 'ctxfold',
       start: () => undefined,
-      stop: async () => {
-        const host = this.#host;
-        this.#host = undefined;
-        await host?.close();
-      },
+      stop: () => this.#host.close(),
     });
   }
 
@@ -111,25 +102,15 @@ class Plugin {
     workspaceRoot: string | undefined,
   ): Promise<{ messages: OpenClawOwn[]; estimatedTokens: number }> {
     this.#remember(sessionId, messages);
-    let sent = messages;
-    let estimatedTokens = 0;
-    try {
-      this.#host ??= new HostCompactor(agentMessageFormat, {
-        ...(workspaceRoot !== undefined && { workspaceRoot }),
-        ...(this.#api.pluginConfig as CompactorOptions | undefined),
-      });
-      const before = this.#host.sentTokens(sessionId);
-      sent = await this.#host.compact(messages, {
-        sessionId,
-        modelName: model ?? ANY_MODEL,
-        // Without what the provider reported: that includes OpenClaw's prompt and the running turn, which are not known here.
-        contextLimit: tokenBudget,
-      });
-      estimatedTokens = this.#host.sentTokens(sessionId) - before;
-    } catch (thrown) {
-      // Invalid options: the messages are sent uncompacted.
-      this.#failure = asError(thrown).message;
-    }
+    this.#workspaceRoot = workspaceRoot;
+    const before = this.#host.sentTokens(sessionId);
+    const sent = await this.#host.compact(messages, {
+      sessionId,
+      modelName: model ?? ANY_MODEL,
+      // Without what the provider reported: that includes OpenClaw's prompt and the running turn, which are not known here.
+      contextLimit: tokenBudget,
+    });
+    const estimatedTokens = this.#host.sentTokens(sessionId) - before;
     return {
       messages: [...sent] as OpenClawOwn[],
       estimatedTokens: estimatedTokens > 0 ? estimatedTokens : estimatePayloadTokens(sent),
@@ -143,14 +124,13 @@ class Plugin {
     if (this.#given.size > MAX_SESSIONS && oldest !== undefined) this.#given.delete(oldest);
   }
 
-  #original(id: unknown, sessionId = ''): string {
-    if (typeof id !== 'string') return NO_RECALL_ID;
+  #original(id: string, sessionId = ''): string | undefined {
     const results = this.#given.get(sessionId) ?? [];
     // Of results with one id, placeholders name the first by it.
     const found = results.find(
       (message) => message.role === 'toolResult' && fieldsOf(message).toolCallId === id,
     );
-    return found === undefined ? adviceForAbsent(id) : resultText(fieldsOf(found).content);
+    return found && resultText(fieldsOf(found).content);
   }
 }
 

@@ -60,6 +60,15 @@ function playedPi(options: CompactorOptions = PRUNING, tools: readonly { name: s
   };
 }
 
+const PRUNING_OLD = { ...PRUNING, settings: { 'compression.density.recencyPruning': true } };
+
+/** Reads under one id, of which the first ones are old. */
+const sixReads = (): PiMessage[] =>
+  ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].flatMap((text) => [
+    assistant(call('c1', 'read_file', { absolute_path: `/w/${text}` })),
+    result('c1', `${text} text `.repeat(20), { toolName: 'read_file' }),
+  ]);
+
 describe('piExtension', () => {
   it('sends what is not stale, and tells pi of no change where there is none', async () => {
     const { sent, emit, statuses } = playedPi();
@@ -163,14 +172,8 @@ describe('piExtension', () => {
   });
 
   it("gives back a result as pi's file has it, of the call that a placeholder names by the id", async () => {
-    const { recall, entries, sent } = playedPi({
-      ...PRUNING,
-      settings: { 'compression.density.recencyPruning': true },
-    });
-    const talk = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].flatMap((text) => [
-      assistant(call('c1', 'read_file', { absolute_path: `/w/${text}` })),
-      result('c1', `${text} text `.repeat(20), { toolName: 'read_file' }),
-    ]);
+    const { recall, entries, sent } = playedPi(PRUNING_OLD);
+    const talk = sixReads();
     entries.push(...talk.map((message) => ({ type: 'message', message })));
     const shown = JSON.stringify((await sent([user('Go.'), ...talk]))?.[2]);
     expect(shown).toContain(String.raw`recall(\"c1\")`);
@@ -189,6 +192,14 @@ describe('piExtension', () => {
     expect(second.tool()).toBeUndefined();
   });
 
+  it('names no tool in placeholders that another extension has under the name of its own', async () => {
+    const { emit, sent } = playedPi(PRUNING_OLD, [{ name: 'recall' }]);
+    await emit('session_start');
+    const shown = JSON.stringify((await sent([user('Go.'), ...sixReads()]))?.[2]);
+    expect(shown).toContain('[read_file');
+    expect(shown).not.toContain('recall(');
+  });
+
   it('throws for invalid options once, which pi shows, and the command says so from then on', async () => {
     const { sent, command, notes } = playedPi({ contextLimit: -1 });
     await expect(sent(staleRead())).rejects.toThrow('contextLimit');
@@ -200,7 +211,7 @@ describe('piExtension', () => {
   it('says before any call that there was none, and after a shutdown begins anew', async () => {
     const { command, notes, emit, sent } = playedPi();
     await command();
-    expect(notes[0]).toContain('No model was called yet');
+    expect(notes[0]).toContain('No call of this session');
     await emit('session_shutdown');
     const talk = staleRead();
     expect(await sent(talk)).toHaveLength(talk.length - 1);
