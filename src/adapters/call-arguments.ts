@@ -4,8 +4,8 @@ import { assertCacheReport } from '../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertKnownOptions, assertTokens } from '../shared/misuse.js';
+import { asRecord, asText } from '../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
-import type { CompactMessages } from './provider-compaction.js';
 
 /**
  * Returns a copy of the list up to and including the first element that is not an object, which the reader of the format
@@ -55,18 +55,38 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
   throw new TypeError(`Expected an object of ${what}, got ${got}.`);
 }
 
-const CALL_ARGUMENTS: readonly string[] = Object.keys({
-  signal: true,
-  conversationId: true,
-  modelName: true,
-  reportedInputTokens: true,
-  reportedCacheReadTokens: true,
-  reportedCacheMissReason: true,
-  oddUsage: true,
-  cacheTtlMs: true,
-  compactByProvider: true,
-  reasoning: true,
-} satisfies Record<keyof CompactCall, true>);
+/** Checks an argument that was given. @throws TypeError or RangeError if it is invalid */
+type Check = (value: unknown, name: string) => void;
+
+const isText = expects(asText, 'a string');
+const isCount: Check = (value, name) => {
+  assertTokens(name, value as number);
+};
+
+const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
+  signal: expects(asSignal, 'an AbortSignal'),
+  conversationId: isText,
+  modelName: isText,
+  reportedInputTokens: isCount,
+  reportedCacheReadTokens: isCount,
+  reportedCacheMissReason: isText,
+  oddUsage: () => undefined,
+  cacheTtlMs: (value) => {
+    assertTimeToLive(value as number);
+  },
+  compactByProvider: expects(
+    (value) => (typeof value === 'function' ? value : undefined),
+    'a function',
+  ),
+  reasoning: checkedReasoning,
+};
+
+function expects(read: (value: unknown) => unknown, expected: string): Check {
+  return (value, name) => {
+    if (read(value) !== undefined) return;
+    throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
+  };
+}
 
 /**
  * Returns a checked copy of call arguments, each read once; `null` counts as absent.
@@ -75,25 +95,20 @@ const CALL_ARGUMENTS: readonly string[] = Object.keys({
  */
 export function checkedCall(given: unknown): CompactCall {
   if (given === undefined || given === null) return {};
-  const call = checkedFields<{ [Key in keyof CompactCall]: unknown }>(
+  const fields = checkedFields<{ [Key in keyof CompactCall]: unknown }>(
     given,
     'what is known about a call',
   );
-  assertKnownOptions('arguments of a call', call, CALL_ARGUMENTS);
-  return {
-    signal: checked(call.signal, isSignal, 'signal', 'an AbortSignal'),
-    conversationId: checked(call.conversationId, isText, 'conversationId', 'a string'),
-    modelName: checked(call.modelName, isText, 'modelName', 'a string'),
-    ...checkedUsage(call),
-    cacheTtlMs: checkedTimeToLive(call.cacheTtlMs ?? undefined),
-    compactByProvider: checked(
-      call.compactByProvider,
-      isCompactMessages,
-      'compactByProvider',
-      'a function',
-    ),
-    reasoning: checkedReasoning(call.reasoning ?? undefined),
-  };
+  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS));
+  const call: Record<string, unknown> = {};
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const value = fields[name as keyof CompactCall] ?? undefined;
+    if (value !== undefined) check(value, name);
+    call[name] = value;
+  }
+  const report = usageReportOf(call);
+  if (report !== undefined) assertCacheReport(report);
+  return call;
 }
 
 /**
@@ -105,17 +120,6 @@ export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
   const policy = reasoning as CompactCall['reasoning'];
   if (policy !== undefined) completeEditOptions({ reasoning: policy });
   return policy;
-}
-
-function checked<Value>(
-  value: unknown,
-  is: (value: unknown) => value is Value,
-  name: string,
-  expected: string,
-): Value | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (is(value)) return value;
-  throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
 }
 
 type Usage = Pick<
@@ -164,54 +168,11 @@ export function usageReportOf(call: CompactCall): UsageReport | undefined {
   return { inputTokens, cacheReadTokens, cacheMissReason: reason };
 }
 
-function checkedUsage(call: { [Key in keyof Usage]: unknown }): Usage {
-  const input = checkedTokens('reportedInputTokens', call.reportedInputTokens ?? undefined);
-  const read = checkedTokens('reportedCacheReadTokens', call.reportedCacheReadTokens ?? undefined);
-  const reason = checked(
-    call.reportedCacheMissReason,
-    isText,
-    'reportedCacheMissReason',
-    'a string',
-  );
-  if (input !== undefined) {
-    const cache = { cacheReadTokens: read, cacheMissReason: reason };
-    assertCacheReport({ inputTokens: input, ...cache });
-  }
-  return {
-    reportedInputTokens: input,
-    reportedCacheReadTokens: read,
-    reportedCacheMissReason: reason,
-    oddUsage: call.oddUsage as CompactCall['oddUsage'],
-  };
-}
-
-function checkedTokens(name: string, tokens: unknown): number | undefined {
-  if (tokens !== undefined) assertTokens(name, tokens as number);
-  return tokens as number | undefined;
-}
-
-function checkedTimeToLive(cacheTtlMs: unknown): number | undefined {
-  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs as number);
-  return cacheTtlMs as number | undefined;
-}
-
-function isCompactMessages(value: unknown): value is CompactMessages {
-  return typeof value === 'function';
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
 /** Accepts any implementation of `AbortSignal`. */
-function isSignal(value: unknown): value is AbortSignal {
-  if (typeof value !== 'object' || value === null) return false;
-  const { aborted, addEventListener, removeEventListener, throwIfAborted } =
-    value as Partial<AbortSignal>;
-  return (
-    typeof aborted === 'boolean' &&
-    [addEventListener, removeEventListener, throwIfAborted].every(
-      (method) => typeof method === 'function',
-    )
-  );
+function asSignal(value: unknown): unknown {
+  const { aborted, addEventListener, removeEventListener, throwIfAborted } = asRecord(value) ?? {};
+  const methods = [addEventListener, removeEventListener, throwIfAborted];
+  const isSignal =
+    typeof aborted === 'boolean' && methods.every((method) => typeof method === 'function');
+  return isSignal ? value : undefined;
 }

@@ -59,18 +59,19 @@ export function hasServerCalls(parts: unknown): boolean {
 }
 
 /**
- * Returns the usage in an answer of OpenAI's or Google's API as arguments of the next call: `compact(items, { modelName,
+ * Returns the usage in an answer of OpenAI's, Anthropic's or Google's API as arguments of the next call: `compact(items, { modelName,
  * ...reportedBy(response) })`; `{}` if it is not such an answer, or its usage is a sum because the provider ran tools.
  */
 export function reportedBy(answer: unknown): CompactCall {
   const record = asRecord(answer);
   const usage = asRecord(record?.['usage']) ?? asRecord(record?.['usageMetadata']);
-  if (usage === undefined || hasServerCalls(record?.['output'])) return {};
+  if (usage === undefined || hasServerCalls(record?.['output'] ?? record?.['content'])) return {};
   const { total, fresh, read, written } = usageNumbers(usage);
   const reported =
     total === undefined ? reportedSum(fresh, read, written) : reportedUsage(total, read, written);
+  const miss = asRecord(asRecord(record?.['diagnostics'])?.['cache_miss_reason']);
   const diagnostics = asRecord(record?.['prompt_cache_diagnostics']);
-  const reason = asText(diagnostics?.['reason']);
+  const reason = asText(diagnostics?.['reason']) ?? asText(miss?.['type']);
   const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
   return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
 }

@@ -4,12 +4,10 @@
 import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
-import { MAX_REASON_LENGTH } from '../../main/preflight/prompt-cache.js';
-import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
+import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
-import { reportedSum } from '../call-arguments.js';
-import { hasServerCalls } from '../provider-usage.js';
+import { reportedBy } from '../provider-usage.js';
 import { messageCompactor, reasoningOfRequest } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import {
@@ -195,24 +193,11 @@ class ReportedUsage {
   }
 }
 
-/** Ignores the usage of messages with server tools, because it is the sum over several requests. */
+/** Returns the usage in a message, `undefined` if it has none yet. */
 function usageOf(message: unknown): CompactCall | undefined {
-  if (!isRecord(message) || !isRecord(message['usage'])) return undefined;
-  const { content, usage } = message;
-  if (hasServerCalls(content)) return undefined;
-  const {
-    input_tokens: fresh,
-    cache_read_input_tokens: read,
-    cache_creation_input_tokens: written,
-  } = usage;
-  const reported = reportedSum(fresh, read, written);
-  if (reported.reportedInputTokens === undefined)
-    return 'oddUsage' in reported ? reported : undefined;
-  const reason = asText(
-    asRecord(asRecord(message['diagnostics'])?.['cache_miss_reason'])?.['type'],
-  );
-  const isShort = reason !== undefined && reason.length <= MAX_REASON_LENGTH;
-  return isShort ? { ...reported, reportedCacheMissReason: reason } : reported;
+  const reported = reportedBy(message);
+  const { reportedInputTokens, oddUsage } = reported;
+  return reportedInputTokens === undefined && oddUsage === undefined ? undefined : reported;
 }
 
 function isEventStream(value: unknown): value is AsyncIterable<unknown> {
