@@ -10,7 +10,6 @@ import type {
   Origin,
   PartEdits,
   PlacedBlock,
-  PlacedEntry,
   Reading,
 } from './message-format.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
@@ -24,7 +23,7 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from './message-place.js';
-import { findChangedMessages, findFirstEdits, isPlaced, PER_SLICE } from './placed.js';
+import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
@@ -45,8 +44,6 @@ export class MessageView<Message> {
   #pinnedTokens = 0;
   /** Whether a pinned message may not be the first one. */
   #mayNeedOpening = false;
-  /** All entries read, until the first edit. */
-  #unedited: PlacedEntry[] | undefined = [];
 
   constructor(format: MessageFormat<Message>) {
     this.#format = format;
@@ -101,7 +98,6 @@ export class MessageView<Message> {
     }
     let added = 0;
     for (const entry of entries) {
-      this.#unedited?.push(entry);
       for (const block of entry.blocks) this.#addBlock(block);
       added += 1;
       if (added % PER_SLICE === 0) yield;
@@ -157,7 +153,6 @@ export class MessageView<Message> {
 
   /** Applies an edit that replaced entries in place or removed them. */
   applyChanges(changes: readonly EntryChange[]): void {
-    this.#unedited = undefined;
     const edited = new Map<Origin, PlacedBlock | null>();
     const removed = new Set<IContent>();
     for (const { before, after } of changes) {
@@ -194,39 +189,19 @@ export class MessageView<Message> {
    * the slices end.
    */
   *followInSlices(history: readonly IContent[]): Generator<void, void, undefined> {
-    const unedited = this.#unedited;
-    this.#unedited = undefined;
     const touched = new Set<GivenMessage<Message>>();
-    // Returns whether to yield.
-    const touch = (record: GivenMessage<Message>, now: readonly PlacedBlock[]): boolean => {
+    const { isUnchanged, blocks, hasWritten } = yield* findChangedMessages(this.#records, history);
+    for (const record of this.#records) {
+      if (isUnchanged[record.index] === 1) continue;
+      const now = record.parts.flatMap(({ origin }) => blocks.get(origin) ?? []);
+      if (isSameList(now, record.remaining)) continue;
       this.#setRemaining(record, now);
-      return touched.add(record).size % PER_SLICE === 0;
-    };
-    let isInGivenOrder = false;
-    if (unedited === undefined) {
-      const { isUnchanged, blocks } = yield* findChangedMessages(this.#records, history);
-      for (const record of this.#records) {
-        if (isUnchanged[record.index] === 1) continue;
-        const now = record.parts.flatMap(({ origin }) => blocks.get(origin) ?? []);
-        if (!isSameList(now, record.remaining) && touch(record, now)) yield;
-      }
-    } else {
-      const { messages, missing, blocks, hasWritten } = yield* findFirstEdits(unedited, history);
-      for (const index of messages) {
-        const record = this.#records[index];
-        const now: PlacedBlock[] = [];
-        for (const part of record?.parts ?? []) {
-          const block = missing.has(part) ? blocks.get(part.origin) : part;
-          if (block !== undefined) now.push(block);
-        }
-        if (record && touch(record, now)) yield;
-      }
-      isInGivenOrder = !hasWritten;
+      if (touched.add(record).size % PER_SLICE === 0) yield;
     }
     yield* this.#rewriteTouched(touched);
-    const places = isInGivenOrder
-      ? this.#records
-      : yield* arrangeMessages(this.#records, this.#written(), history);
+    const places = hasWritten
+      ? yield* arrangeMessages(this.#records, this.#written(), history)
+      : this.#records;
     this.#setPlaces(places.filter(({ current }) => current !== null));
   }
 

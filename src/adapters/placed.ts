@@ -2,7 +2,7 @@
 // texts.
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../shared/content.js';
-import type { Origin, PlacedBlock, PlacedEntry } from './message-format.js';
+import type { Origin, PlacedBlock } from './message-format.js';
 
 /** Returns the block with the index of its message in the conversation and of its part in the message. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
@@ -43,77 +43,14 @@ export function joinTexts(blocks: readonly ContentBlock[]): string {
 /** Messages or entries processed between yields: some tenths of a millisecond. */
 export const PER_SLICE = 64;
 
-/** The first edits of a history, compared with the entries as they were read. */
-export interface FirstEdits {
-  /** Indices of the messages with missing blocks. */
-  readonly messages: ReadonlySet<number>;
-  /** Blocks that were read and may not be in the history any more. */
-  readonly missing: ReadonlySet<PlacedBlock>;
-  /** Blocks of edited entries, including those in the place of missing ones. */
-  readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
-  /** Whether the history has entries that come from no message. */
-  readonly hasWritten: boolean;
-}
-
-/**
- * Compares a history with the entries that were read, in slices. Entries that are the same object, as most are, are skipped.
- * A block that first counts as missing and is found later is in `blocks`.
- */
-export function* findFirstEdits(
-  read: readonly PlacedEntry[],
-  history: readonly IContent[],
-): Generator<void, FirstEdits, undefined> {
-  const messages = new Set<number>();
-  const missing = new Set<PlacedBlock>();
-  const found = new Map<Origin, PlacedBlock>();
-  let hasWritten = false;
-  let next = 0;
-  const skip = (): void => {
-    for (const block of read[next]?.blocks ?? []) {
-      messages.add(block.origin[0]);
-      missing.add(block);
-    }
-    next += 1;
-  };
-  let compared = 0;
-  for (const entry of history) {
-    compared += 1;
-    if (compared % (4 * PER_SLICE) === 0) yield;
-    if (read[next] !== entry) {
-      const blocks = entry.blocks.filter(isPlaced);
-      const [first] = blocks;
-      if (first === undefined) {
-        hasWritten ||= entry.blocks.length > 0;
-        continue;
-      }
-      while (next < read.length && read[next] !== entry && !isBehind(read[next], first)) skip();
-      if (read[next] !== entry) {
-        for (const block of blocks) found.set(block.origin, block);
-        continue;
-      }
-    }
-    next += 1;
-  }
-  while (next < read.length) skip();
-  return { messages, missing, blocks: found, hasWritten };
-}
-
-function isBehind(
-  entry: PlacedEntry | undefined,
-  { origin: [message, part] }: PlacedBlock,
-): boolean {
-  const [first] = entry?.blocks ?? [];
-  if (first === undefined) return false;
-  const { origin } = first;
-  return origin[0] > message || (origin[0] === message && origin[1] > part);
-}
-
 /** The messages that a history has changed. */
 export interface ChangedMessages {
   /** By message, 1 if exactly its remaining blocks are in the history, in the same order. */
   readonly isUnchanged: Uint8Array;
   /** The blocks of all other messages. */
   readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
+  /** Whether the history has entries that come from no message. */
+  readonly hasWritten: boolean;
 }
 
 /** Compares a history with the remaining blocks of messages, in slices. */
@@ -123,8 +60,10 @@ export function* findChangedMessages(
 ): Generator<void, ChangedMessages, undefined> {
   /** By message, how many of its blocks have matched; -1 after a mismatch. */
   const matched = new Int32Array(messages.length);
+  let hasWritten = false;
   for (const [number, { blocks }] of history.entries()) {
     if (number % PER_SLICE === 0) yield;
+    hasWritten ||= blocks.length > 0 && !blocks.some(isPlaced);
     for (const block of blocks) {
       if (!isPlaced(block)) continue;
       const [message] = block.origin;
@@ -142,5 +81,5 @@ export function* findChangedMessages(
       if (isPlaced(block) && isUnchanged[block.origin[0]] === 0) changed.set(block.origin, block);
     }
   }
-  return { isUnchanged, blocks: changed };
+  return { isUnchanged, blocks: changed, hasWritten };
 }
