@@ -7,7 +7,9 @@ import type {
   ThinkingBlock,
   ToolResponseBlock,
 } from '../shared/content.js';
-import { withoutUndefined } from '../shared/json.js';
+import { asRecord, withoutUndefined } from '../shared/json.js';
+import type { JsonRecord } from '../shared/json.js';
+import { payloadTokens } from '../shared/tokens/content-text.js';
 
 /** The call that a response answers, by the names of a response's fields. */
 export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
@@ -41,6 +43,15 @@ export function mediaBlock(
 type Sealed = {
   readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
 };
+
+/** Assumed tokens of the media among items. @param mimeTypeOf `undefined` for an item of another kind */
+export function mediaTokensIn(
+  items: readonly unknown[],
+  mimeTypeOf: (item: JsonRecord) => string | undefined,
+): number {
+  const types = items.map((item) => mimeTypeOf(asRecord(item) ?? {}));
+  return types.reduce((sum, type) => (type === undefined ? sum : sum + payloadTokens(type)), 0);
+}
 
 export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlock {
   return { type: 'thinking', thought, ...withoutUndefined(sealed) };

@@ -74,12 +74,9 @@ export class CallPairing {
   }
 }
 
-/** Answered calls are dropped from the front of a queue if they are at least this many, and half of it. */
-const MIN_TRIMMED = 64;
-
 /** Calls in order. All operations together are linear in the number of calls. */
 class OpenCallQueue {
-  #calls: OpenCall[] = [];
+  readonly #calls: OpenCall[] = [];
   /** All calls before this index are answered. */
   #oldest = 0;
   /** All calls before this index are answered or of earlier steps. */
@@ -87,7 +84,6 @@ class OpenCallQueue {
 
   add(call: OpenCall): void {
     this.#calls.push(call);
-    this.#trim();
   }
 
   /**
@@ -96,22 +92,13 @@ class OpenCallQueue {
    * @param step no lower than in earlier calls of this method
    */
   next(step: number): OpenCall | undefined {
-    this.#trim();
+    while (this.#calls[this.#oldest]?.isAnswered === true) this.#oldest += 1;
+    this.#present = Math.max(this.#present, this.#oldest);
     for (; this.#present < this.#calls.length; this.#present += 1) {
       const call = this.#calls[this.#present];
       if (call?.isAnswered === false && call.step === step) return call;
     }
     return this.#calls[this.#oldest];
-  }
-
-  #trim(): void {
-    while (this.#calls[this.#oldest]?.isAnswered === true) this.#oldest += 1;
-    if (this.#oldest >= MIN_TRIMMED && this.#oldest * 2 >= this.#calls.length) {
-      this.#calls = this.#calls.slice(this.#oldest);
-      this.#present -= this.#oldest;
-      this.#oldest = 0;
-    }
-    this.#present = Math.max(this.#present, this.#oldest);
   }
 }
 

@@ -35,9 +35,13 @@ export function groupOfCalls(
   return signed[0] === true && signed.includes(false) ? { parallelGroup: `#${step}` } : {};
 }
 
+export function textsOf(blocks: readonly ContentBlock[]): readonly string[] {
+  return blocks.flatMap((block) => (block.type === 'text' ? block.text : []));
+}
+
 /** Joins the texts of blocks, as paragraphs. */
 export function joinTexts(blocks: readonly ContentBlock[]): string {
-  return blocks.flatMap((block) => (block.type === 'text' ? block.text : [])).join('\n\n');
+  return textsOf(blocks).join('\n\n');
 }
 
 /** Messages or entries processed between yields: some tenths of a millisecond. */

@@ -4,7 +4,7 @@
 import { kindOf } from '../../shared/misuse.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
+import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { estimateEntryTokens, tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
@@ -12,12 +12,11 @@ import type {
   MessageReader,
   PartEdits,
   PlacedBlock,
-  ProviderMessages,
   Reading,
 } from '../message-format.js';
 import { editedParts, editedText } from '../part-edits.js';
 import { callsWithComputer, PinnedCalls } from '../pinned-calls.js';
-import { groupOfCalls, placed } from '../placed.js';
+import { groupOfCalls, placed, textsOf } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { WholeExchanges } from '../whole-exchange.js';
@@ -34,47 +33,23 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
   tool: 'tool',
 };
 
-/** Reads and writes messages. System messages are pinned. */
-export class SdkMessageFormat implements MessageFormat<SdkMessage> {
-  /** A compaction is a message of its own, as in the SDK. */
-  readonly provider = ITEM_PROVIDER_MESSAGES as ProviderMessages<SdkMessage>;
-
-  createReader(): MessageReader<SdkMessage> {
-    return new SdkMessageReader();
-  }
-
-  isSame(a: SdkMessage, b: SdkMessage): boolean {
-    return isSameButForCacheMarks(a, b);
-  }
-
-  rewrite(given: SdkMessage, edits: PartEdits): SdkMessage {
-    const message = spreadable(given);
-    const { content } = message;
-    return {
-      ...message,
-      content:
-        typeof content === 'string'
-          ? editedText(content, edits)
-          : editedParts(content, edits, rewritePart),
-    };
-  }
-
-  mayNotOpen({ role }: SdkMessage): boolean {
-    return role === 'assistant';
-  }
-
-  /** Writes parts, because a model's prompt accepts no string. */
-  write({ speaker, blocks }: IContent): SdkMessage {
-    const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
-    return { role: speaker === 'human' ? 'user' : 'assistant', content };
-  }
-}
-
-/** The format of `ModelMessage`. */
-export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
+/** The format of `ModelMessage`. System messages are pinned. */
+export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
+  createReader: () => new SdkMessageReader(),
+  isSame: isSameButForCacheMarks,
+  rewrite: rewriteMessage,
+  mayNotOpen: ({ role }) => role === 'assistant',
+  // Parts, because a model's prompt accepts no string.
+  write: ({ speaker, blocks }) => ({
+    role: speaker === 'human' ? 'user' : 'assistant',
+    content: textsOf(blocks).map(textPart),
+  }),
+  // A compaction is a message of its own, as in the SDK.
+  provider: ITEM_PROVIDER_MESSAGES,
+};
 
 /** The format of a model's prompt. Another object, because prompts are separate conversations. */
-export const PROMPT_FORMAT: MessageFormat<SdkMessage> = new SdkMessageFormat();
+export const PROMPT_FORMAT: MessageFormat<SdkMessage> = { ...MODEL_MESSAGE_FORMAT };
 
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {
@@ -160,6 +135,18 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
     const expected = role === 'system' ? 'a string' : 'an array of parts';
     throw new TypeError(`Expected ${expected} at ${where}.content, got ${typeof content}.`);
   }
+}
+
+function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
+  const message = spreadable(given);
+  const { content } = message;
+  return {
+    ...message,
+    content:
+      typeof content === 'string'
+        ? editedText(content, edits)
+        : editedParts(content, edits, rewritePart),
+  };
 }
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {

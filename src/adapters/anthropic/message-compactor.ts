@@ -8,8 +8,8 @@ import { checkedCall, checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { isCompactionPart } from '../provider-compaction.js';
-import { MESSAGE_PARAM_FORMAT } from './message-param-format.js';
-import type { AnthropicMessage, MessageParamFormat } from './message-param-format.js';
+import { MESSAGE_PARAM_FORMAT, sourceOf } from './message-param-format.js';
+import type { AnthropicMessage } from './message-param-format.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
@@ -36,9 +36,7 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
       const call = checkedCall(callOptions);
       const reasoning = options.reasoning ?? call.reasoning ?? 'strip-after-first-edit';
       const compacted = await inner(messages, { ...call, reasoning });
-      return reasoning === 'keep'
-        ? restoreTurnStart(compacted, messages, MESSAGE_PARAM_FORMAT)
-        : compacted;
+      return reasoning === 'keep' ? restoreTurnStart(compacted, messages) : compacted;
     },
   );
   // Returned messages are given ones, or copies with fewer parts and other texts.
@@ -69,14 +67,13 @@ export function reasoningOfRequest(thinking: unknown): NonNullable<CompactCall['
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
   messages: readonly M[],
-  format: MessageParamFormat,
 ): M[] {
   const turn = messages.slice(messages.findLastIndex(isQuestion) + 1);
   const [start, answer] = turn;
   if (!startsWithReasoning(start) || start === undefined || answer === undefined) return compacted;
 
   const isFrom = (message: M | undefined, origin: M): boolean =>
-    message !== undefined && isSameMessage(format.sourceOf(message), origin, format);
+    message !== undefined && isSameMessage(sourceOf(message), origin);
   const remaining = new Array<M | undefined>(turn.length);
   let end = compacted.length;
   for (const [at, given] of [...turn.entries()].reverse()) {
@@ -113,12 +110,8 @@ function startsAnotherTurn(
   return isQuestion(remaining) && !isQuestion(given);
 }
 
-function isSameMessage(
-  a: AnthropicMessage,
-  b: AnthropicMessage,
-  format: MessageParamFormat,
-): boolean {
-  return a === b || (a.role === b.role && format.isSame(a, b));
+function isSameMessage(a: AnthropicMessage, b: AnthropicMessage): boolean {
+  return a === b || (a.role === b.role && MESSAGE_PARAM_FORMAT.isSame(a, b));
 }
 
 function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] {

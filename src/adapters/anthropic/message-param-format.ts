@@ -2,15 +2,10 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
-import type {
-  MessageFormat,
-  MessageReader,
-  PartEdits,
-  ProviderMessages,
-} from '../message-format.js';
+import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
 import { spreadable } from '../plain-data.js';
@@ -22,51 +17,36 @@ import type { MessagePart } from './message-part.js';
 /** A message of `client.messages` or of `client.beta.messages`. */
 export type AnthropicMessage = MessageParam | BetaMessageParam;
 
-/** Reads and writes messages; one instance serves all conversations. */
-export class MessageParamFormat implements MessageFormat<AnthropicMessage> {
-  /** By rewritten message, its original. */
-  readonly #sources = new WeakMap<AnthropicMessage, AnthropicMessage>();
+/** By rewritten message, its original. */
+const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
-  readonly provider: ProviderMessages<AnthropicMessage> = ANTHROPIC_PROVIDER_MESSAGES;
-
-  createReader(): MessageReader<AnthropicMessage> {
-    return new MessageParamReader();
-  }
-
-  /** Returns the original of a rewritten message, or the message itself. */
-  sourceOf(message: AnthropicMessage): AnthropicMessage {
-    return this.#sources.get(message) ?? message;
-  }
-
-  isSame(a: AnthropicMessage, b: AnthropicMessage): boolean {
-    return isSameButForCacheMarks(a, b);
-  }
-
-  /**
-   * Returns the message with edited parts. Reasoning at its end is removed, because the API rejects such a message. A cache
-   * breakpoint on a removed part is lost.
-   */
-  rewrite(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
-    const fields = spreadable(message);
-    const content = editedContent(fields.content, edits);
-    const rewritten = { ...fields, content } as AnthropicMessage;
-    this.#sources.set(rewritten, message);
-    return rewritten;
-  }
-
-  mayNotOpen({ role }: AnthropicMessage): boolean {
-    return role !== 'user';
-  }
-
-  write({ speaker, blocks }: IContent): AnthropicMessage {
+export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
+  createReader: () => new MessageParamReader(),
+  isSame: isSameButForCacheMarks,
+  rewrite: rewriteMessage,
+  mayNotOpen: ({ role }) => role !== 'user',
+  write: ({ speaker, blocks }) => {
     const content = joinTexts(blocks);
     return speaker === 'ai'
       ? { role: 'assistant', content: content.trimEnd() }
       : { role: 'user', content };
-  }
+  },
+  provider: ANTHROPIC_PROVIDER_MESSAGES,
+};
+
+/** Returns the original of a rewritten message, or the message itself. */
+export function sourceOf(message: AnthropicMessage): AnthropicMessage {
+  return SOURCES.get(message) ?? message;
 }
 
-export const MESSAGE_PARAM_FORMAT: MessageParamFormat = new MessageParamFormat();
+/** Removes reasoning at the end, because the API rejects such a message. A cache breakpoint on a removed part is lost. */
+function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
+  const fields = spreadable(message);
+  const content = editedContent(fields.content, edits);
+  const rewritten = { ...fields, content } as AnthropicMessage;
+  SOURCES.set(rewritten, message);
+  return rewritten;
+}
 
 function editedContent(content: unknown, edits: PartEdits): string | readonly MessagePart[] {
   return typeof content === 'string'

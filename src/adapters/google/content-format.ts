@@ -1,10 +1,11 @@
 // The message format of Google GenAI: `Content` with parts. Unedited parts and thought signatures are never changed.
 
 import type { Content, Part } from '@google/genai';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts } from '../part-edits.js';
+import { textsOf } from '../placed.js';
 import { isSameValue } from '../same-value.js';
 import { ContentReader } from './content-reader.js';
 import { spreadable } from '../plain-data.js';
@@ -15,7 +16,10 @@ export const contentFormat: MessageFormat<Content> = {
   createReader: () => new ContentReader(),
   isSame: isSameValue,
   rewrite: rewriteContent,
-  write: writeContent,
+  write: ({ speaker, blocks }) => ({
+    role: speaker === 'ai' ? 'model' : 'user',
+    parts: textsOf(blocks).map((text) => ({ text })),
+  }),
 };
 
 function rewriteContent(given: Content, edits: PartEdits): Content {
@@ -33,9 +37,4 @@ function rewritePart(part: Part, block: ContentBlock): Part {
   }
   if (block.type !== 'tool_response' || !functionResponse) return part;
   return { ...part, functionResponse: withOutput(functionResponse, String(block.result)) };
-}
-
-function writeContent({ speaker, blocks }: IContent): Content {
-  const parts = blocks.flatMap((block) => (block.type === 'text' ? { text: block.text } : []));
-  return { role: speaker === 'ai' ? 'model' : 'user', parts };
 }

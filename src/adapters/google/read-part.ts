@@ -5,9 +5,9 @@ import type { FunctionResponse } from '@google/genai';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
-import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
+import { payloadText } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
 import type { Outcome } from '../blocks.js';
 
 /** Fields of a part without content. */
@@ -81,11 +81,10 @@ export function readOutcome({ response }: GivenResponse): Outcome {
 
 /** Estimates the tokens of the media in a response. */
 export function mediaTokensOf({ parts }: GivenResponse): number {
-  return asArray(parts).reduce<number>((sum, part) => {
-    const fields = asRecord(part);
-    const media = asRecord(fields?.['inlineData'] ?? fields?.['fileData']);
-    return media === undefined ? sum : sum + payloadTokens(mimeTypeOf(media));
-  }, 0);
+  return mediaTokensIn(asArray(parts), ({ inlineData, fileData }) => {
+    const media = asRecord(inlineData ?? fileData);
+    return media && mimeTypeOf(media);
+  });
 }
 
 /**

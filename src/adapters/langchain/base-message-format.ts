@@ -84,8 +84,6 @@ function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
     changes['tool_calls'] = calls;
     Object.assign(changes, withoutCalls(message, removedIds(parts.calls, calls)));
   }
-  const invalid = parts.invalidCalls.filter((_, at) => remains(parts.firstInvalidCall + at));
-  if (invalid.length < parts.invalidCalls.length) changes['invalid_tool_calls'] = invalid;
   return copyWith(message, changes);
 }
 

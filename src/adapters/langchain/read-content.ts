@@ -7,7 +7,7 @@ import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 
@@ -60,10 +60,7 @@ export function readResult(content: unknown): unknown {
 
 /** Estimates the tokens of media in the content of a tool message. */
 export function resultMediaTokens(content: unknown): number {
-  return contentList(content).reduce<number>((sum, item) => {
-    const media = isRecord(item) ? readMedia(item) : undefined;
-    return media === undefined ? sum : sum + payloadTokens(media.mimeType);
-  }, 0);
+  return mediaTokensIn(contentList(content), (item) => readMedia(item)?.mimeType);
 }
 
 /** Estimates the tokens of a pinned message's content. */

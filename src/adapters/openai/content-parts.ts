@@ -5,8 +5,7 @@ import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { PartEdits } from '../message-format.js';
-import { payloadTokens } from '../../shared/tokens/content-text.js';
-import { answerBlock, mediaBlock, opaqueBlock } from '../blocks.js';
+import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../blocks.js';
 import { isCacheMark } from '../cache-marks.js';
 import { editedParts } from '../part-edits.js';
 import { tryPlainData } from '../plain-data.js';
@@ -88,10 +87,7 @@ export function readOutput(output: unknown): unknown {
 
 /** Estimates the tokens of media in a tool's output. */
 export function outputMediaTokens(output: unknown): number {
-  return partsOf(output).reduce<number>((sum, part) => {
-    const mimeType = MEDIA.get(asText(asRecord(part)?.['type']) ?? '');
-    return mimeType === undefined ? sum : sum + payloadTokens(mimeType);
-  }, 0);
+  return mediaTokensIn(partsOf(output), ({ type }) => MEDIA.get(String(type)));
 }
 
 function partsOf(output: unknown): readonly unknown[] {

@@ -5,6 +5,7 @@ import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { textsOf } from '../placed.js';
 import { tryPlainData } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
 import { spentReasoning } from '../spent-reasoning.js';
@@ -92,9 +93,8 @@ function writeMessage(
   const id = `${exampleId}-ctxfold`;
   return {
     info: { ...info, id, sessionID, role },
-    parts: blocks.flatMap((block, at) => {
-      if (block.type !== 'text') return [];
-      const part = { id: `${id}-${at}`, messageID: id, sessionID, text: block.text };
+    parts: textsOf(blocks).map((text, at) => {
+      const part = { id: `${id}-${at}`, messageID: id, sessionID, text };
       return { type: 'text', ...part };
     }),
   };

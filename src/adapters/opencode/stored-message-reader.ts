@@ -5,10 +5,9 @@ import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { toolCall } from '../../shared/content.js';
 import { asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
-import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
@@ -109,10 +108,7 @@ function signatureOf({ metadata }: JsonRecord): string | undefined {
 
 function readResult(part: JsonRecord, callId: string, toolName: string): ContentBlock {
   const { text, isError, attachments } = outcomeOf(part);
-  const mediaTokens = attachments.reduce<number>(
-    (sum, file) => sum + payloadTokens(asText(asRecord(file)?.['mime']) ?? ''),
-    0,
-  );
+  const mediaTokens = mediaTokensIn(attachments, ({ mime }) => asText(mime) ?? '');
   const error = isError ? errorLine(text) : undefined;
   return answerBlock({ callId, toolName }, { result: text, error, mediaTokens });
 }

@@ -4,6 +4,7 @@ import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts, editedText, isBlankText } from '../part-edits.js';
+import { textsOf } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
 import { spentReasoning } from '../spent-reasoning.js';
@@ -74,7 +75,7 @@ function textPart(text: string): PiPart & { readonly text: string } {
 
 /** An answer that ctxfold writes has the model of the last one. */
 function writeMessage({ speaker, blocks }: IContent, among: readonly PiMessage[]): PiMessage {
-  const content = blocks.flatMap((block) => (block.type === 'text' ? textPart(block.text) : []));
+  const content = textsOf(blocks).map(textPart);
   const fields = { content, timestamp: 0 };
   if (speaker !== 'ai') return { role: 'user', ...fields };
   const last = among.findLast(({ role }) => role === 'assistant');

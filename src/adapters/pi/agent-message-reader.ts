@@ -4,9 +4,8 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
 import { CallPairing } from '../call-pairing.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { groupOfCalls, placed, placedInOrder } from '../placed.js';
@@ -98,11 +97,12 @@ export class AgentMessageReader implements MessageReader<PiMessage> {
     const content = message['content'];
     const name = asText(message['toolName']);
     const call = this.#pairing.answer({ id, name }, [index, 0], true);
-    const media = asArray(content).filter((part) => asRecord(part)?.['type'] === 'image');
     const outcome = {
       result: resultText(content),
       error: message['isError'] === true ? errorLine(content) : undefined,
-      mediaTokens: media.length * IMAGE_TOKENS,
+      mediaTokens: mediaTokensIn(asArray(content), ({ type }) =>
+        type === 'image' ? 'image/*' : undefined,
+      ),
     };
     return { speaker: 'tool', blocks: [placed(answerBlock(call, outcome), index, 0)] };
   }

@@ -3,7 +3,7 @@
 import type { ModelMessage } from 'ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SdkMessageFormat } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
+import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
 import { partsOf } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { SdkMessage, SdkPart } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
@@ -15,7 +15,7 @@ import { runSlices } from '../../../src/shared/slices.js';
 import { arbitraryMessages } from './arbitrary-messages.js';
 import { readAll } from '../../support/read-all.js';
 
-const format = new SdkMessageFormat();
+const format = MODEL_MESSAGE_FORMAT;
 
 /** The entries of messages, without origins. */
 function read(...messages: readonly SdkMessage[]): unknown {
@@ -57,7 +57,7 @@ const CONVERSATION: ModelMessage[] = [
   { role: 'assistant', content: 'It is empty.' },
 ];
 
-describe('SdkMessageFormat', () => {
+describe('MODEL_MESSAGE_FORMAT', () => {
   it('reads a conversation with a tool', () => {
     expect(read(...CONVERSATION)).toEqual([
       { speaker: 'human', blocks: [{ type: 'text', text: 'Read a.ts' }] },
@@ -458,8 +458,8 @@ describe('SdkMessageFormat', () => {
   it('writes entries of ctxfold as messages of parts, which prompts need', () => {
     const blocks: ContentBlock[] = [{ type: 'text', text: 'so far' }];
     const content = [{ type: 'text', text: 'so far' }];
-    expect(format.write({ speaker: 'human', blocks })).toEqual({ role: 'user', content });
-    expect(format.write({ speaker: 'ai', blocks })).toEqual({ role: 'assistant', content });
+    expect(format.write({ speaker: 'human', blocks }, [])).toEqual({ role: 'user', content });
+    expect(format.write({ speaker: 'ai', blocks }, [])).toEqual({ role: 'assistant', content });
   });
 
   it('gives each part of a message that is not pinned one block of plain data, in order', () => {

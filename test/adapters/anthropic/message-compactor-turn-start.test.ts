@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { MessageParamFormat } from '../../../src/adapters/anthropic/message-param-format.js';
+import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
 import { restoreTurnStart } from '../../../src/adapters/anthropic/message-compactor.js';
 import { ask, exchange, say } from './conversations.js';
 
-const format = new MessageParamFormat();
+const format = MESSAGE_PARAM_FORMAT;
 const question = ask('Fix a.ts.');
 const start = exchange('toolu_1', 'read_file', 'a.ts', { thinking: 'I look.' });
 const second = exchange('toolu_2', 'write_file', 'a.ts');
@@ -13,7 +13,7 @@ const third = exchange('toolu_3', 'search', 'b.ts');
 const MESSAGES = [say('Hello.'), question, ...start, ...second, ...third];
 
 function restore(...compacted: readonly MessageParam[]): readonly MessageParam[] {
-  return restoreTurnStart([...compacted], MESSAGES, format);
+  return restoreTurnStart([...compacted], MESSAGES);
 }
 
 describe('restoreTurnStart', () => {
@@ -47,7 +47,7 @@ describe('restoreTurnStart', () => {
     const left = format.rewrite(answered, new Map([[0, null]]));
     const messages = [question, ...start, call, answered, ...third];
 
-    const compacted = restoreTurnStart([question, ...start, left, ...third], messages, format);
+    const compacted = restoreTurnStart([question, ...start, left, ...third], messages);
 
     expect(compacted).toEqual(messages);
   });
@@ -57,20 +57,20 @@ describe('restoreTurnStart', () => {
     const block = { type: 'compaction', content: 'What was.' } as never;
     const reply = { ...call!, content: [block, ...(call!.content as [])] };
     const messages = [question, ...start, reply, answer!];
-    expect(restoreTurnStart([reply, answer!], messages, format)).toEqual([reply, answer]);
+    expect(restoreTurnStart([reply, answer!], messages)).toEqual([reply, answer]);
   });
 
   it.each([
     ['the turn starts as it did', [question, ...start, ...third]],
     ['nothing of the turn is left', [question]],
   ])('leaves the list as it is when %s', (_, compacted) => {
-    expect(restoreTurnStart(compacted, MESSAGES, format)).toBe(compacted);
+    expect(restoreTurnStart(compacted, MESSAGES)).toBe(compacted);
   });
 
   it('lets the call go when the turn is over', () => {
     const over = [...MESSAGES, say('Done.'), ask('Thanks.')];
     const compacted = [question, ...third, ...over.slice(-2)];
 
-    expect(restoreTurnStart(compacted, over, format)).toBe(compacted);
+    expect(restoreTurnStart(compacted, over)).toBe(compacted);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { MessageParamFormat } from '../../../src/adapters/anthropic/message-param-format.js';
+import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
@@ -12,7 +12,7 @@ import { arbitraryMessages } from './arbitrary-messages.js';
 import { deepFreeze } from './deep-freeze.js';
 import { readAll } from '../../support/read-all.js';
 
-const format = new MessageParamFormat();
+const format = MESSAGE_PARAM_FORMAT;
 
 function read(...messages: readonly MessageParam[]): readonly PlacedEntry[] {
   return readAll(format.createReader(), deepFreeze(messages), 0).entries;
@@ -60,7 +60,7 @@ const RESULT: MessageParam = {
   ],
 };
 
-describe('MessageParamFormat', () => {
+describe('MESSAGE_PARAM_FORMAT', () => {
   describe('reading', () => {
     it('makes a tool entry and a human one of a message with answers and a text', () => {
       const [, tool, human] = read(CALL, RESULT);
@@ -387,11 +387,11 @@ describe('MessageParamFormat', () => {
     it('makes a message of the user, or of the assistant, of texts', () => {
       const blocks = [text('One.'), text('Two. ')];
 
-      expect(format.write({ speaker: 'human', blocks: [text('One.')] })).toEqual({
+      expect(format.write({ speaker: 'human', blocks: [text('One.')] }, [])).toEqual({
         role: 'user',
         content: 'One.',
       });
-      expect(format.write({ speaker: 'ai', blocks })).toEqual({
+      expect(format.write({ speaker: 'ai', blocks }, [])).toEqual({
         role: 'assistant',
         content: 'One.\n\nTwo.',
       });
