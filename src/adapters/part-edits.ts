@@ -2,6 +2,7 @@
 
 import { isBlank } from '../shared/content.js';
 import type { ContentBlock } from '../shared/content.js';
+import { asRecord } from '../shared/json.js';
 import type { PartEdits } from './message-format.js';
 
 /**
@@ -32,6 +33,29 @@ export function editedParts<Part>(
 export function editedText(text: string, edits: PartEdits): string {
   const edit = edits.get(0);
   return edit?.type === 'text' ? edit.text : text;
+}
+
+/**
+ * Returns content whose parts are texts and what is not edited; `undefined` if no part remains. Unedited parts and unedited content
+ * are the same objects.
+ *
+ * @param first number of the first content part
+ */
+export function editedContent(content: unknown, edits: PartEdits, first: number = 0): unknown {
+  if (!Array.isArray(content)) {
+    const edit = edits.get(first);
+    return edit === null ? undefined : edit?.type === 'text' ? edit.text : content;
+  }
+  const given = content as readonly unknown[];
+  if (!given.some((_, at) => edits.has(first + at))) return given;
+  const parts = editedParts(given, edits, withText, first);
+  return parts.length === 0 ? undefined : parts;
+}
+
+/** Only texts of content are edited; a call in it is also listed elsewhere. */
+function withText(part: unknown, edit: ContentBlock): unknown {
+  if (edit.type !== 'text') return part;
+  return typeof part === 'string' ? edit.text : { ...asRecord(part), text: edit.text };
 }
 
 /** Whether an edit leaves a blank text, which providers reject. */

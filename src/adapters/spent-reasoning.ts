@@ -1,34 +1,31 @@
-// Which reasoning of a message must be removed because everything that it led to was removed: providers reject reasoning
-// that nothing follows.
+// Removes reasoning of a message if everything that it led to was removed: providers reject reasoning that nothing follows.
 
-/** A part of a message, in any format. */
-export interface ReasonedPart {
+import type { PartEdits } from './message-format.js';
+
+/** A part of a message that is sent. */
+export interface SentPart {
+  /** Its number in the edits. */
+  readonly number: number;
   readonly isReasoning: boolean;
-  /** Whether an edit removes it. */
-  readonly isRemoved: boolean;
 }
 
 /**
- * Returns for each part whether it is reasoning, and all parts between it and the next reasoning are removed. Reasoning without
- * such parts is kept.
+ * Returns the edits and the removal of each reasoning with parts between it and the next reasoning that are all removed. Reasoning
+ * without such parts is kept.
  */
-export function spentReasoning(parts: readonly ReasonedPart[]): readonly boolean[] {
-  const spent = parts.map(() => false);
+export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits): PartEdits {
+  const all = new Map(edits);
   let hasFollowing = false;
   let isKept = false;
-  for (let at = parts.length - 1; at >= 0; at -= 1) {
-    const part = parts[at];
-    if (part === undefined) continue;
-    if (part.isReasoning) {
-      spent[at] = hasFollowing && !isKept;
-      // Adjacent reasoning parts share what follows them.
-      if (parts[at - 1]?.isReasoning === true) continue;
-      hasFollowing = false;
-      isKept = false;
-    } else {
+  let isAfterReasoning = false;
+  for (const { number, isReasoning } of parts.toReversed()) {
+    // Adjacent reasoning parts share what follows them.
+    if (!isReasoning && isAfterReasoning) hasFollowing = isKept = false;
+    isAfterReasoning = isReasoning;
+    if (!isReasoning) {
       hasFollowing = true;
-      isKept ||= !part.isRemoved;
-    }
+      isKept ||= edits.get(number) !== null;
+    } else if (hasFollowing && !isKept) all.set(number, null);
   }
-  return spent;
+  return all;
 }

@@ -3,9 +3,10 @@
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { editedContent } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { copyWith, makeMessage } from './message-class.js';
@@ -49,7 +50,7 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
   if (edit?.type === 'tool_response') {
     return copyWith(message, { content: withResult(content, String(edit.result)) });
   }
-  return copyWith(message, { content: editedContent(content, (at) => edits.get(at)) });
+  return copyWith(message, { content: withEdits(content, edits) });
 }
 
 /** Replaces the blocks of a result by one, which keeps a cache mark on any of them. Blocks of the Responses API stay such. */
@@ -75,10 +76,11 @@ function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
   const remains = (part: number): boolean => edits.get(part) !== null;
   const changes: Record<string, unknown> = {};
 
-  const editOf = (at: number): PartEdit => edits.get(parts.partOfContent[at] ?? at);
-  if (parts.content.some((_, at) => editOf(at) !== undefined)) {
-    changes['content'] = editedContent(message.content, editOf);
-  }
+  const ofContent = parts.partOfContent.flatMap((part, at) => {
+    const edit = edits.get(part);
+    return edit === undefined ? [] : [[at, edit] as const];
+  });
+  if (ofContent.length > 0) changes['content'] = withEdits(message.content, new Map(ofContent));
   const calls = parts.calls.filter((_, at) => remains(parts.firstCall + at));
   if (calls.length < parts.calls.length) {
     changes['tool_calls'] = calls;
@@ -164,23 +166,8 @@ function isReasoning(item: unknown): boolean {
   return isRecord(item) && item['type'] === 'reasoning';
 }
 
-/** `undefined` for an unedited block, `null` for a removed one, else its replacement. */
-type PartEdit = ContentBlock | null | undefined;
-
-/**
- * Returns content with edits applied, as a string or a list like before. Unedited blocks are the same objects.
- *
- * @param editOf returns the edit of a block; a string is block 0
- */
-function editedContent(content: MessageContent, editOf: (at: number) => PartEdit): MessageContent {
-  if (!Array.isArray(content)) {
-    const edit = editOf(0);
-    if (edit === null) return '';
-    return edit?.type === 'text' ? edit.text : content;
-  }
-  return content.flatMap((block, at) => {
-    const edit = editOf(at);
-    if (edit === null) return [];
-    return edit?.type === 'text' && isRecord(block) ? { ...block, text: edit.text } : block;
-  });
+/** Returns content with edits applied, as a string or a list like before. */
+function withEdits(content: MessageContent, edits: PartEdits): MessageContent {
+  const empty = Array.isArray(content) ? [] : '';
+  return (editedContent(content, edits) ?? empty) as MessageContent;
 }

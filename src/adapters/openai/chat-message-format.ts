@@ -15,16 +15,10 @@ import type {
   Reading,
 } from '../message-format.js';
 import { groupOfCalls, joinTexts, placed, placedInOrder } from '../placed.js';
+import { editedContent } from '../part-edits.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
-import {
-  callArguments,
-  NamedCalls,
-  carried,
-  readContent,
-  rewriteContent,
-  rewriteOutput,
-} from './content-parts.js';
+import { callArguments, NamedCalls, carried, readContent, rewriteOutput } from './content-parts.js';
 
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;
@@ -50,7 +44,7 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
         return withContent(message, rewriteOutput(message.content, String(edit.result), 'text'));
       }
       default:
-        return withContent(message, rewriteContent(message.content, edits));
+        return withContent(message, editedContent(message.content, edits));
     }
   },
   // Only servers with other models behind them refuse it.
@@ -204,7 +198,7 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   };
   // With calls, missing content is null. Without calls, it must be a string.
   const content =
-    firstContent === -1 ? message.content : rewriteContent(message.content, edits, firstContent);
+    firstContent === -1 ? message.content : editedContent(message.content, edits, firstContent);
   if (calls.length === 0) return withContent(rewritten, content ?? '');
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }

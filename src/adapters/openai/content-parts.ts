@@ -4,10 +4,8 @@
 import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { PartEdits } from '../message-format.js';
 import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../blocks.js';
 import { isCacheMark } from '../cache-marks.js';
-import { editedParts } from '../part-edits.js';
 import { tryPlainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 
@@ -54,26 +52,6 @@ function readPart(value: unknown, where: string): ContentBlock {
   const file = asRecord(part['file']);
   const filename = asFilledText(part['filename']) ?? asFilledText(file?.['filename']);
   return mediaBlock(mimeType, filename, 'url');
-}
-
-/**
- * Returns content with edited parts; `undefined` if no part remains. Unedited parts and unedited content are the same
- * objects.
- *
- * @param firstPart part number of the first content part
- */
-export function rewriteContent(content: unknown, edits: PartEdits, firstPart: number = 0): unknown {
-  if (!Array.isArray(content)) {
-    const edit = edits.get(firstPart);
-    if (edit === undefined) return content;
-    return edit?.type === 'text' ? edit.text : undefined;
-  }
-  const given = content as readonly unknown[];
-  if (!given.some((_, at) => edits.has(firstPart + at))) return given;
-  const withText = (part: unknown, edit: ContentBlock): unknown =>
-    edit.type === 'text' ? { ...asRecord(part), text: edit.text } : null;
-  const parts = editedParts(given, edits, withText, firstPart);
-  return parts.length === 0 ? undefined : parts;
 }
 
 /**

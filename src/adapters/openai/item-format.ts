@@ -7,16 +7,11 @@ import type { ContentBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { joinTexts } from '../placed.js';
+import { editedContent } from '../part-edits.js';
 import { spreadable } from '../plain-data.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
-import {
-  callArguments,
-  carried,
-  readContent,
-  rewriteContent,
-  rewriteOutput,
-} from './content-parts.js';
+import { callArguments, carried, readContent, rewriteOutput } from './content-parts.js';
 import { ItemRunReader } from './item-runs.js';
 import type { ItemReading } from './item-runs.js';
 
@@ -148,7 +143,7 @@ function textOf(item: JsonRecord, key: string, where: string): string {
 /** Edits the parts of a message, an output, or the arguments of a call. Other items are never edited. */
 function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   if ('content' in item && 'role' in item) {
-    return { ...item, content: rewriteContent(item.content, edits) };
+    return { ...item, content: editedContent(item.content, edits) };
   }
   const edit = edits.get(0);
   if (edit?.type === 'tool_call') {

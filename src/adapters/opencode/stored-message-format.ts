@@ -1,14 +1,14 @@
 // The message format of OpenCode. OpenCode keeps the message objects that it passes, so they are never changed.
 
-import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
+import { isBlankText } from '../part-edits.js';
 import { textsOf } from '../placed.js';
 import { tryPlainData } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
-import { spentReasoning } from '../spent-reasoning.js';
+import { withSpentReasoning } from '../spent-reasoning.js';
 import { isSentByAssistant, sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import { callPart, isSigned, resultPart, StoredMessageReader } from './stored-message-reader.js';
@@ -31,21 +31,16 @@ function isSame(a: OpenCodeMessage, b: OpenCodeMessage): boolean {
 }
 
 function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): OpenCodeMessage {
-  const sent = parts.map((part) => isSentByAssistant(fieldsOf(part)));
-  const places = [...parts.keys()].filter((at) => sent[at] === true);
-  const spent = spentReasoning(
-    places.map((at) => ({
-      isReasoning: parts[at]?.type === 'reasoning',
-      isRemoved: edits.get(callPart(at)) === null,
-    })),
-  );
-  const isSpent = new Set(places.filter((_, place) => spent[place]));
+  const sent = parts.flatMap((part, at) => {
+    const isReasoning = part.type === 'reasoning';
+    return isSentByAssistant(fieldsOf(part)) ? { number: callPart(at), isReasoning } : [];
+  });
+  const all = withSpentReasoning(sent, edits);
   return {
     info,
     parts: parts.flatMap((part, at) => {
-      const edit = edits.get(callPart(at));
-      if (edit === null || isSpent.has(at)) return [];
-      if (edit?.type === 'text' && isBlank(edit.text)) return [];
+      const edit = all.get(callPart(at));
+      if (edit === null || (edit !== undefined && isBlankText(edit))) return [];
       return rewriteResult(rewritePart(part, edit), edits.get(resultPart(at)));
     }),
   };

@@ -7,7 +7,7 @@ import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { textsOf } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
-import { spentReasoning } from '../spent-reasoning.js';
+import { withSpentReasoning } from '../spent-reasoning.js';
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage, PiPart } from './agent-message.js';
 import { AgentMessageReader } from './agent-message-reader.js';
@@ -37,19 +37,9 @@ function rewriteMessage(given: PiMessage, edits: PartEdits): PiMessage {
   }
   if (typeof content === 'string') return withContent(message, editedText(content, edits));
   const parts = content ?? [];
-  const all = role === 'assistant' ? withSpentReasoning(parts, edits) : edits;
+  const sent = parts.map(({ type }, number) => ({ number, isReasoning: type === 'thinking' }));
+  const all = role === 'assistant' ? withSpentReasoning(sent, edits) : edits;
   return withContent(message, editedParts(parts, all, rewritePart));
-}
-
-/** Adds the removal of thinking whose consequences have all been removed. */
-function withSpentReasoning(parts: readonly PiPart[], edits: PartEdits): PartEdits {
-  const spent = spentReasoning(
-    parts.map(({ type }, at) => ({
-      isReasoning: type === 'thinking',
-      isRemoved: edits.get(at) === null,
-    })),
-  );
-  return new Map([...edits, ...spent.flatMap((is, at) => (is ? [[at, null] as const] : []))]);
 }
 
 function rewritePart(part: PiPart, edit: ContentBlock): PiPart | null {

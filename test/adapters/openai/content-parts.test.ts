@@ -4,30 +4,12 @@ import {
   readFailure,
   outputMediaTokens,
   readOutput,
-  rewriteContent,
 } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
 describe('readContent', () => {
   it('gives a list without parts a block, so that its message stands in an entry', () => {
     expect(readContent([], 'message 0')).toEqual([{ type: 'opaque', kind: 'empty', tokens: 0 }]);
-  });
-});
-
-describe('rewriteContent', () => {
-  it('returns content without an edit as it is', () => {
-    const parts = [{ type: 'text', text: 'a' }];
-    expect(rewriteContent(parts, new Map([[7, null]]))).toBe(parts);
-    expect(rewriteContent('a', new Map([[7, null]]))).toBe('a');
-  });
-
-  it('counts parts from the number of the first', () => {
-    const parts = [
-      { type: 'text', text: 'a' },
-      { type: 'text', text: 'b' },
-    ];
-    expect(rewriteContent(parts, new Map([[3, null]]), 2)).toEqual([parts[0]]);
-    expect(rewriteContent('a', new Map([[2, null]]), 2)).toBeUndefined();
   });
 });
 
