@@ -8,7 +8,7 @@ import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { checkedCall, checkedFields } from './call-arguments.js';
 import type { ConversationReport } from './conversation.js';
-import { closeUnderOtherOptions, sharedConversations } from './conversations.js';
+import { conversationsOf } from './conversations.js';
 import type { MessageFormat } from './message-format.js';
 
 /**
@@ -55,22 +55,10 @@ export function createMessageCompactor<Message>(
     );
   }
   const complete = completeAdapterOptions(checkedFields(options, 'adapter options'));
-  const { removalLogDirectory } = complete;
-  const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> => {
-    const call = checkedCall(given);
-    const conversations = sharedConversations(compactor, format, complete);
-    const { conversationId } = call;
-    const idIsFree =
-      conversationId === undefined
-        ? undefined
-        : closeUnderOtherOptions(compactor, format, conversations, {
-            conversationId,
-            removalLogDirectory,
-          });
-    return conversations.compact(messages, call, complete, idIsFree);
-  };
-  const report = (): readonly ConversationReport[] =>
-    sharedConversations(compactor, format, complete).report();
+  const conversations = conversationsOf(compactor, format);
+  const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
+    conversations.compact(messages, checkedCall(given), complete);
+  const report = (): readonly ConversationReport[] => conversations.report(complete);
   return Object.assign(failOpen(complete, around(compact)), { report });
 }
 

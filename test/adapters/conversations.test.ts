@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
-import { Conversations } from '../../src/adapters/conversations.js';
+import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
+import { ownConversations } from '../support/own-conversations.js';
+import type { OwnConversations } from '../support/own-conversations.js';
 import { isSameValue } from '../../src/adapters/same-value.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
@@ -30,8 +32,8 @@ beforeEach(() => {
 
 afterEach(() => compactor.close());
 
-function conversationsWith(options: AdapterOptions = {}): Conversations<PlainMessage> {
-  return new Conversations(compactor, PLAIN_MESSAGE_FORMAT, {
+function conversationsWith(options: AdapterOptions = {}): OwnConversations<PlainMessage> {
+  return ownConversations(compactor, PLAIN_MESSAGE_FORMAT, {
     edits: 'every-turn',
     onSession: (session) => sessions.push(session),
     ...options,
@@ -66,7 +68,7 @@ describe('Conversations', () => {
   it('reads each message once, however often the array is handed over', async () => {
     const read = vi.fn(PLAIN_MESSAGE_FORMAT.createReader().read);
     const format = { ...PLAIN_MESSAGE_FORMAT, createReader: () => ({ read }) };
-    const conversations = new Conversations(compactor, format);
+    const conversations = ownConversations(compactor, format);
     await conversations.compact(start);
     await conversations.compact([...start, write[0]!]);
     await conversations.compact([...start, ...write]);
@@ -197,7 +199,7 @@ describe('Conversations', () => {
       ...PLAIN_MESSAGE_FORMAT,
       isSame: (a: PlainMessage, b: PlainMessage) => isSameValue(unmarked(a), unmarked(b)),
     };
-    const conversations = new Conversations(compactor, format, { edits: 'every-turn' });
+    const conversations = ownConversations(compactor, format, { edits: 'every-turn' });
     const marked = (message: PlainMessage): PlainMessage => ({
       ...message,
       parts: message.parts.map((part) => ('text' in part ? { ...part, mark: 'cached' } : part)),
@@ -217,7 +219,7 @@ describe('Conversations', () => {
     const isSame = (a: PlainMessage, b: PlainMessage): boolean =>
       isSameValue(a, b, (key) => key === 'mark');
     const format = { ...PLAIN_MESSAGE_FORMAT, isSame };
-    const conversations = new Conversations(compactor, format, { edits: 'every-turn' });
+    const conversations = ownConversations(compactor, format, { edits: 'every-turn' });
     const given = [...start, ...write, user('one')];
     await conversations.compact(given);
     for (const marked of [0, 2, 4, 5, -1, 1, 4]) {
@@ -448,6 +450,26 @@ describe('Conversations', () => {
     expect(sessions).toHaveLength(3);
   });
 
+  it('keeps as many under each of many options, and sixteen times as many in all', async () => {
+    const compacts = Array.from({ length: 17 }, (_, at) =>
+      createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, {
+        minReclaimTokens: at,
+        maxConversations: 1,
+        onSession: (session) => sessions.push(session),
+      }),
+    );
+    const compactAll = async (messages: readonly PlainMessage[]): Promise<void> => {
+      for (const compact of compacts.slice(0, 16)) await compact(messages);
+    };
+    await compactAll(start);
+    await compactAll([...start, ...write]);
+    expect(sessions).toHaveLength(16);
+    expect(compacts[3]!.report()).toHaveLength(1);
+    await compacts[16]!(start);
+    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(16));
+    expect(compacts[0]!.report()).toEqual([]);
+  });
+
   it('throws when the messages cannot be made to fit, and goes on with what is changed then', async () => {
     await compactor.close();
     compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_000 });
@@ -559,7 +581,7 @@ function unmarked({ role, parts }: PlainMessage): PlainMessage {
 
 describe('a host that edits what was sent', () => {
   const diverged: StateDivergence[] = [];
-  const named = (options: AdapterOptions = {}): Conversations<PlainMessage> =>
+  const named = (options: AdapterOptions = {}): OwnConversations<PlainMessage> =>
     conversationsWith({
       ...options,
       onSession: (session) => {

@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Conversations } from '../../src/adapters/conversations.js';
+import { ownConversations } from '../support/own-conversations.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';
@@ -202,7 +202,7 @@ describe('more conversations than are remembered', () => {
   /** Calls of users in turn, each with more messages than before; returns what each call was sent. */
   async function roundRobin(users: number, idleMs: number): Promise<readonly PlainMessage[][][]> {
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    const conversations = new Conversations(compactor, PLAIN_MESSAGE_FORMAT, {
+    const conversations = ownConversations(compactor, PLAIN_MESSAGE_FORMAT, {
       edits: 'batched',
       minReclaimTokens: 300,
     });

@@ -1,0 +1,26 @@
+// Conversations that no adapter of the same compactor shares.
+
+import { completeAdapterOptions } from '../../src/adapters/adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../../src/adapters/adapter-options.js';
+import type { ConversationReport } from '../../src/adapters/conversation.js';
+import { Conversations } from '../../src/adapters/conversations.js';
+import type { MessageFormat } from '../../src/adapters/message-format.js';
+import type { Compactor } from '../../src/main/compactor.js';
+
+export interface OwnConversations<Message> {
+  compact(messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
+  report(): readonly ConversationReport[];
+}
+
+export function ownConversations<Message>(
+  compactor: Compactor,
+  format: MessageFormat<Message>,
+  options: AdapterOptions = {},
+): OwnConversations<Message> {
+  const complete = completeAdapterOptions(options);
+  const conversations = new Conversations(compactor, format);
+  return {
+    compact: (messages, call = {}) => conversations.compact(messages, call, complete),
+    report: () => conversations.report(complete),
+  };
+}
