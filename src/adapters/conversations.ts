@@ -195,7 +195,7 @@ export function conversationsOf<Message>(
   const conversations = byFormat.get(format) ?? new Conversations(compactor, format);
   byFormat.set(format, conversations as Conversations<never>);
   // The format is the same object, so its messages have the same type.
-  return conversations as Conversations<Message>;
+  return conversations;
 }
 
 /** Closes a named conversation of any format, under any options, once its calls have ended. */

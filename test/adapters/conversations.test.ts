@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
-import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
 import { ownConversations } from '../support/own-conversations.js';
 import type { OwnConversations } from '../support/own-conversations.js';
 import { isSameValue } from '../../src/adapters/same-value.js';
@@ -448,26 +447,6 @@ describe('Conversations', () => {
     expect(conversations.report().map(({ givenMessages }) => givenMessages)).toEqual([2, 1]);
     await conversations.compact([user('a'), assistant('x'), user('y')]);
     expect(sessions).toHaveLength(3);
-  });
-
-  it('keeps as many under each of many options, and sixteen times as many in all', async () => {
-    const compacts = Array.from({ length: 17 }, (_, at) =>
-      createMessageCompactor(compactor, PLAIN_MESSAGE_FORMAT, {
-        minReclaimTokens: at,
-        maxConversations: 1,
-        onSession: (session) => sessions.push(session),
-      }),
-    );
-    const compactAll = async (messages: readonly PlainMessage[]): Promise<void> => {
-      for (const compact of compacts.slice(0, 16)) await compact(messages);
-    };
-    await compactAll(start);
-    await compactAll([...start, ...write]);
-    expect(sessions).toHaveLength(16);
-    expect(compacts[3]!.report()).toHaveLength(1);
-    await compacts[16]!(start);
-    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(16));
-    expect(compacts[0]!.report()).toEqual([]);
   });
 
   it('throws when the messages cannot be made to fit, and goes on with what is changed then', async () => {

@@ -1,6 +1,6 @@
 // What becomes of a call when something in ctxfold fails, and when the host works with its session.
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { chatCompactor } from '../../src/openai.js';
 import { createCompactor } from '../../src/index.js';
@@ -50,6 +50,30 @@ describe('reported usage', () => {
     expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
     session!.history.nameModel('first');
     expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+});
+
+describe('maxConversations', () => {
+  it('holds for each of many options, and sixteen times as many are kept in all', async () => {
+    const compactor = makeCompactor();
+    const sessions: Session[] = [];
+    const compacts = Array.from({ length: 17 }, (_, at) =>
+      chatCompactor(compactor, {
+        minReclaimTokens: at,
+        maxConversations: 1,
+        onSession: (session) => sessions.push(session),
+      }),
+    );
+    const compactAll = async (messages: readonly (typeof ASK)[]): Promise<void> => {
+      for (const compact of compacts.slice(0, 16)) await compact(messages);
+    };
+    await compactAll([ASK]);
+    await compactAll([ASK, ASK]);
+    expect(sessions).toHaveLength(16);
+    expect(compacts[3]!.report()).toHaveLength(1);
+    await compacts[16]!([ASK]);
+    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(16));
+    expect(compacts[0]!.report()).toEqual([]);
   });
 });
 
