@@ -82,8 +82,18 @@ const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
+const bySession = z.unknown().optional();
+
 /** Options of sessions are checked by the session. */
-const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
+const CHECKS = {
+  edits: bySession,
+  minReclaimTokens: bySession,
+  cacheTtlMs: bySession,
+  reasoning: bySession,
+  density: bySession,
+  overheadTokens: bySession,
+  removalLogDirectory: bySession,
+  canRecall: bySession,
   onError: z.enum(['send-uncompacted', 'throw']).optional(),
   maxConversations: z.number().int().min(1).optional(),
   removalLogPath: z
@@ -92,23 +102,9 @@ const OPTIONS_SCHEMA: z.ZodType = z.looseObject({
   onSession: z.custom(isFunction, 'Expected a function').optional(),
   activeTodos: z.custom(isFunction, 'Expected a function').optional(),
   logger: z.custom(isLogger, 'Expected an object with debug, warn and error').optional(),
-});
+} satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodType>;
 
-const OPTIONS: readonly string[] = Object.keys({
-  edits: true,
-  minReclaimTokens: true,
-  cacheTtlMs: true,
-  reasoning: true,
-  density: true,
-  activeTodos: true,
-  overheadTokens: true,
-  removalLogDirectory: true,
-  canRecall: true,
-  maxConversations: true,
-  onSession: true,
-  onError: true,
-  logger: true,
-} satisfies Record<keyof AdapterOptions, true>).concat('removalLogPath');
+const OPTIONS_SCHEMA: z.ZodType = z.object(CHECKS);
 
 /** Adapter options with defaults filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
@@ -119,7 +115,7 @@ export type CompleteAdapterOptions = AdapterOptions & {
 
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
 export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
-  assertKnownOptions('adapter options', { ...options }, OPTIONS);
+  assertKnownOptions('adapter options', { ...options }, Object.keys(CHECKS));
   if (options.density !== undefined) assertDensityOptions('density', options.density);
   const parsed = OPTIONS_SCHEMA.safeParse(options);
   if (!parsed.success) {

@@ -298,17 +298,17 @@ export class Conversation<Message> {
 
   async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {
     const { compactor } = this.#parts;
-    const options = this.#options;
+    const {
+      maxConversations: _max,
+      onSession: _onSession,
+      onError: _onError,
+      logger: _logger,
+      ...options
+    } = this.#options;
     const session: Session = await compactor.createSession({
-      edits: options.edits,
-      minReclaimTokens: options.minReclaimTokens,
-      cacheTtlMs: options.cacheTtlMs,
+      ...options,
       reasoning: options.reasoning ?? reasoning,
-      density: options.density,
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
-      overheadTokens: options.overheadTokens,
-      removalLogDirectory: options.removalLogDirectory,
-      canRecall: options.canRecall,
       compactByProvider:
         this.#parts.format.provider &&
         ((request) => compactHead(this.#view, session.history, this.#compactByProvider, request)),

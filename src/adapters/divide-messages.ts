@@ -6,16 +6,13 @@ import type { IContent } from '../shared/content.js';
 import { outlineHistory } from '../shared/summarize/history-outline.js';
 import { moveBeforePairs } from '../shared/summarize/plan-compression.js';
 import { OPENING } from './arrange-messages.js';
-import type { PlacedBlock, ProviderMessages } from './message-format.js';
+import type { ProviderMessages } from './message-format.js';
+import { isPinned } from './message-place.js';
+import type { GivenMessage, WrittenMessage } from './message-place.js';
 
-/** A current message and its source: an entry that ctxfold wrote, or blocks of entries. */
+/** A current message and its source. */
 type CurrentPlace<Message> =
-  | { readonly current: Message | null; readonly entry: IContent }
-  | {
-      readonly current: Message | null;
-      readonly remaining: readonly PlacedBlock[];
-      readonly parts: readonly unknown[];
-    };
+  WrittenMessage<Message> | Pick<GivenMessage<Message>, 'current' | 'remaining' | 'parts'>;
 
 /** The first messages, and the number of entries that they correspond to. */
 export interface Division<Message> {
@@ -49,7 +46,7 @@ export function divideMessages<Message>(
     if (place.current === null) continue;
     const entries = entriesOf(place, indices);
     if (entries === null) return null;
-    const isPinned = !('entry' in place) && place.parts.length === 0;
+    const isFixed = !('entry' in place) && isPinned(place);
     const start = Math.min(...entries);
     const isBoundary =
       entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
@@ -58,10 +55,10 @@ export function divideMessages<Message>(
       if (moveBeforePairs(start, outline) === start)
         best = { length: start, messages: [...messages] };
     }
-    if (isPinned && !provider.allowsPinned) break;
+    if (isFixed && !provider.allowsPinned) break;
     before = place.current;
     // Pinned messages stay in place, so they are not compacted.
-    if (!isPinned) messages.push(place.current);
+    if (!isFixed) messages.push(place.current);
     end = Math.max(end, ...entries.map((index) => index + 1));
   }
   return best;

@@ -36,7 +36,7 @@ const ANTHROPIC: RulesOfProfile = {
   },
   prefill: { find: conversation.endsWithAssistant, say: () => PREFILL },
   'tool-result-missing': {
-    find: tools.unansweredInNextTurn,
+    find: tools.unanswered,
     say: ({ turn, subject }) =>
       `messages.${turn}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${subject}. ` +
       'Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
@@ -137,7 +137,7 @@ const OPENAI_CHAT: RulesOfProfile = {
       'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
   },
   'tool-result-missing': {
-    find: tools.unansweredByMessages,
+    find: tools.unanswered,
     say: ({ subject }) =>
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
       `The following tool_call_ids did not have response messages: ${subject}`,
@@ -264,7 +264,7 @@ const BEDROCK: RulesOfProfile = {
   },
   prefill: { find: conversation.endsWithAssistant, say: () => PREFILL },
   'tool-result-missing': {
-    find: tools.unansweredInNextTurn,
+    find: tools.unanswered,
     say: ({ turn, subject }) =>
       `Expected toolResult blocks at messages.${turn + 1}.content for the following Ids: ${subject}`,
   },

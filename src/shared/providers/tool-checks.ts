@@ -4,9 +4,11 @@
 import { callsOf, eachPart, eachTurn, resultsOf } from './provider-request.js';
 import type { Check, Finding, ProviderRequest, Turn } from './provider-request.js';
 
-/** Calls of a turn have no result in the next turn; the subject is their ids. */
-export const unansweredInNextTurn: Check = eachTurn((turn, at, turns) => {
-  const answered = new Set(resultsOf(turns[at + 1]).map(({ callId }) => callId));
+/** Calls of a turn have no result in the tool messages directly after it, or else in the next turn; the subject is their ids. */
+export const unanswered: Check = eachTurn((turn, at, turns) => {
+  const messages = toolMessagesAfter(turns, at).flatMap((answer) => resultsOf(turns[answer]));
+  const results = messages.length > 0 ? messages : resultsOf(turns[at + 1]);
+  const answered = new Set(results.map(({ callId }) => callId));
   const missing = callsOf(turn).filter(({ id }) => !answered.has(id));
   return missing.length === 0 ? undefined : { subject: idsOf(missing) };
 });
@@ -60,14 +62,6 @@ export const resultsMixed: Check = ({ turns, allowsTextBesideResults = true }) =
         const results = resultsOf(turn).length;
         return results === 0 || results === turn.parts.length ? [] : [{ turn: at }];
       });
-
-/** Calls of a message have no tool message directly after it; the subject is their ids. */
-export const unansweredByMessages: Check = ({ turns }) =>
-  messagesBehindCalls(turns).flatMap(({ caller, answers }): readonly Finding[] => {
-    const answered = new Set(answers.flatMap((at) => resultsOf(turns[at]).map((r) => r.callId)));
-    const missing = callsOf(turns[caller]).filter(({ id }) => !answered.has(id));
-    return missing.length === 0 ? [] : [{ turn: caller, subject: idsOf(missing) }];
-  });
 
 /** A tool message does not follow a message with calls. */
 export const messagesWithoutCalls: Check = ({ turns }) => {
@@ -152,10 +146,14 @@ interface AnsweredMessage {
 function messagesBehindCalls(turns: readonly Turn[]): readonly AnsweredMessage[] {
   return turns.flatMap((turn, caller) => {
     if (callsOf(turn).length === 0) return [];
-    const answers: number[] = [];
-    for (let at = caller + 1; turns[at]?.role === 'tool'; at += 1) answers.push(at);
-    return [{ caller, answers }];
+    return [{ caller, answers: toolMessagesAfter(turns, caller) }];
   });
+}
+
+function toolMessagesAfter(turns: readonly Turn[], caller: number): readonly number[] {
+  const answers: number[] = [];
+  for (let at = caller + 1; turns[at]?.role === 'tool'; at += 1) answers.push(at);
+  return answers;
 }
 
 function findResults(
