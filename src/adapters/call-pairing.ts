@@ -20,9 +20,8 @@ interface OpenCall extends ToolUseName {
 /** The pairs of one conversation. Generated ids depend on origins alone. */
 export class CallPairing {
   readonly #taken = new Set<string>();
-  readonly #byId = new Map<string, OpenCallQueue>();
-  readonly #calls = new NamedCallQueues();
-  readonly #callsWithoutId = new NamedCallQueues();
+  /** By what a response may know of a call. */
+  readonly #queues = new Map<string, OpenCallQueue>();
   #step = 0;
 
   /** To be called for each new answer of the model. */
@@ -34,9 +33,12 @@ export class CallPairing {
   call({ id, name }: ToolUseName, origin: Origin): string {
     const blockId = this.#idFor(id, origin);
     const call = { id, name, blockId, step: this.#step, isAnswered: false };
-    this.#calls.add(call);
-    if (id === undefined) this.#callsWithoutId.add(call);
-    else queueOf(this.#byId, id).add(call);
+    const lists = id === undefined ? [ANY, WITHOUT_ID] : [ANY];
+    if (id !== undefined) this.#queueOf(keyOf(BY_ID, id)).add(call);
+    for (const list of lists) {
+      this.#queueOf(list).add(call);
+      if (name !== undefined) this.#queueOf(keyOf(list, name)).add(call);
+    }
     return blockId;
   }
 
@@ -56,14 +58,16 @@ export class CallPairing {
   #close(call: OpenCall): void {
     call.isAnswered = true;
     if (call.id === undefined) return;
-    if (this.#byId.get(call.id)?.next(this.#step) === undefined) this.#byId.delete(call.id);
+    const key = keyOf(BY_ID, call.id);
+    if (this.#queues.get(key)?.next(this.#step) === undefined) this.#queues.delete(key);
   }
 
   /** Prefers calls of the present step to unanswered ones of earlier steps. */
   #callOf({ id, name }: ToolUseName): OpenCall | undefined {
-    if (id === undefined) return this.#calls.next(name, this.#step);
+    const next = (key: string): OpenCall | undefined => this.#queues.get(key)?.next(this.#step);
+    if (id === undefined) return next(keyOf(ANY, name));
     // A call with a different id is no match.
-    return this.#byId.get(id)?.next(this.#step) ?? this.#callsWithoutId.next(name, this.#step);
+    return next(keyOf(BY_ID, id)) ?? next(keyOf(WITHOUT_ID, name));
   }
 
   #idFor(id: string | undefined, [message, part]: Origin): string {
@@ -72,6 +76,21 @@ export class CallPairing {
     this.#taken.add(free);
     return free;
   }
+
+  #queueOf(key: string): OpenCallQueue {
+    const queue = this.#queues.get(key) ?? new OpenCallQueue();
+    this.#queues.set(key, queue);
+    return queue;
+  }
+}
+
+/** Lists of calls: all, and those without an id, of any name or of one. */
+const ANY = 'any';
+const WITHOUT_ID = 'without id';
+const BY_ID = 'id';
+
+function keyOf(list: string, name: string | undefined): string {
+  return name === undefined ? list : `${list} ${name}`;
 }
 
 /** Calls in order. All operations together are linear in the number of calls. */
@@ -100,29 +119,4 @@ class OpenCallQueue {
     }
     return this.#calls[this.#oldest];
   }
-}
-
-/** Queues by name, and one of all calls. */
-class NamedCallQueues {
-  readonly #all = new OpenCallQueue();
-  readonly #byName = new Map<string, OpenCallQueue>();
-
-  add(call: OpenCall): void {
-    this.#all.add(call);
-    if (call.name !== undefined) queueOf(this.#byName, call.name).add(call);
-  }
-
-  /** Returns the next call with this name, or with any name if it is `undefined`; see `OpenCallQueue.next`. */
-  next(name: string | undefined, step: number): OpenCall | undefined {
-    return (name === undefined ? this.#all : this.#byName.get(name))?.next(step);
-  }
-}
-
-/** Returns the queue of a key, creating it if it is missing. */
-function queueOf(queues: Map<string, OpenCallQueue>, key: string): OpenCallQueue {
-  const known = queues.get(key);
-  if (known !== undefined) return known;
-  const queue = new OpenCallQueue();
-  queues.set(key, queue);
-  return queue;
 }

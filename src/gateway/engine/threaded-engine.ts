@@ -18,6 +18,10 @@ import type {
 const SILENCE_MS = 60_000;
 /** Time for a thread to write what it has not written yet. */
 const CLOSING_MS = 5_000;
+const ENDED: OnceAnswer = {
+  status: 503,
+  body: Buffer.from('the thread that reads such bodies has ended.'),
+};
 const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', edits: [] };
 
 /** Creates an engine that runs on its own thread, which does not keep the process alive. */
@@ -46,32 +50,29 @@ class ThreadedEngine implements Engine {
   }
 
   async compact(call: EngineCall): Promise<EngineAnswer> {
-    return ((await this.#ask('compact', [call])) as EngineAnswer | undefined) ?? FAILED;
+    return (await this.#ask('compact', call)) ?? FAILED;
   }
 
   async compactOnce(body: Uint8Array): Promise<OnceAnswer> {
-    const value = await this.#ask('compactOnce', [body]);
-    if (value !== undefined) return value as OnceAnswer;
-    return { status: 503, body: Buffer.from('the thread that reads such bodies has ended.') };
+    return (await this.#ask('compactOnce', body)) ?? ENDED;
   }
 
   report(line: string, usage: AnsweredUsage): void {
-    void this.#ask('report', [line, usage]);
+    void this.#ask('report', line, usage);
   }
 
   reportRefusal(text: string, model: string | undefined): void {
-    void this.#ask('reportRefusal', [text, model]);
+    void this.#ask('reportRefusal', text, model);
   }
 
-  async original(line: string, edit: number): Promise<string | undefined> {
-    return (await this.#ask('original', [line, edit])) as string | undefined;
+  original(line: string, edit: number): Promise<string | undefined> {
+    return this.#ask('original', line, edit);
   }
 
   async close(): Promise<void> {
     const worker = this.#worker;
     // A thread that was asked nothing has nothing to write, and may still be starting.
-    const hasWritten =
-      worker === undefined || this.#asked === 0 ? undefined : this.#ask('close', []);
+    const hasWritten = worker === undefined || this.#asked === 0 ? undefined : this.#ask('close');
     this.#isClosed = true;
     if (hasWritten !== undefined) {
       // Keeps the process alive.
@@ -82,13 +83,16 @@ class ThreadedEngine implements Engine {
   }
 
   /** Resolves to what the method returned, or to `undefined` if the thread ended before. */
-  #ask(method: EngineMethod, given: readonly unknown[]): Promise<unknown> {
+  #ask<Method extends EngineMethod>(
+    method: Method,
+    ...given: Parameters<Engine[Method]>
+  ): Promise<Awaited<ReturnType<Engine[Method]>> | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     this.#worker ??= this.#start();
     const worker = this.#worker;
     const id = (this.#asked += 1);
     return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
+      this.#waiting.set(id, resolve as (value: unknown) => void);
       worker.postMessage({ id, method, arguments: given });
       if (this.#waiting.size === 1) this.#silence?.refresh();
       this.#silence ??= this.#watch();

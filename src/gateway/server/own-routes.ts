@@ -3,19 +3,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord, tryParseJson } from '../../shared/json.js';
-import type { Engine } from '../engine/protocol.js';
 import { BodyCopy } from './body-copy.js';
+import type { ExchangeParts } from './exchange.js';
 import { refuse } from './forward.js';
 import type { Ledger } from './ledger.js';
 import { OPENAPI } from './openapi.js';
-import type { CompleteGatewayOptions } from './options.js';
 
 /** Shared by all own routes. */
-export interface OwnParts {
-  readonly engine: Engine;
-  readonly ledger: Ledger;
-  readonly options: CompleteGatewayOptions;
-}
+export type OwnParts = Pick<ExchangeParts, 'engine' | 'ledger' | 'options'>;
 
 const MAX_BODY_BYTES = 4_096;
 const PRIVATE = {
