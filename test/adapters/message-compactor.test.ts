@@ -77,6 +77,27 @@ describe('maxConversations', () => {
   });
 });
 
+describe('an evicted conversation', () => {
+  it('whose session cannot be closed is told to the logger', async () => {
+    const errors: string[] = [];
+    const none = (): undefined => undefined;
+    let sessions = 0;
+    const compact = chatCompactor(makeCompactor(), {
+      maxConversations: 1,
+      onSession: (session) => {
+        sessions += 1;
+        if (sessions === 1) vi.spyOn(session, 'close').mockRejectedValueOnce(new Error('busy'));
+      },
+      logger: { debug: none, warn: none, error: (message) => errors.push(message) },
+    });
+    await compact([ASK]);
+    await compact([{ role: 'user', content: 'Something else.' }]);
+    await vi.waitFor(() => {
+      expect(errors).toEqual(['the session of a conversation could not be closed']);
+    });
+  });
+});
+
 describe('onError', () => {
   it('sends the messages as they were given, and says so', async () => {
     const { warnings, logger } = listening();
