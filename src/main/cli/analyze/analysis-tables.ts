@@ -17,11 +17,12 @@ import {
   formatCompact,
   formatCount,
   formatShare,
+  moreLines,
   shortenEnd,
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 
 const CATEGORY_NAMES: Readonly<Record<Category, string>> = {
   'user-text': 'user text',
@@ -40,9 +41,9 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /** Renders the composition of a history, without empty categories. */
 export function renderCategories(
   { categories, tokens }: AnalysisFigures,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly string[] {
+  const { paint } = layout;
   const rows = categories
     .filter((figures) => figures.blocks > 0 || figures.tokens > 0)
     .map((figures: CategoryFigures) => [
@@ -55,7 +56,7 @@ export function renderCategories(
     ]);
   const head = ['composition', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
   const aligns = ['left', 'right', 'right', 'right', 'left', 'right'] as const;
-  return renderTable(head, rows, aligns, width, paint);
+  return renderTable(head, rows, layout, aligns);
 }
 
 /** Returns a bar with a resolution of an eighth of a column. */
@@ -69,11 +70,8 @@ const MAX_TOOL_LENGTH = 18;
 const MIN_SUBJECT_LENGTH = 10;
 
 /** Renders the figures of each tool. */
-export function renderTools(
-  { tools, tokens }: AnalysisFigures,
-  width: number,
-  paint: Paint,
-): readonly string[] {
+export function renderTools({ tools, tokens }: AnalysisFigures, layout: Layout): readonly string[] {
+  const { width, paint } = layout;
   if (tools.length === 0) return [];
   const head = ['by tool', 'calls', 'results', 'of all', 'reclaimed', 'largest'];
   const rows = tools
@@ -86,29 +84,22 @@ export function renderTools(
       zeroAsDash(tool.reclaimedResultTokens),
       zeroAsDash(tool.largestResult?.tokens ?? 0),
     ]);
-  const more = tools.length - MAX_TOOLS;
   return [
     ...renderWithSubjects(
       head,
       rows,
       tools.map(({ largestResult }) => largestResult),
-      width,
-      paint,
+      layout,
     ),
-    ...(more > 0
-      ? wrap(`and ${formatCount(more)} more tools; --json lists all`, width).map((line) =>
-          paint('dim', line),
-        )
-      : []),
+    ...moreLines(tools.length - MAX_TOOLS, 'more tools', 0, width).map((line) =>
+      paint('dim', line),
+    ),
   ];
 }
 
 /** Renders what each rule reclaimed, with examples. */
-export function renderRules(
-  { rules, tokens }: AnalysisFigures,
-  width: number,
-  paint: Paint,
-): readonly string[] {
+export function renderRules({ rules, tokens }: AnalysisFigures, layout: Layout): readonly string[] {
+  const { width, paint } = layout;
   if (rules.length === 0) return wrap('Nothing was stale: everything stays.', width);
   const head = ['what pruning reclaims', 'times', 'tokens', 'of all'];
   const rows = rules.flatMap((report) => [
@@ -128,7 +119,7 @@ export function renderRules(
       '',
     ]),
   ]);
-  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
+  return renderTable(head, rows, layout);
 }
 
 /** Width of the indent and of the numbers beside an example. */
@@ -161,11 +152,8 @@ const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string
 };
 
 /** Renders what stays, by reason. */
-export function renderStays(
-  { stays, tokens }: AnalysisFigures,
-  width: number,
-  paint: Paint,
-): readonly string[] {
+export function renderStays({ stays, tokens }: AnalysisFigures, layout: Layout): readonly string[] {
+  const { paint } = layout;
   const rows = stays.map((figures: StayFigures) => [
     REASONS[figures.reason][0],
     formatCount(figures.items),
@@ -174,20 +162,13 @@ export function renderStays(
   ]);
   const total = ['total', '', formatCount(tokens.with), formatShare(tokens.with, tokens.without)];
   const head = ['what stays, and why', 'items', 'tokens', 'of all'];
-  return renderTable(
-    head,
-    [...rows, total.map((cell) => paint('bold', cell))],
-    ['left', 'right', 'right', 'right'],
-    width,
-    paint,
-  );
+  return renderTable(head, [...rows, total.map((cell) => paint('bold', cell))], layout);
 }
 
 /** Renders the largest entries that stay. */
 export function renderLargestStaying(
   entries: readonly StayingEntry[],
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly string[] {
   if (entries.length === 0) return [];
   const rows = entries.map((entry) => [
@@ -200,7 +181,7 @@ export function renderLargestStaying(
     REASONS[entry.reason][1],
   ]);
   const head = ['tokens', 'index', 'largest that stay', 'why'];
-  return renderWithSubjects(head, rows, entries, width, paint, ['right', 'right', 'left', 'left']);
+  return renderWithSubjects(head, rows, entries, layout, ['right', 'right', 'left', 'left']);
 }
 
 /** Renders one row per session, and their sum. */
@@ -208,9 +189,9 @@ export function renderSessions(
   sessions: readonly SessionAnalysis[],
   totals: AnalysisFigures,
   nameOf: (session: SessionAnalysis) => string,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly string[] {
+  const { width, paint } = layout;
   const row = (format: string, { entries, tokens, input }: AnalysisFigures): readonly string[] => [
     format,
     formatCount(entries),
@@ -232,9 +213,8 @@ export function renderSessions(
       ]),
       ['all sessions', ...total].map((cell) => paint('bold', cell)),
     ],
+    layout,
     ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
-    width,
-    paint,
   );
 }
 
@@ -243,18 +223,17 @@ function renderWithSubjects(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   subjects: readonly (Subject | null)[],
-  width: number,
-  paint: Paint,
+  layout: Layout,
   aligns: readonly ('left' | 'right')[] = head.map((_, at) => (at === 0 ? 'left' : 'right')),
 ): readonly string[] {
+  const { width } = layout;
   const left = width - tableWidth([head, ...rows]);
   const room = left < MIN_SUBJECT_LENGTH ? width - STACKED_MARGIN : left;
   return renderTable(
     [...head, 'about'],
     rows.map((row, at) => [...row, aboutText(subjects[at] ?? null, room)]),
+    layout,
     [...aligns, 'left'],
-    width,
-    paint,
   );
 }
 

@@ -14,38 +14,31 @@ import { groupBy, sumOf } from '../measure/aggregate.js';
 import { moneySentences } from '../replay/money.js';
 import { renderUnread, stopSentences } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
-import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
-import type { RenderOptions } from '../terminal/terminal-layout.js';
+import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
-import {
-  createPaint,
-  formatCount,
-  formatNumberOf,
-  formatShare,
-  wrap,
-} from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import { formatCount, formatNumberOf, formatShare, wrap } from '../terminal/text-layout.js';
 
 const MAX_LIST_WIDTH = 160;
 
 /** Returns the analysis as text that ends with a line break. */
 export function renderAnalysis(report: AnalysisReport, options: RenderOptions): string {
-  const width = reportWidth(options);
+  const layout = layoutOf(options);
   // File names need the full width.
-  const listWidth = Math.min(MAX_LIST_WIDTH, options.width);
-  const paint = createPaint(options.isColoured);
+  const listWidth = Math.max(layout.width, Math.min(MAX_LIST_WIDTH, options.width));
   return sectionsText([
-    headline(report, width, paint),
-    ...(report.isFolder ? folderSections(report, Math.max(width, listWidth), paint) : []),
+    headline(report, layout),
+    ...(report.isFolder ? folderSections(report, { ...layout, width: listWidth }) : []),
     ...(report.totals.entries === 0
       ? [['There are no entries: nothing to analyze.']]
-      : figureSections(report, width, paint)),
-    renderWarnings(warningsOf(report), width, paint),
-    renderUnread(report.path, report.unread, width, paint),
+      : figureSections(report, layout)),
+    renderWarnings(warningsOf(report), layout),
+    renderUnread(report.path, report.unread, layout),
   ]);
 }
 
-function headline(report: AnalysisReport, width: number, paint: Paint): readonly string[] {
+function headline(report: AnalysisReport, layout: Layout): readonly string[] {
+  const { width } = layout;
   const { path, isFolder, sessions, totals } = report;
   const formats = new Set(sessions.map(({ format }) => format));
   const facts = [
@@ -55,7 +48,7 @@ function headline(report: AnalysisReport, width: number, paint: Paint): readonly
     `${formatCount(totals.tokens.without)} tokens`,
   ];
   return [
-    ...reportHead('analyze', path, facts, width, paint),
+    ...reportHead('analyze', path, facts, layout),
     ...(totals.entries === 0 ? [] : wrap(verdict(report), width)),
   ];
 }
@@ -100,28 +93,26 @@ function windowsOf(sessions: readonly SessionAnalysis[], limit: number | null): 
 
 function figureSections(
   { isFolder, sessions, totals }: AnalysisReport,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly (readonly string[])[] {
   const [session] = sessions;
   return [
-    renderCategories(totals, width, paint),
-    renderTools(totals, width, paint),
-    renderRules(totals, width, paint),
-    renderStays(totals, width, paint),
+    renderCategories(totals, layout),
+    renderTools(totals, layout),
+    renderRules(totals, layout),
+    renderStays(totals, layout),
     ...(isFolder || session === undefined
       ? []
-      : [renderLargestStaying(session.largestStaying, width, paint)]),
+      : [renderLargestStaying(session.largestStaying, layout)]),
   ];
 }
 
 function folderSections(
   { path, sessions, totals }: AnalysisReport,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly (readonly string[])[] {
   if (sessions.length === 0) return [];
-  return [renderSessions(sessions, totals, ({ file }) => relative(path, file), width, paint)];
+  return [renderSessions(sessions, totals, ({ file }) => relative(path, file), layout)];
 }
 
 function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof renderWarnings>[0] {

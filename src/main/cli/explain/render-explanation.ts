@@ -2,18 +2,16 @@
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
-import type { RenderOptions } from '../terminal/terminal-layout.js';
+import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
-  createPaint,
   formatCount,
   formatNumberOf,
   joined,
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
 
 /** An edit that has landed. */
 export interface LandedEdit {
@@ -55,8 +53,7 @@ const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {
 
 /** Returns the explanation as text that ends with a line break. */
 export function renderExplanation(report: ExplanationReport, options: RenderOptions): string {
-  const width = reportWidth(options);
-  const paint = createPaint(options.isColoured);
+  const layout = layoutOf(options);
   const { index, speaker, verdict, blocks } = report.explanation;
   const facts = [
     report.format,
@@ -65,15 +62,15 @@ export function renderExplanation(report: ExplanationReport, options: RenderOpti
     `${ENTRY_VERDICTS[verdict]}${whenOf(report)}`,
   ];
   return sectionsText([
-    reportHead('analyze', report.file, facts, width, paint),
+    reportHead('analyze', report.file, facts, layout),
     ...(blocks.length === 0
       ? [
           report.landed?.step === 'compressed'
-            ? wrap('A compression removed it or its content.', width)
+            ? wrap('A compression removed it or its content.', layout.width)
             : ['The entry is empty.'],
         ]
       : []),
-    ...blocks.map((block) => renderBlock(block, width, paint)),
+    ...blocks.map((block) => renderBlock(block, layout)),
   ]);
 }
 
@@ -84,7 +81,7 @@ function whenOf({ explanation, landed }: ExplanationReport): string {
   return modelCall === null ? ' at the end' : ` before model call ${formatCount(modelCall)}`;
 }
 
-function renderBlock(block: BlockExplanation, width: number, paint: Paint): readonly string[] {
+function renderBlock(block: BlockExplanation, { width, paint }: Layout): readonly string[] {
   const { toolName, callId, paths, rule, reason } = block;
   const about = [
     ...(toolName === null ? [] : [printable(toolName)]),

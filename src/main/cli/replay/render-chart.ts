@@ -3,6 +3,7 @@
 
 import type { TokenPair } from './replay-report.js';
 import { formatCompact } from '../terminal/text-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 import type { Paint } from '../terminal/text-layout.js';
 
 const ROWS = 10;
@@ -16,8 +17,7 @@ const EIGHTHS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /** Renders the calls in at most `width` columns; no lines if there are none. */
 export function renderChart(
   calls: readonly TokenPair[],
-  width: number,
-  paint: Paint,
+  { width, paint }: Layout,
 ): readonly string[] {
   const top = niceCeiling(Math.max(0, ...calls.flatMap((call) => [call.without, call.with])));
   if (top === 0) return [];

@@ -2,18 +2,18 @@
 
 import { relative } from 'node:path';
 import { groupBy, sumOf } from '../measure/aggregate.js';
-import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
-import type { RenderOptions } from '../terminal/terminal-layout.js';
+import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
-  createPaint,
   formatCount,
   formatNumberOf,
   formatShare,
+  marked,
+  moreLines,
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
 import { addInput, moneySentences } from './money.js';
 import type { InputSums } from './money.js';
 import { renderTable } from './render-tables.js';
@@ -70,23 +70,22 @@ const MIN_NAME = 12;
 /** Returns the report as text that ends with a line break. */
 export function renderFolder(report: FolderReplayReport, options: RenderOptions): string {
   const { path, sessions, totals, unread } = report;
-  const width = reportWidth(options);
-  const paint = createPaint(options.isColoured);
+  const layout = layoutOf(options);
   const facts = [
     formatNumberOf(sessions.length, 'session'),
     formatNumberOf(totals.entries, 'entry', 'entries'),
     formatNumberOf(totals.modelCalls, 'model call'),
   ];
   return sectionsText([
-    reportHead('replay', path, facts, width, paint),
-    ...(sessions.length === 0 ? [] : [renderSessions(report, width, paint)]),
+    reportHead('replay', path, facts, layout),
+    ...(sessions.length === 0 ? [] : [renderSessions(report, layout)]),
     moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),
     )
       .concat(stopSentences(sessions.map(stopMessage)))
-      .flatMap((text) => wrap(text, width)),
-    renderUnread(path, unread, width, paint),
+      .flatMap((text) => wrap(text, layout.width)),
+    renderUnread(path, unread, layout),
   ]);
 }
 
@@ -99,9 +98,9 @@ export function stopSentences(stops: readonly (string | null)[]): readonly strin
 
 function renderSessions(
   { path, sessions, totals }: FolderReplayReport,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly string[] {
+  const { width, paint } = layout;
   const row = (calls: number, input: TokenPair, end: TokenPair): readonly string[] => [
     formatCount(calls),
     formatCount(input.without),
@@ -118,9 +117,7 @@ function renderSessions(
   return renderTable(
     ['session', 'calls', 'sent without', 'with', 'saved', 'at the end'],
     [...rows, total.map((cell) => paint('bold', cell))],
-    ['left', 'right', 'right', 'right', 'right', 'right'],
-    width,
-    paint,
+    layout,
   );
 }
 
@@ -131,25 +128,20 @@ const MAX_UNREAD = 20;
 export function renderUnread(
   path: string,
   unread: readonly UnreadFile[],
-  width: number,
-  paint: Paint,
+  { width, paint }: Layout,
 ): readonly string[] {
   if (unread.length === 0) return [];
   const groups = groupBy(unread, ({ reason }: UnreadFile) => printable(reason));
-  const more = (count: number): readonly string[] =>
-    wrap(`and ${formatCount(count)} more; --json lists all`, width - 6).map(
-      (line) => `      ${line}`,
-    );
   return [
     paint('yellow', `${formatNumberOf(unread.length, 'file')} left out`),
     ...Array.from(groups).flatMap(([reason, files]) => [
-      ...wrap(`- ${reason}`, width - 4).map((line, at) => (at === 0 ? `  ${line}` : `    ${line}`)),
+      ...marked('  - ', wrap(reason, width - 4)),
       ...files
         .slice(0, MAX_UNREAD)
         .map(({ file }) =>
           paint('dim', `      ${shortenStart(printable(relative(path, file)), width - 6)}`),
         ),
-      ...(files.length > MAX_UNREAD ? more(files.length - MAX_UNREAD) : []),
+      ...moreLines(files.length - MAX_UNREAD, 'more', 6, width),
     ]),
   ];
 }

@@ -7,26 +7,24 @@ import { moneySentences } from './money.js';
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
-import { reportHead, reportWidth, sectionsText } from '../terminal/terminal-layout.js';
-import type { RenderOptions } from '../terminal/terminal-layout.js';
+import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
-import { createPaint, formatCount, formatNumberOf, wrap } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import { formatCount, formatNumberOf, marked, moreLines, wrap } from '../terminal/text-layout.js';
 
 /** Returns the report as text that ends with a line break. */
 export function renderReport(report: ReplayReport, options: RenderOptions): string {
-  const width = reportWidth(options);
-  const paint = createPaint(options.isColoured);
+  const layout = layoutOf(options);
   return sectionsText([
-    headline(report, width, paint),
+    headline(report, layout),
     ...(report.entries === 0
-      ? [wrap('The transcript has no entries: nothing to replay.', width)]
-      : figures(report, width, paint)),
-    renderWarnings(report.warnings, width, paint),
+      ? [wrap('The transcript has no entries: nothing to replay.', layout.width)]
+      : figures(report, layout)),
+    renderWarnings(report.warnings, layout),
   ]);
 }
 
-function headline(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+function headline(report: ReplayReport, layout: Layout): readonly string[] {
   const { file, format, entries, playedEntries, modelCalls } = report;
   const played = playedEntries < entries ? `${formatCount(playedEntries)} of ` : '';
   const facts = [
@@ -35,7 +33,7 @@ function headline(report: ReplayReport, width: number, paint: Paint): readonly s
     formatNumberOf(modelCalls.length, 'model call'),
     ...settingsOf(report.settings),
   ];
-  return reportHead('replay', file, facts, width, paint);
+  return reportHead('replay', file, facts, layout);
 }
 
 function settingsOf(settings: ReplaySettings): readonly string[] {
@@ -63,27 +61,24 @@ function summarizerOf({ summarizer }: ReplaySettings): readonly string[] {
   ];
 }
 
-function figures(
-  report: ReplayReport,
-  width: number,
-  paint: Paint,
-): readonly (readonly string[])[] {
+function figures(report: ReplayReport, layout: Layout): readonly (readonly string[])[] {
+  const { width } = layout;
   const { reclaimed, largest, end } = report;
   return [
-    renderTokens(report, width, paint),
+    renderTokens(report, layout),
     moneySentences(report.money, [report.money.price]).flatMap((text) => wrap(text, width)),
-    verdict(report, width, paint),
-    chart(report, width, paint),
+    verdict(report, layout),
+    chart(report, layout),
     ...(reclaimed.length === 0
       ? [wrap('Nothing was stale and no compression was due: the history is unchanged.', width)]
-      : [renderTotals(reclaimed, end.tokens.without, width, paint)]),
-    ...(largest.length === 0 ? [] : [renderLargest(largest, width, paint)]),
-    renderRun(report, width, paint),
+      : [renderTotals(reclaimed, end.tokens.without, layout)]),
+    ...(largest.length === 0 ? [] : [renderLargest(largest, layout)]),
+    renderRun(report, layout),
   ];
 }
 
 /** Renders what the numbers mean for the context window. */
-function verdict(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+function verdict(report: ReplayReport, { width, paint }: Layout): readonly string[] {
   const { firstCallOverLimit, modelCalls, settings } = report;
   const sentences: string[] = [];
   const stop = stopMessage(report);
@@ -102,11 +97,11 @@ function verdict(report: ReplayReport, width: number, paint: Paint): readonly st
 /** Width of title and legend on one line. */
 const LEGEND_WIDTH = 60;
 
-function chart({ modelCalls }: ReplayReport, width: number, paint: Paint): readonly string[] {
+function chart({ modelCalls }: ReplayReport, layout: Layout): readonly string[] {
+  const { width, paint } = layout;
   const lines = renderChart(
     modelCalls.map(({ tokens }) => tokens),
-    width,
-    paint,
+    layout,
   );
   if (lines.length === 0) return [];
   const legend = `${paint('cyan', '█')} sent with ctxfold  ${paint('dim', '░')} sent without`;
@@ -119,26 +114,18 @@ const MAX_WARNINGS = 8;
 /** Renders the warnings of the transcript's reader; no lines if there are none. */
 export function renderWarnings(
   groups: readonly WarningGroup[],
-  width: number,
-  paint: Paint,
+  { width, paint }: Layout,
 ): readonly string[] {
   if (groups.length === 0) return [];
   const total = sumOf(groups, ({ count }) => count);
-  const more = groups.length - MAX_WARNINGS;
   return [
     ...wrap(`${formatNumberOf(total, 'warning')} from the transcript reader`, width).map((line) =>
       paint('yellow', line),
     ),
     ...groups
       .slice(0, MAX_WARNINGS)
-      .flatMap((group) =>
-        wrap(warningText(group), width - 4).map((line, at) => (at === 0 ? '  - ' : '    ') + line),
-      ),
-    ...(more > 0
-      ? wrap(`and ${formatCount(more)} more kinds; --json lists all`, width - 2).map(
-          (line) => `  ${line}`,
-        )
-      : []),
+      .flatMap((group) => marked('  - ', wrap(warningText(group), width - 4))),
+    ...moreLines(groups.length - MAX_WARNINGS, 'more kinds', 2, width),
   ];
 }
 

@@ -9,19 +9,20 @@ import {
   formatNumberOf,
   formatShare,
   joined,
+  marked,
+  moreLines,
 } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 
 const LABEL_WIDTH = 12;
 const MAX_FAILURES = 3;
 
 /** Returns the lines of the section. */
-export function renderRun(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+export function renderRun(report: ReplayReport, { width, paint }: Layout): readonly string[] {
   const { failures } = report;
   const kinds = Array.from(groupBy(failures, printable), ([message, { length }]) =>
     length === 1 ? message : `${message} (${formatCount(length)} times)`,
   );
-  const more = kinds.length - MAX_FAILURES;
   return [
     paint('dim', 'run'),
     ...labelled('history', historyFacts(report), width),
@@ -30,7 +31,7 @@ export function renderRun(report: ReplayReport, width: number, paint: Paint): re
     ...labelled('event loop', eventLoopFacts(report), width),
     ...labelled('work', workFacts(report), width),
     ...kinds.slice(0, MAX_FAILURES).flatMap((kind) => labelled('failure', [kind], width)),
-    ...(more > 0 ? labelled('', [`and ${formatCount(more)} more; --json lists all`], width) : []),
+    ...moreLines(kinds.length - MAX_FAILURES, 'more', LABEL_WIDTH, width),
   ];
 }
 
@@ -100,7 +101,5 @@ function nonZero(count: number, what: string): readonly string[] {
 }
 
 function labelled(label: string, facts: readonly string[], width: number): readonly string[] {
-  return joined(facts, width - LABEL_WIDTH).map(
-    (line, at) => (at === 0 ? label : '').padEnd(LABEL_WIDTH) + line,
-  );
+  return marked(label.padEnd(LABEL_WIDTH), joined(facts, width - LABEL_WIDTH));
 }

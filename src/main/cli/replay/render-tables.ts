@@ -14,10 +14,11 @@ import {
   shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
-import type { Paint } from '../terminal/text-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 
 /** Renders the tokens at the end and over all calls, without and with ctxfold. */
-export function renderTokens(report: ReplayReport, width: number, paint: Paint): readonly string[] {
+export function renderTokens(report: ReplayReport, layout: Layout): readonly string[] {
+  const { paint } = layout;
   const { end, input, summarizer } = report;
   const row = (name: string, { without, with: left }: TokenPair): readonly string[] => [
     name,
@@ -33,15 +34,14 @@ export function renderTokens(report: ReplayReport, width: number, paint: Paint):
       ? []
       : [row('sent for summaries', { without: 0, with: summarizer.inputTokens })]),
   ];
-  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
+  return renderTable(head, rows, layout);
 }
 
 /** Renders what each rule removed. */
 export function renderTotals(
   totals: readonly RuleTotal[],
   tokensWithout: number,
-  width: number,
-  paint: Paint,
+  layout: Layout,
 ): readonly string[] {
   const rows = totals.map(({ rule, items, tokens }) => [
     itemsOf(rule),
@@ -50,18 +50,15 @@ export function renderTotals(
     formatShare(tokens, tokensWithout),
   ]);
   const head = ['reclaimed', 'items', 'tokens', 'of all'];
-  return renderTable(head, rows, ['left', 'right', 'right', 'right'], width, paint);
+  return renderTable(head, rows, layout);
 }
 
 const MAX_TOOL_LENGTH = 16;
 const MIN_SUBJECT_LENGTH = 12;
 
 /** Renders the largest items. */
-export function renderLargest(
-  items: readonly ReclaimedItem[],
-  width: number,
-  paint: Paint,
-): readonly string[] {
+export function renderLargest(items: readonly ReclaimedItem[], layout: Layout): readonly string[] {
+  const { width } = layout;
   const head = ['tokens', 'call', 'largest items', 'tool'];
   const rows = items.map((item) => [
     formatCount(item.tokens),
@@ -76,9 +73,8 @@ export function renderLargest(
       const { path, parameter } = items[at] ?? NO_SUBJECT;
       return [...row, subjectText(path, parameter, left)];
     }),
+    layout,
     ['right', 'right', 'left', 'left', 'left'],
-    width,
-    paint,
   );
 }
 
@@ -111,14 +107,18 @@ const NO_LINES = {
 /**
  * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
  * cell, with the other cells below it.
+ *
+ * @param colAligns @default the first column to the left
  */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  colAligns: readonly Table.HorizontalAlignment[],
-  width: number,
-  paint: Paint,
+  layout: Layout,
+  colAligns: readonly Table.HorizontalAlignment[] = head.map((_, at) =>
+    at === 0 ? 'left' : 'right',
+  ),
 ): readonly string[] {
+  const { width, paint } = layout;
   const table = new Table({
     chars: NO_LINES,
     colAligns: [...colAligns],
@@ -133,15 +133,14 @@ export function renderTable(
     .split('\n')
     .map((line) => line.trimEnd());
   const fits = lines.every((line) => stripVTControlCharacters(line).length <= width);
-  return fits ? lines : stacked(head, rows, Math.max(0, colAligns.indexOf('left')), width, paint);
+  return fits ? lines : stacked(head, rows, Math.max(0, colAligns.indexOf('left')), layout);
 }
 
 function stacked(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   nameAt: number,
-  width: number,
-  paint: Paint,
+  { width, paint }: Layout,
 ): readonly string[] {
   return [
     ...wrap(head[nameAt] ?? '', width).map((line) => paint('dim', line)),

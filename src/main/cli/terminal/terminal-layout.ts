@@ -1,7 +1,7 @@
 // Width and colour of what is printed, and the layout that all reports share.
 
 import { printable } from './terminal-text.js';
-import { joined, shortenStart } from './text-layout.js';
+import { createPaint, joined, shortenStart } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
 /** How to render a report. */
@@ -33,9 +33,18 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
-/** The width of a report: at most 100 columns, as longer lines are hard to read. */
-export function reportWidth({ width }: RenderOptions): number {
-  return Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width));
+/** What the parts of a report are rendered with. */
+export interface Layout {
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+/** Returns the layout of a report: at most 100 columns, as longer lines are hard to read. */
+export function layoutOf({ width, isColoured }: RenderOptions): Layout {
+  return {
+    width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)),
+    paint: createPaint(isColoured),
+  };
 }
 
 /** Returns the head of a report: the command with its path, then facts in dim lines. */
@@ -43,8 +52,7 @@ export function reportHead(
   command: string,
   path: string,
   facts: readonly string[],
-  width: number,
-  paint: Paint,
+  { width, paint }: Layout,
 ): readonly string[] {
   const title = `ctxfold ${command} `;
   return [

@@ -71,6 +71,23 @@ export function joined(facts: readonly string[], width: number): readonly string
   return lines;
 }
 
+/** Puts a mark in front of the first line, and as many spaces in front of the others. */
+export function marked(mark: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, at) => (at === 0 ? mark : ' '.repeat(mark.length)) + line);
+}
+
+/** Returns the lines that stand for things that are not listed; none if there are none. */
+export function moreLines(
+  count: number,
+  what: string,
+  indent: number,
+  width: number,
+): readonly string[] {
+  if (count <= 0) return [];
+  const text = `and ${formatCount(count)} ${what}; --json lists all`;
+  return marked(' '.repeat(indent), wrap(text, width - indent));
+}
+
 /** Wraps a text to `width`, at spaces; only words longer than a line are split. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
