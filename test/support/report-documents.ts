@@ -11,7 +11,7 @@ import {
 import type { IContent } from '../../src/index.js';
 import type { WorkingSetRules } from '../../src/density.js';
 import type { Transcript } from '../../src/transcripts.js';
-import { readClientAsset, readPageStyle } from '../../src/main/cli/report/client-asset.js';
+import { readPageAssets } from '../../src/main/cli/report/page-document.js';
 import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
 import { renderPage, renderFolderPage } from '../../src/main/cli/report/render-page.js';
 import { createReportPage } from '../../src/main/cli/report/report-page.js';
@@ -87,7 +87,7 @@ export async function documentOf(
     return { policy, requests: recording.requests, tokensAtEnd };
   });
   const page = createReportPage(recording, { label: LABELS[`${isRedacted}`], policies });
-  return renderPage(page, { client: await readClientAsset(), style: await readPageStyle() });
+  return renderPage(page, await readPageAssets());
 }
 
 /** Plays sessions, and makes the page about a folder of them. */
@@ -103,5 +103,5 @@ export async function folderDocumentOf(
     sessions: recordings.map((recording) => folderSession(recording, label)),
     unreadFiles: 1,
   };
-  return renderFolderPage(page, { client: await readClientAsset(), style: await readPageStyle() });
+  return renderFolderPage(page, await readPageAssets());
 }

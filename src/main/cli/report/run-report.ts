@@ -5,9 +5,9 @@ import { access, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ModelChoice } from '../replay/model-options.js';
 import type { ReportArguments } from './report-command.js';
-import { readClientAsset, readPageStyle } from './client-asset.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { renderPage, renderFolderPage } from './render-page.js';
+import { readPageAssets } from './page-document.js';
 import { createReportPage } from './report-page.js';
 import { playFiles, playTranscript } from '../replay/play-file.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
@@ -40,7 +40,7 @@ export async function runReport(
 ): Promise<number> {
   // Before playing, so that a missing asset or folder costs no time and no model calls.
   await assertWritable(given.output);
-  const assets = { client: await readClientAsset(), style: await readPageStyle() };
+  const assets = await readPageAssets();
   const label = contentLabel(given.redact);
   return await interruptible(async (signal) => {
     const progress = await openProgress(false);

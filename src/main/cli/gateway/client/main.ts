@@ -1,10 +1,10 @@
 // The script of the live page: shows the events of the gateway and switches its modes. Inserts text only, never markup.
 
-import type { Conversation, Status } from './records.js';
+import type { ConversationRecord, GatewayStatus } from '../../../../gateway/server/ledger.js';
 import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';
 
-const conversations = new Map<string, Conversation>();
-let status: Status | undefined;
+const conversations = new Map<string, ConversationRecord>();
+let status: GatewayStatus | undefined;
 let selected: string | undefined;
 let isDue = false;
 
@@ -36,7 +36,7 @@ function show(): void {
   showDetail(selected === undefined ? undefined : conversations.get(selected));
 }
 
-function rowOf(conversation: Conversation): HTMLElement {
+function rowOf(conversation: ConversationRecord): HTMLElement {
   const { line, mode, calls, usage } = conversation;
   const { sentTokens, uncompacted } = line.costs;
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
@@ -91,8 +91,8 @@ async function switchMode(mode: string, conversation?: string): Promise<void> {
   });
 }
 
-function showTotals(all: readonly Conversation[]): void {
-  const sum = (valueOf: (of: Conversation) => number): number =>
+function showTotals(all: readonly ConversationRecord[]): void {
+  const sum = (valueOf: (of: ConversationRecord) => number): number =>
     all.reduce((total, of) => total + valueOf(of), 0);
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
@@ -136,7 +136,7 @@ function showStatus(): void {
   );
 }
 
-function showDetail(conversation: Conversation | undefined): void {
+function showDetail(conversation: ConversationRecord | undefined): void {
   byId('detail').hidden = conversation === undefined;
   if (conversation === undefined) return;
   const { line, recent, edits } = conversation;
@@ -194,11 +194,11 @@ events.addEventListener('error', () => {
   byId('state').textContent = 'the gateway does not answer; retrying …';
 });
 events.addEventListener('status', ({ data }: MessageEvent<string>) => {
-  status = JSON.parse(data) as Status;
+  status = JSON.parse(data) as GatewayStatus;
   schedule();
 });
 events.addEventListener('conversation', ({ data }: MessageEvent<string>) => {
-  const conversation = JSON.parse(data) as Conversation;
+  const conversation = JSON.parse(data) as ConversationRecord;
   conversations.delete(conversation.line.id);
   conversations.set(conversation.line.id, conversation);
   schedule();

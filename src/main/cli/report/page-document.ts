@@ -1,0 +1,89 @@
+// What the pages of the report and of the gateway have in common: their script and style sheets, as the build left them, and the
+// document around them. A page requests nothing from elsewhere.
+
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { html, NOTHING, rawElement } from './html.js';
+import type { Markup } from './html.js';
+
+/** A script and its style sheet. Neither contains text that would close its element. */
+export interface PageAssets {
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Reads the assets of a page, given its script, with its style if it brings one, and further style sheets. */
+export async function readPageAssets(
+  client: URL = new URL('./client.json', import.meta.url),
+  ...sheets: readonly URL[]
+): Promise<PageAssets> {
+  const [bundle = '', ...styles] = await Promise.all(
+    [client, new URL('./report.css', import.meta.url), ...sheets].map((url) =>
+      readFile(url, 'utf8'),
+    ),
+  );
+  const { script, style = '' } = JSON.parse(bundle) as Pick<PageAssets, 'script'> & {
+    readonly style?: string;
+  };
+  return { script, style: style + styles.map(withoutFormatting).join('') };
+}
+
+function withoutFormatting(style: string): string {
+  return style
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};]) ?/g, '$1');
+}
+
+/** Returns the content security policy of a page, which allows its inline script and style by their hashes. */
+export function contentPolicy({ script, style }: PageAssets, ...more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    ...more,
+  ].join('; ');
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** The parts of a document. */
+export interface DocumentParts {
+  readonly title: string;
+  /** Further elements of the head. */
+  readonly head?: Markup;
+  readonly body: Markup;
+  readonly footer: string;
+  /** Elements before the script. */
+  readonly data?: Markup;
+}
+
+/** Returns an HTML document. */
+export function pageDocument(
+  { title, head = NOTHING, body, footer, data = NOTHING }: DocumentParts,
+  { script, style }: PageAssets,
+): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        ${head}
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        ${rawElement('style', style)}
+      </head>
+      <body>
+        <main>${body}</main>
+        <footer><p>${footer}</p></footer>
+        ${data} ${rawElement('script', script)}
+      </body>
+    </html> `.text;
+}
