@@ -3,9 +3,8 @@
 import type { InputSums, Money } from '../replay/money.js';
 import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import type { ReclaimRule } from '../measure/attribution.js';
 import type { Category } from '../measure/composition.js';
-import type { TokenPair, WarningGroup } from '../replay/replay-report.js';
+import type { RuleTotal, TokenPair, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
 /** Why something stays, in the order of reports. */
@@ -73,11 +72,7 @@ export interface RuleExample extends Subject {
 }
 
 /** What one rule reclaimed, with the largest examples. */
-export interface RuleReport {
-  readonly rule: ReclaimRule;
-  /** Pairs of call and response, inclusions, results or entries. */
-  readonly items: number;
-  readonly tokens: number;
+export interface RuleReport extends RuleTotal {
   readonly examples: readonly RuleExample[];
 }
 

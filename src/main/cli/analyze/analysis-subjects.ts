@@ -1,39 +1,22 @@
 // The subjects of entries and calls. All texts are copied, because a slice of a string keeps the whole
 // string in memory as long as the report exists.
 
-import type { ContentBlock, IContent, ToolCatalog } from '../../../index.js';
+import type { ContentBlock } from '../../../index.js';
 import type { Subject } from './analysis-report.js';
-import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
+import { callOf } from '../measure/entry-difference.js';
 
 const EXCERPT_LENGTH = 160;
-
-/** The unknown subject. */
-export const NO_SUBJECT: Subject = { path: null, excerpt: null };
-
-/** Returns the subjects of all calls, by call id. */
-export function subjectsOfCalls(
-  entries: readonly IContent[],
-  catalog: ToolCatalog,
-): ReadonlyMap<string, Subject> {
-  const subjects = new Map<string, Subject>();
-  for (const block of entries.flatMap(({ blocks }) => blocks)) {
-    if (block.type !== 'tool_call') continue;
-    subjects.set(block.id, copiedSubject(subjectOfCall(block, catalog)));
-  }
-  return subjects;
-}
 
 /** Returns the subject of a block. */
 export function subjectOfBlock(
   block: ContentBlock,
-  ofCalls: ReadonlyMap<string, Subject>,
+  ofCalls: ReadonlyMap<string, CallSubject>,
 ): Subject {
   switch (block.type) {
     case 'tool_call':
-      return ofCalls.get(block.id) ?? NO_SUBJECT;
     case 'tool_response':
-      return ofCalls.get(block.callId) ?? NO_SUBJECT;
+      return copiedSubject(ofCalls.get(callOf(block).callId ?? '') ?? null);
     case 'text':
       return { path: null, excerpt: excerptOf(block.text) };
     case 'thinking':

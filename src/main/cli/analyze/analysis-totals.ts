@@ -10,7 +10,7 @@ import type {
 import { RECLAIM_RULES } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, sumsOf } from '../measure/aggregate.js';
 import { addInput } from '../replay/money.js';
 import { sumPairs } from '../replay/replay-totals.js';
 
@@ -19,8 +19,7 @@ export const EXAMPLES_PER_RULE = 3;
 /** Sums up sessions that were analyzed with the same settings. Without sessions, the sums are zero. */
 export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigures {
   return {
-    entries: sumOf(sessions, ({ entries }) => entries),
-    modelCalls: sumOf(sessions, ({ modelCalls }) => modelCalls),
+    ...sumsOf(sessions, ['entries', 'modelCalls']),
     tokens: sumPairs(sessions.map(({ tokens }) => tokens)),
     money: addInput(sessions.map(({ money }) => money)),
     input: sumPairs(sessions.map(({ input }) => input)),
@@ -28,12 +27,7 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       const those = sessions
         .flatMap(({ categories }) => categories)
         .filter((figures) => figures.category === category);
-      return {
-        category,
-        blocks: sumOf(those, ({ blocks }) => blocks),
-        tokens: sumOf(those, ({ tokens }) => tokens),
-        reclaimedTokens: sumOf(those, ({ reclaimedTokens }) => reclaimedTokens),
-      };
+      return { category, ...sumsOf(those, ['blocks', 'tokens', 'reclaimedTokens']) };
     }),
     tools: sumTools(sessions.flatMap(({ tools }) => tools)),
     rules: RECLAIM_RULES.flatMap((rule) => sumRule(rule, sessions)),
@@ -41,12 +35,18 @@ export function sumAnalyses(sessions: readonly SessionAnalysis[]): AnalysisFigur
       const those = sessions
         .flatMap(({ stays }) => stays)
         .filter((figures) => figures.reason === reason);
-      if (those.length === 0) return [];
-      const items = sumOf(those, (figures) => figures.items);
-      return [{ reason, items, tokens: sumOf(those, ({ tokens }) => tokens) }];
+      return those.length === 0 ? [] : [{ reason, ...sumsOf(those, ['items', 'tokens']) }];
     }),
   };
 }
+
+const TOOL_FIGURES = [
+  'calls',
+  'callTokens',
+  'resultTokens',
+  'reclaimedCallTokens',
+  'reclaimedResultTokens',
+] as const;
 
 /** Sums up tools by name, also those of different agents. */
 function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
@@ -54,11 +54,7 @@ function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
     groupBy(tools, ({ tool }) => tool),
     ([tool, those]) => ({
       tool,
-      calls: sumOf(those, ({ calls }) => calls),
-      callTokens: sumOf(those, ({ callTokens }) => callTokens),
-      resultTokens: sumOf(those, ({ resultTokens }) => resultTokens),
-      reclaimedCallTokens: sumOf(those, (each) => each.reclaimedCallTokens),
-      reclaimedResultTokens: sumOf(those, (each) => each.reclaimedResultTokens),
+      ...sumsOf(those, TOOL_FIGURES),
       largestResult:
         those
           .flatMap(({ largestResult }) => largestResult ?? [])
@@ -75,8 +71,7 @@ function sumRule(rule: ReclaimRule, sessions: readonly SessionAnalysis[]): reado
   return [
     {
       ...first,
-      items: sumOf(those, ({ items }) => items),
-      tokens: sumOf(those, ({ tokens }) => tokens),
+      ...sumsOf(those, ['items', 'tokens']),
       examples: those
         .flatMap(({ examples }) => examples)
         .sort((a, b) => b.tokens - a.tokens)

@@ -1,13 +1,9 @@
 // Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure.
 
 import type { IContent } from '../../../index.js';
-import type { ReclaimRule } from '../measure/attribution.js';
-import { RECLAIM_RULES } from '../measure/attribution.js';
-import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import { callOf } from '../measure/entry-difference.js';
-import { addTo, groupBy, sumOf } from '../measure/aggregate.js';
+import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { addTo, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
-import type { EditRow } from '../replay/edit-row.js';
 import type { Recording } from '../replay/recording.js';
 import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
@@ -19,12 +15,11 @@ import type {
   StayFigures,
   StayingEntry,
   StayReason,
-  Subject,
   ToolFigures,
 } from './analysis-report.js';
 import { EXAMPLES_PER_RULE } from './analysis-totals.js';
 import { Retention } from './analysis-retention.js';
-import { copiedSubject, NO_SUBJECT, subjectOfBlock, subjectsOfCalls } from './analysis-subjects.js';
+import { copiedSubject, subjectOfBlock } from './analysis-subjects.js';
 
 const LARGEST_STAYING = 5;
 
@@ -40,7 +35,7 @@ interface LeftEntry {
 
 /** Returns the analysis of a played session. */
 export function analyzeRecording(recording: Recording): HistoryAnalysis {
-  const { report, rows, contexts, density, tokensOf } = recording;
+  const { report, contexts, density, everything, tokensOf } = recording;
   const said = contexts.flatMap((context) => context.said);
   const left = contexts.flatMap((context): readonly LeftEntry[] => {
     const retention = new Retention(context, density);
@@ -50,14 +45,8 @@ export function analyzeRecording(recording: Recording): HistoryAnalysis {
       reasons: retention.reasonsOf(entry, at),
     }));
   });
-  const subjects = subjectsOfCalls(said, density.toolCatalog ?? {});
-  const [before, after] = [
-    compose(said, tokensOf),
-    compose(
-      left.map(({ entry }) => entry),
-      tokensOf,
-    ),
-  ];
+  const after = new Composition();
+  for (const { entry } of left) after.add(entry, tokensOf(entry));
   return {
     entries: report.entries,
     modelCalls: report.modelCalls.length,
@@ -67,18 +56,12 @@ export function analyzeRecording(recording: Recording): HistoryAnalysis {
     money: report.money,
     contextLimit: report.settings.contextLimit,
     stop: stopMessage(report),
-    categories: categoryFigures(before, after),
-    tools: toolFigures(before, after, largestResults(said, tokensOf, subjects)),
-    rules: ruleReports(rows),
+    categories: categoryFigures(everything, after),
+    tools: toolFigures(everything, after, largestResults(recording)),
+    rules: ruleReports(recording),
     stays: stayFigures(left, tokensOf),
-    largestStaying: largestStaying(left, tokensOf, subjects),
+    largestStaying: largestStaying(left, recording),
   };
-}
-
-function compose(entries: readonly IContent[], tokensOf: TokensOf): Composition {
-  const composition = new Composition();
-  for (const entry of entries) composition.add(entry, tokensOf(entry));
-  return composition;
 }
 
 function categoryFigures(before: Composition, after: Composition): readonly CategoryFigures[] {
@@ -111,60 +94,34 @@ function toolFigures(
   }).sort((a, b) => b.resultTokens - a.resultTokens);
 }
 
-function largestResults(
-  entries: readonly IContent[],
-  tokensOf: TokensOf,
-  subjects: ReadonlyMap<string, Subject>,
-): ReadonlyMap<string, ResultFigures> {
+function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures> {
   const largest = new Map<string, ResultFigures>();
-  for (const entry of entries) {
-    if (!entry.blocks.some(({ type }) => type === 'tool_response')) continue;
-    const parts = tokensByBlock(entry, tokensOf(entry));
-    for (const [place, block] of entry.blocks.entries()) {
-      if (block.type !== 'tool_response') continue;
-      const tokens = parts[place] ?? 0;
-      if (tokens <= (largest.get(block.toolName)?.tokens ?? -1)) continue;
-      largest.set(block.toolName, { tokens, ...(subjects.get(block.callId) ?? NO_SUBJECT) });
-    }
+  for (const { tool, tokens, subject } of lives) {
+    if (tokens <= (largest.get(tool)?.tokens ?? -1)) continue;
+    largest.set(tool, { tokens, ...copiedSubject(subject) });
   }
   return largest;
 }
 
-function ruleReports(rows: readonly EditRow[]): readonly RuleReport[] {
-  const byRule = groupBy<EditRow, ReclaimRule>(rows, ({ rule }) => rule);
-  return RECLAIM_RULES.flatMap((rule) => {
-    const those = byRule.get(rule);
-    if (those === undefined) return [];
-    return [
-      {
-        rule,
-        items: sumOf(those, ({ items }) => items),
-        tokens: sumOf(those, reclaimedBy),
-        examples: those
-          .filter((row) => reclaimedBy(row) > 0)
-          .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
-          .slice(0, EXAMPLES_PER_RULE)
-          .map((row) => ({
-            tool: row.tool,
-            ...copiedSubject(row.subject),
-            tokens: reclaimedBy(row),
-          })),
-      },
-    ];
-  });
+function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
+  return report.reclaimed.map((total) => ({
+    ...total,
+    examples: rows
+      .filter((row) => row.rule === total.rule && reclaimedBy(row) > 0)
+      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+      .slice(0, EXAMPLES_PER_RULE)
+      .map((row) => ({ tool: row.tool, ...copiedSubject(row.subject), tokens: reclaimedBy(row) })),
+  }));
 }
 
 function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
   const items = new Map<StayReason, number>();
   const tokens = new Map<StayReason, number>();
   for (const { entry, reasons } of left) {
-    const total = tokensOf(entry);
-    if (entry.blocks.length === 0) addTo(tokens, 'other', total);
-    const parts = tokensByBlock(entry, total);
-    for (const [place, block] of entry.blocks.entries()) {
-      const reason = reasons[place] ?? 'other';
-      addTo(tokens, reason, parts[place] ?? 0);
-      addTo(items, reason, block.type === 'tool_response' ? 0 : 1);
+    for (const [at, { block, tokens: part }] of sharesOf(entry, tokensOf(entry)).entries()) {
+      const reason = reasons[at] ?? 'other';
+      addTo(tokens, reason, part);
+      addTo(items, reason, block === null || block.type === 'tool_response' ? 0 : 1);
     }
   }
   return STAY_REASONS.flatMap((reason) => {
@@ -175,26 +132,21 @@ function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly S
 
 function largestStaying(
   left: readonly LeftEntry[],
-  tokensOf: TokensOf,
-  subjects: ReadonlyMap<string, Subject>,
+  { tokensOf, subjects }: Recording,
 ): readonly StayingEntry[] {
   return [...left]
     .sort((a, b) => tokensOf(b.entry) - tokensOf(a.entry))
     .slice(0, LARGEST_STAYING)
     .flatMap(({ entry, origin, reasons }) => {
       const tokens = tokensOf(entry);
-      const parts = tokensByBlock(entry, tokens);
-      const place = parts.indexOf(Math.max(...parts));
-      const block = entry.blocks[place];
-      if (block === undefined) return [];
+      const shares = sharesOf(entry, tokens).map((share, at) => ({ ...share, at }));
+      const [largest] = shares.sort((a, b) => b.tokens - a.tokens);
+      if (!largest?.block) return [];
+      const { block, category, tool, at } = largest;
       return [
         {
-          entry: origin,
-          speaker: entry.speaker,
-          category: categoryOf(block, entry),
-          tool: callOf(block).toolName,
-          tokens,
-          reason: reasons[place] ?? 'other',
+          ...{ entry: origin, speaker: entry.speaker, category, tool, tokens },
+          reason: reasons[at] ?? 'other',
           ...subjectOfBlock(block, subjects),
         },
       ];

@@ -7,6 +7,15 @@ export function sumOf<Value>(values: Iterable<Value>, figureOf: (value: Value) =
   return sum;
 }
 
+/** Returns the sums of several figures over all values. */
+export function sumsOf<Key extends string>(
+  values: readonly Readonly<Record<Key, number>>[],
+  keys: readonly Key[],
+): Readonly<Record<Key, number>> {
+  const sums = keys.map((key) => [key, sumOf(values, (value) => value[key])] as const);
+  return Object.fromEntries(sums) as Record<Key, number>;
+}
+
 /** Adds to the sum under a key, which starts at 0. */
 export function addTo<Key>(sums: Map<Key, number>, key: Key, by: number): void {
   sums.set(key, (sums.get(key) ?? 0) + by);

@@ -28,13 +28,13 @@ export interface ToolShare {
 }
 
 /** One block's share of its entry's tokens. */
-interface BlockShare {
+export interface BlockShare {
+  /** `null` for the overhead of an entry without blocks. */
+  readonly block: ContentBlock | null;
   readonly category: Category;
   /** `null` for blocks without a tool. */
   readonly tool: string | null;
   readonly tokens: number;
-  /** 0 for the overhead of an entry without blocks. */
-  readonly blocks: 0 | 1;
 }
 
 /** Sums over the entries that were added and not removed. */
@@ -80,9 +80,9 @@ export class Composition {
     return this.#tools;
   }
 
-  #change({ category, tool, tokens, blocks }: BlockShare, sign: 1 | -1): void {
+  #change({ block, category, tool, tokens }: BlockShare, sign: 1 | -1): void {
     addTo(this.#tokens, category, sign * tokens);
-    addTo(this.#blocks, category, sign * blocks);
+    addTo(this.#blocks, category, block === null ? 0 : sign);
     if (tool === null) return;
     const former = this.#tools.get(tool) ?? { calls: 0, resultTokens: 0, callTokens: 0 };
     const isCall = category === 'tool-call';
@@ -140,14 +140,15 @@ export function categoryOf(block: ContentBlock, entry: IContent): Category {
 
 const TEXT_CATEGORIES = { human: 'user-text', ai: 'assistant-text', tool: 'other' } as const;
 
-function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {
-  if (entry.blocks.length === 0) return [{ category: 'other', tool: null, tokens, blocks: 0 }];
+/** Returns the share of each block, or one for an entry without blocks. */
+export function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {
+  if (entry.blocks.length === 0) return [{ block: null, category: 'other', tool: null, tokens }];
   const parts = tokensByBlock(entry, tokens);
   return entry.blocks.map((block, at) => ({
+    block,
     category: categoryOf(block, entry),
     tool: callOf(block).toolName,
     tokens: parts[at] ?? 0,
-    blocks: 1,
   }));
 }
 

@@ -3,7 +3,7 @@
 
 import { MODEL_PRICES_DATE, modelPrice } from '../../../index.js';
 import type { IContent, ModelPrice, RequestTokens } from '../../../index.js';
-import { sumOf } from '../measure/aggregate.js';
+import { sumOf, sumsOf } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import type { RecordedWindow } from './session-recorder.js';
 
@@ -94,20 +94,18 @@ export function sumInput(requests: readonly RecordedRequest[]): InputSums {
 
 /** Adds sums. */
 export function addInput(sums: readonly InputSums[]): InputSums {
-  const total = (valueOf: (sum: InputSums) => number): number => sumOf(sums, valueOf);
-  const side = (key: 'with' | 'without'): InputSum => ({
-    sentTokens: total((sum) => sum[key].sentTokens),
-    cacheReadTokens: total((sum) => sum[key].cacheReadTokens),
-    dollars: total((sum) => sum[key].dollars),
-  });
+  const side = (key: 'with' | 'without'): InputSum =>
+    sumsOf(
+      sums.map((sum) => sum[key]),
+      ['sentTokens', 'cacheReadTokens', 'dollars'],
+    );
   const rules = new Set(sums.flatMap(({ savedBy }) => Object.keys(savedBy)));
   return {
-    requests: total(({ requests }) => requests),
+    ...sumsOf(sums, ['requests', 'rewrites']),
     with: side('with'),
     without: side('without'),
-    rewrites: total(({ rewrites }) => rewrites),
     savedBy: Object.fromEntries(
-      Array.from(rules, (rule) => [rule, total(({ savedBy }) => savedBy[rule] ?? 0)]),
+      Array.from(rules, (rule) => [rule, sumOf(sums, ({ savedBy }) => savedBy[rule] ?? 0)]),
     ),
   };
 }

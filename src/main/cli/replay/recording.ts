@@ -6,8 +6,8 @@ import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { CallSubject } from '../measure/call-subject.js';
-import { CATEGORIES, categoryOf, Composition, tokensByBlock } from '../measure/composition.js';
-import type { Category, ToolShare } from '../measure/composition.js';
+import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import type { BlockShare } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import { callOf } from '../measure/entry-difference.js';
 import type { ReplayReport } from './replay-report.js';
@@ -35,11 +35,8 @@ export interface RecordedEdit {
 }
 
 /** A block's share of the window. */
-export interface WindowShare {
-  readonly category: Category;
-  readonly tool: string | null;
+export interface WindowShare extends BlockShare {
   readonly subject: CallSubject | null;
-  readonly tokens: number;
 }
 
 /** The recording of a session. */
@@ -51,10 +48,12 @@ export interface Recorded {
   readonly rows: readonly EditRow[];
   /** All tool names and call ids. */
   readonly names: ReadonlySet<string>;
-  /** Figures per tool over everything that was said. */
-  readonly toolsWithout: ReadonlyMap<string, ToolShare>;
-  /** Figures per tool in the history at the end. */
-  readonly toolsAtEnd: ReadonlyMap<string, ToolShare>;
+  /** The subjects of all calls, by call id. */
+  readonly subjects: ReadonlyMap<string, CallSubject>;
+  /** Everything that was said. */
+  readonly everything: Composition;
+  /** The history at the end. */
+  readonly atEnd: Composition;
   /** What fills the window: everything of the last context without ctxfold, and what is left of it with it. */
   readonly shares: Readonly<Record<'without' | 'with', readonly WindowShare[]>>;
   readonly lives: readonly ResultLife[];
@@ -152,14 +151,13 @@ class RecordingWalk {
     this.added.push(entry);
     this.#everything.add(entry, tokens);
     this.#change(entry, 1);
-    const parts = tokensByBlock(entry, tokens);
-    entry.blocks.forEach((block, at) => {
-      if (block.type === 'tool_call') this.#takeCall(block);
-      if (block.type !== 'tool_response') return;
+    for (const { block, tokens: part } of sharesOf(entry, tokens)) {
+      if (block?.type === 'tool_call') this.#takeCall(block);
+      if (block?.type !== 'tool_response') continue;
       this.#names.add(block.toolName).add(block.callId);
       const subject = this.#subjects.get(block.callId) ?? null;
-      this.#lives.begin(block, subject, this.#turns.length, parts[at] ?? 0);
-    });
+      this.#lives.begin(block, subject, this.#turns.length, part);
+    }
   }
 
   #takeCall(call: ToolCallBlock): void {
@@ -188,29 +186,28 @@ class RecordingWalk {
 
   result(): Pick<
     Recorded,
-    'turns' | 'edits' | 'rows' | 'names' | 'toolsWithout' | 'toolsAtEnd' | 'lives'
+    'turns' | 'edits' | 'rows' | 'names' | 'subjects' | 'everything' | 'atEnd' | 'lives'
   > {
     return {
       turns: this.#turns,
       edits: this.#edits,
       rows: rowsOf(this.#edits),
       names: this.#names,
-      toolsWithout: this.#everything.byTool,
-      toolsAtEnd: this.#present.byTool,
+      subjects: this.#subjects,
+      everything: this.#everything,
+      atEnd: this.#present,
       lives: this.#lives.all,
     };
   }
 
   /** Returns the share of each block of the entries. */
   sharesOf(entries: readonly IContent[]): readonly WindowShare[] {
-    return entries.flatMap((entry) => {
-      const parts = tokensByBlock(entry, this.#tokensOf(entry));
-      return entry.blocks.map((block, at): WindowShare => {
-        const { callId, toolName: tool } = callOf(block);
-        const subject = callId === null ? null : (this.#subjects.get(callId) ?? null);
-        return { category: categoryOf(block, entry), tokens: parts[at] ?? 0, tool, subject };
-      });
-    });
+    return entries.flatMap((entry) =>
+      sharesOf(entry, this.#tokensOf(entry)).map((share): WindowShare => {
+        const { callId } = callOf(share.block);
+        return { ...share, subject: this.#subjects.get(callId ?? '') ?? null };
+      }),
+    );
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { TranscriptWarning } from '../../../transcripts.js';
 import { RECLAIM_RULES } from '../measure/attribution.js';
-import { groupBy, sumOf } from '../measure/aggregate.js';
+import { groupBy, sumOf, sumsOf } from '../measure/aggregate.js';
 import type {
   ModelCall,
   ReclaimedItem,
@@ -88,10 +88,7 @@ export function replayTotals(
 
 /** Adds token pairs. */
 export function sumPairs(pairs: readonly TokenPair[]): TokenPair {
-  return {
-    without: sumOf(pairs, ({ without }) => without),
-    with: sumOf(pairs, (pair) => pair.with),
-  };
+  return sumsOf(pairs, ['without', 'with']);
 }
 
 /** Returns what each rule removed, in the order of reports, without rules that removed nothing. */

@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { Summarizer, SummarizerRequest, SummarizerResponse } from '../../../index.js';
+import { sumsOf } from '../measure/aggregate.js';
 import type { SummarizerUse } from './replay-report.js';
 
 /** Figures of no requests. */
@@ -58,17 +59,9 @@ export class SummarizerMeter implements Summarizer {
   }
 }
 
+const FIGURES = Object.keys(NO_USE) as readonly (keyof SummarizerUse)[];
+
 /** Sums up figures. */
 export function sumUse(uses: readonly SummarizerUse[]): SummarizerUse {
-  return uses.reduce(
-    (sum, use) => ({
-      requests: sum.requests + use.requests,
-      failedRequests: sum.failedRequests + use.failedRequests,
-      inputTokens: sum.inputTokens + use.inputTokens,
-      outputTokens: sum.outputTokens + use.outputTokens,
-      unmeteredRequests: sum.unmeteredRequests + use.unmeteredRequests,
-      waitMs: sum.waitMs + use.waitMs,
-    }),
-    NO_USE,
-  );
+  return sumsOf(uses, FIGURES);
 }

@@ -208,10 +208,10 @@ function placesOf(
 }
 
 function toolTable({ recording, label }: ReportPage): Markup {
-  const { toolsWithout, toolsAtEnd } = recording;
-  const tools = Array.from(toolsWithout, ([name, { calls, callTokens, resultTokens }]) => {
+  const { everything, atEnd } = recording;
+  const tools = Array.from(everything.byTool, ([name, { calls, callTokens, resultTokens }]) => {
     const before = callTokens + resultTokens;
-    const left = toolsAtEnd.get(name);
+    const left = atEnd.byTool.get(name);
     // An entry's tokens are split over its blocks by estimate. After an edit the split differs, so a share can seem to grow.
     const after = Math.min(before, (left?.callTokens ?? 0) + (left?.resultTokens ?? 0));
     return { name: label.ofName(name), calls, before, after };

@@ -52,8 +52,8 @@ describe('SessionRecorder', () => {
     ]);
     expect(recording.edits.map(({ tokensAfter }) => tokensAfter)).toEqual([0, 0]);
     expect(recording.edits.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts', '/w/a.ts']);
-    expect(recording.toolsWithout.get('Read')?.calls).toBe(1);
-    expect(recording.toolsAtEnd.has('Read')).toBe(false);
+    expect(recording.everything.byTool.get('Read')?.calls).toBe(1);
+    expect(recording.atEnd.byTool.has('Read')).toBe(false);
   });
 
   test('every edit of a pass says why, as the session would have', async () => {
