@@ -7,7 +7,7 @@ import type { TranscriptFormat } from '../../../transcripts.js';
 import { createReplayCompactor, replayIn } from '../replay/replay-session.js';
 import type { ReplayOptions, ReplaySetup } from '../replay/replay-session.js';
 import { analyzeRecording } from './analysis.js';
-import { isUnreadable, readSession } from '../replay/session-files.js';
+import { readSession, unlessUnreadable } from '../replay/session-files.js';
 import type { UnreadFile } from '../replay/session-files.js';
 import type { Progress } from '../terminal/progress-bar.js';
 import type { SessionAnalysis } from './analysis-report.js';
@@ -78,16 +78,13 @@ async function analyzeFile(
   play: ReplayOptions,
   progress: Progress | undefined,
 ): Promise<SessionAnalysis | UnreadFile> {
-  try {
+  const analyze = async (): Promise<SessionAnalysis> => {
     const transcript = await readSession(file, { format, signal, progress });
     const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
     const recording = await replayIn(compactor, file, transcript, { ...play, onProgress });
     signal?.throwIfAborted();
     const { warnings } = recording.report;
     return { file, format: transcript.format, ...analyzeRecording(recording), warnings };
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!skipsUnreadable || !isUnreadable(error)) throw error;
-    return { file, code: error.code, reason: error.message };
-  }
+  };
+  return skipsUnreadable ? unlessUnreadable(file, signal, analyze) : analyze();
 }

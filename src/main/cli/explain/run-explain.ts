@@ -3,9 +3,9 @@
 import { explainDensity } from '../../../density.js';
 import type { AnalyzeArguments } from '../analyze/analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
+import type { Playing } from '../replay/play-file.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
-import { findSessionFiles, readSession } from '../replay/session-files.js';
-import { openProgress } from '../terminal/progress-bar.js';
+import { readSession } from '../replay/session-files.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { renderExplanation } from './render-explanation.js';
@@ -27,44 +27,33 @@ export async function runExplain(
   index: number,
   given: Pick<AnalyzeArguments, 'format' | 'json' | 'redact'>,
   setup: ReplaySetup,
-  signal: AbortSignal,
+  { isFolder, signal, progress }: Playing,
 ): Promise<number> {
-  const { isFolder } = await findSessionFiles(path, signal);
   if (isFolder) return usageError('--explain needs a single session, not a folder.');
-  const progress = await openProgress(given.json === true);
-  try {
-    const transcript = await readSession(path, { format: given.format, signal, progress });
-    const { length } = transcript.entries;
-    if (index >= length) {
-      return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
-    }
-    const recording = await replaySession(path, transcript, {
-      ...setup,
-      signal,
-      onProgress: progress.begin(length, 'replaying', 'entries'),
-      explains: true,
-    });
-    progress.close();
-    const explained = explainEntry(recording, index);
-    if (explained === null) {
-      const { playedEntries } = recording.report;
-      return usageError(
-        `--explain ${index}: the session could only be played up to entry ${playedEntries}.`,
-      );
-    }
-    const report: ExplanationReport = {
-      reportVersion: 1,
-      file: path,
-      format: transcript.format,
-      entries: length,
-      ...explained,
-    };
-    if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
-    else printText(renderExplanation(report, terminalLayout()));
-    return EXIT.done;
-  } finally {
-    progress.close();
+  const transcript = await readSession(path, { format: given.format, signal, progress });
+  const { length } = transcript.entries;
+  if (index >= length) {
+    return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
   }
+  const recording = await replaySession(path, transcript, {
+    ...setup,
+    signal,
+    onProgress: progress.begin(length, 'replaying', 'entries'),
+    explains: true,
+  });
+  progress.close();
+  const explained = explainEntry(recording, index);
+  if (explained === null) {
+    const { playedEntries } = recording.report;
+    return usageError(
+      `--explain ${index}: the session could only be played up to entry ${playedEntries}.`,
+    );
+  }
+  const { format } = transcript;
+  const report = { reportVersion: 1, file: path, format, entries: length, ...explained } as const;
+  if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+  else printText(renderExplanation(report, terminalLayout()));
+  return EXIT.done;
 }
 
 function usageError(message: string): number {

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { Transcript } from '../../../transcripts.js';
+import { interruptible } from '../terminal/interruptible.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import type { Progress } from '../terminal/progress-bar.js';
 import { createSummarizer } from './model-options.js';
@@ -9,15 +10,35 @@ import type { ModelChoice } from './model-options.js';
 import type { Recording } from './recording.js';
 import type { PlayArguments } from './replay-command.js';
 import { replaySession } from './replay-session.js';
-import type { ReplayOptions } from './replay-session.js';
-import { isUnreadable, readSession } from './session-files.js';
-import type { UnreadFile } from './session-files.js';
+import type { ReplayOptions, ReplaySetup } from './replay-session.js';
+import { findSessionFiles, readSession, unlessUnreadable } from './session-files.js';
+import type { SessionFiles, UnreadFile } from './session-files.js';
 
-/** How to play a file, besides the options of the command line. */
-export interface PlayFileOptions extends Pick<ReplayOptions, 'session' | 'explains'> {
+/** What is found at a path, and the means of playing it. */
+export interface Playing extends SessionFiles {
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
+
+/** Finds what is at a path and runs a function on it, with a progress bar, until SIGINT. @throws InterruptedError on SIGINT; what `run` throws. */
+export function withSessions<Result>(
+  path: string,
+  isQuiet: boolean,
+  run: (playing: Playing) => Promise<Result>,
+): Promise<Result> {
+  return interruptible(async (signal) => {
+    const progress = await openProgress(isQuiet);
+    try {
+      return await run({ ...(await findSessionFiles(path, signal)), signal, progress });
+    } finally {
+      progress.close();
+    }
+  });
+}
+
+/** How to play a file, besides the options of the command line. */
+export type PlayFileOptions = Pick<Playing, 'signal' | 'progress'> &
+  Pick<ReplayOptions, 'session' | 'explains'>;
 
 /**
  * Reads a file, or stdin, and plays it.
@@ -44,17 +65,21 @@ export function playTranscript(
   { signal, progress, session, explains }: PlayFileOptions,
 ): Promise<Recording> {
   return replaySession(file, transcript, {
-    contextLimit: given.contextLimit,
-    offload: given.offload,
-    strategy: given.strategy,
-    threshold: given.threshold,
-    preserveThreshold: given.preserveThreshold,
-    topPreserveThreshold: given.topPreserveThreshold,
+    ...setupOf(given, model),
+    removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
+    signal,
+    onProgress: progress.begin(transcript.entries.length, 'replaying', 'entries'),
+    session,
+    explains,
+  });
+}
+
+/** Returns the setup that the options of a command ask for. */
+export function setupOf(given: PlayArguments, model: ModelChoice | null): ReplaySetup {
+  return {
+    ...given,
     recencyRetention: given.recency,
     workspaceRoot: given.workspace,
-    threads: given.threads,
-    price: given.price,
-    removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
     summarizer:
       model === null
         ? undefined
@@ -64,11 +89,7 @@ export function playTranscript(
             model: model.model,
             fallbackToTruncation: given.fallbackToTruncation === true,
           },
-    signal,
-    onProgress: progress.begin(transcript.entries.length, 'replaying', 'entries'),
-    session,
-    explains,
-  });
+  };
 }
 
 /** Plays the files of a folder one after the other. Yields an `UnreadFile` for a file that cannot be read. */
@@ -83,13 +104,7 @@ export async function* playFiles(
   // The bar counts files, not the stages of each.
   const quietly = { ...options, progress: await openProgress(true) };
   for (const [at, file] of files.entries()) {
-    try {
-      yield await playFile(file, given, model, quietly);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isUnreadable(error)) throw error;
-      yield { file, code: error.code, reason: error.message };
-    }
+    yield await unlessUnreadable(file, signal, () => playFile(file, given, model, quietly));
     update(at + 1);
   }
 }

@@ -2,20 +2,18 @@
 
 import { EXIT } from '../terminal/exit-codes.js';
 import { contentLabel } from '../terminal/content-label.js';
-import { interruptible } from '../terminal/interruptible.js';
-import { openProgress } from '../terminal/progress-bar.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
 import type { ModelChoice } from './model-options.js';
-import { playFile, playFiles } from './play-file.js';
+import { playFile, playFiles, withSessions } from './play-file.js';
+import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
 import { folderReport, renderFolder } from './render-folder.js';
 import type { FolderReplayReport } from './render-folder.js';
 import { renderReport } from './render-report.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
-import { findSessionFiles } from './session-files.js';
 import type { UnreadFile } from './session-files.js';
 
 /**
@@ -31,7 +29,7 @@ export async function runReplay(
   model: ModelChoice | null,
 ): Promise<number> {
   const isJson = given.json === true;
-  const report = await interruptible((signal) => replay(path, given, model, signal));
+  const report = await withSessions(path, isJson, (found) => replay(path, given, model, found));
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   if ('sessions' in report) {
     if (!isJson) printText(renderFolder(report, terminalLayout()));
@@ -46,22 +44,16 @@ async function replay(
   path: string,
   given: ReplayArguments,
   model: ModelChoice | null,
-  signal: AbortSignal,
+  { isFolder, files, ...playing }: Playing,
 ): Promise<ReplayReport | FolderReplayReport> {
-  const progress = await openProgress(given.json === true);
-  try {
-    const { isFolder, files } = await findSessionFiles(path, signal);
-    if (!isFolder) return (await playFile(path, given, model, { signal, progress })).report;
-    const sessions: ReplayReport[] = [];
-    const unread: UnreadFile[] = [];
-    for await (const played of playFiles(files, given, model, { signal, progress })) {
-      if ('report' in played) sessions.push(played.report);
-      else unread.push(played);
-    }
-    return folderReport(path, sessions, unread);
-  } finally {
-    progress.close();
+  if (!isFolder) return (await playFile(path, given, model, playing)).report;
+  const sessions: ReplayReport[] = [];
+  const unread: UnreadFile[] = [];
+  for await (const played of playFiles(files, given, model, playing)) {
+    if ('report' in played) sessions.push(played.report);
+    else unread.push(played);
   }
+  return folderReport(path, sessions, unread);
 }
 
 /** Returns the exit code for the sessions of a folder. Prints a message if there are none. */

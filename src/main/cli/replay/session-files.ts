@@ -103,10 +103,19 @@ function sizeOf(file: string): Promise<number> {
   );
 }
 
-/** Whether an error means that a file is not a readable session. */
-export function isUnreadable(error: unknown): error is CtxfoldError {
-  return (
-    error instanceof CtxfoldError &&
-    (error.code === 'UNKNOWN_FORMAT' || error.code === 'UNREADABLE_TRANSCRIPT')
-  );
+/** Returns what a file gives, or why it is no readable session. @throws the signal's reason; other errors of `run`. */
+export async function unlessUnreadable<Result>(
+  file: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<Result>,
+): Promise<Result | UnreadFile> {
+  try {
+    return await run();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof CtxfoldError)) throw error;
+    const { code, message: reason } = error;
+    if (code !== 'UNKNOWN_FORMAT' && code !== 'UNREADABLE_TRANSCRIPT') throw error;
+    return { file, code, reason };
+  }
 }

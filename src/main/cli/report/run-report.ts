@@ -9,17 +9,15 @@ import { contentLabel } from '../terminal/content-label.js';
 import { renderPage, renderFolderPage } from './render-page.js';
 import { readPageAssets } from './page-document.js';
 import { createReportPage } from './report-page.js';
-import { playFiles, playTranscript } from '../replay/play-file.js';
+import { playFiles, playTranscript, withSessions } from '../replay/play-file.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
-import { findSessionFiles, readSession } from '../replay/session-files.js';
-import { interruptible } from '../terminal/interruptible.js';
+import { readSession } from '../replay/session-files.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
 import { getCompressionStrategy } from '../../../strategies.js';
 import type { EditPolicy } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
-import { openProgress } from '../terminal/progress-bar.js';
 import type { Progress } from '../terminal/progress-bar.js';
 import type { PolicyFigures } from './cache-section.js';
 import { folderSession } from './folder-page.js';
@@ -42,38 +40,31 @@ export async function runReport(
   await assertWritable(given.output);
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
-  return await interruptible(async (signal) => {
-    const progress = await openProgress(false);
-    try {
-      const { isFolder, files } = await findSessionFiles(path, signal);
-      const playing = { signal, progress, explains: true };
-      if (!isFolder) {
-        const transcript = await readSession(path, { format: given.format, signal, progress });
-        const recording = await playTranscript(path, transcript, given, model, playing);
-        const compared = { recording, transcript, given, signal, progress };
-        const policies = await comparePolicies(path, compared);
-        const page = createReportPage(recording, { label, title: given.title, policies });
-        progress.close();
-        await writePage(given, renderPage(page, assets));
-        return exitCodeOfReplay(recording.report, true);
-      }
-      const sessions: FolderSession[] = [];
-      let unreadFiles = 0;
-      for await (const played of playFiles(files, given, model, playing)) {
-        if ('report' in played) sessions.push(folderSession(played, label));
-        else unreadFiles += 1;
-      }
+  return await withSessions(path, false, async ({ isFolder, files, signal, progress }) => {
+    const playing = { signal, progress, explains: true };
+    if (!isFolder) {
+      const transcript = await readSession(path, { format: given.format, signal, progress });
+      const recording = await playTranscript(path, transcript, given, model, playing);
+      const compared = { recording, transcript, given, signal, progress };
+      const policies = await comparePolicies(path, compared);
+      const page = createReportPage(recording, { label, title: given.title, policies });
       progress.close();
-      const code = exitCodeOfFolder(sessions);
-      if (sessions.length === 0) return code;
-      const title = given.title ?? label.ofPath(path);
-      const { isRedacted } = label;
-      const page = { title, isRedacted, sessions, unreadFiles };
-      await writePage(given, renderFolderPage(page, assets));
-      return code;
-    } finally {
-      progress.close();
+      await writePage(given, renderPage(page, assets));
+      return exitCodeOfReplay(recording.report, true);
     }
+    const sessions: FolderSession[] = [];
+    let unreadFiles = 0;
+    for await (const played of playFiles(files, given, model, playing)) {
+      if ('report' in played) sessions.push(folderSession(played, label));
+      else unreadFiles += 1;
+    }
+    progress.close();
+    const code = exitCodeOfFolder(sessions);
+    if (sessions.length === 0) return code;
+    const title = given.title ?? label.ofPath(path);
+    const page = { title, isRedacted: label.isRedacted, sessions, unreadFiles };
+    await writePage(given, renderFolderPage(page, assets));
+    return code;
   });
 }
 
