@@ -188,14 +188,16 @@ function readToolCalls(
   ];
   return recorded.flatMap((item): readonly ToolCallBlock[] => {
     const call = asRecord(item);
-    const called = asRecord(call?.['function']) ?? asRecord(call?.['custom']);
+    // LangChain's calls hold the name themselves.
+    const called = asRecord(call?.['function']) ?? asRecord(call?.['custom']) ?? call;
     const name = asFilledText(called?.['name']);
     if (name === undefined) {
       history.warn('A tool call without a name was left out.', place);
       return [];
     }
     const input = asText(called?.['input']);
-    const parameters = input === undefined ? parseArguments(called?.['arguments']) : { input };
+    const parameters =
+      input === undefined ? parseArguments(called?.['arguments'] ?? called?.['args']) : { input };
     return [{ type: 'tool_call', id: asText(call?.['id']) ?? '', name, parameters }];
   });
 }

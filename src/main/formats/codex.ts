@@ -1,8 +1,8 @@
 // Reads Codex's rollout files (`~/.codex/sessions/**/rollout-*.jsonl`): items of OpenAI's Responses
-// API wrapped in `response_item` records, or bare in files of before September 2025.
+// API wrapped in `response_item` records, or bare in files of before September 2025 and in requests to the API.
 
 import { runsCommands, searches } from '../../shared/tool-catalog.js';
-import type { LineFormat, RecordReader } from './format.js';
+import type { DocumentFormat, LineFormat, RecordReader } from './format.js';
 import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import {
@@ -66,6 +66,12 @@ function isCodexRecord(record: JsonRecord): boolean {
   return ITEMS.has(type) && (typeof record['call_id'] === 'string' || type === 'reasoning');
 }
 
+interface RecordedItem {
+  readonly item: JsonRecord;
+  readonly time: ContentMetadata;
+  readonly place: TranscriptPlace;
+}
+
 class CodexReader implements RecordReader {
   readonly #history: HistoryAssembler;
   /** Key of the current model message; changes with every record that does not belong to one. */
@@ -73,6 +79,8 @@ class CodexReader implements RecordReader {
   #model: string | undefined;
   /** Ids of `apply_patch` calls, and whether a record reports that the patch failed. */
   readonly #patches = new Map<string, boolean>();
+  /** Those of the context. */
+  #items: RecordedItem[] = [];
 
   constructor(history: HistoryAssembler) {
     this.#history = history;
@@ -85,7 +93,7 @@ class CodexReader implements RecordReader {
     if (payload === undefined) {
       if (ENVELOPES.has(type)) {
         this.#history.warn(`A ${type} record without a payload was left out.`, place);
-      } else if (ITEMS.has(type)) this.#readItem(record, time, place);
+      } else if (ITEMS.has(typeOf(record))) this.#readItem(record, time, place);
       // Bare files begin with a record without a type, and mark state records by `record_type`.
       else if (record['type'] !== undefined)
         this.#history.tallyLeftOut('records of the unknown type', type);
@@ -114,7 +122,8 @@ class CodexReader implements RecordReader {
   }
 
   #readItem(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
-    const type = asText(item['type']) ?? '';
+    this.#items.push({ item, time, place });
+    const type = typeOf(item);
     switch (type) {
       case 'message':
         this.#readMessage(item, time, place);
@@ -161,7 +170,9 @@ class CodexReader implements RecordReader {
       return;
     }
     const id = asFilledText(item['call_id']) ?? asText(item['id']) ?? '';
-    if (name === 'apply_patch') this.#patches.set(id, item['success'] === false);
+    if (name === 'apply_patch') {
+      this.#patches.set(id, this.#patches.get(id) === true || item['success'] === false);
+    }
     const input = item['input'];
     const parameters =
       type === 'function_call'
@@ -197,7 +208,6 @@ class CodexReader implements RecordReader {
    */
   #hasPatchFailed(callId: string, result: unknown): boolean {
     const isKnownFailure = this.#patches.get(callId);
-    this.#patches.delete(callId);
     if (isKnownFailure === undefined) return false;
     if (isKnownFailure || typeof result !== 'string') return isKnownFailure;
     const exitCode = asRecord(asRecord(tryParseJson(result))?.['metadata'])?.['exit_code'];
@@ -221,28 +231,48 @@ class CodexReader implements RecordReader {
     } else if (event['type'] === 'token_count') {
       const usage = asRecord(asRecord(event['info'])?.['last_token_usage']);
       if (usage !== undefined) this.#history.amend({ usage });
-    }
+    } else if (event['type'] === 'thread_rolled_back') this.#rollBack(Number(event['num_turns']));
+  }
+
+  /** Takes back the last turns of the user: the context that begins has the items before them. */
+  #rollBack(turns: number): void {
+    const prompts = this.#items.flatMap(({ item }, at) => (isPrompt(item) ? [at] : []));
+    const first = prompts[Math.max(0, prompts.length - turns)];
+    if (first !== undefined) this.#beginContext(this.#items.slice(0, first));
+  }
+
+  #beginContext(kept: readonly RecordedItem[]): void {
+    this.#history.beginContext();
+    this.#items = [];
+    for (const { item, time, place } of kept)
+      this.#readItem(item, { ...time, isKept: true }, place);
+    this.#message += 1;
   }
 
   /** Reads the list that replaced the history. Older versions recorded only the summary. */
   #readCompaction(payload: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
-    this.#message += 1;
-    this.#history.beginContext();
     const kept = asArray(payload['replacement_history']).map(asRecord);
-    for (const item of kept) {
-      if (item !== undefined) this.#readItem(item, { ...time, isKept: true }, place);
-    }
-    this.#message += 1;
-    const text = asText(payload['message']);
-    if (text !== undefined && text !== '' && kept.length === 0) {
-      this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
-    }
+    this.#beginContext(kept.flatMap((item) => (item === undefined ? [] : [{ item, time, place }])));
+    const text = asText(payload['message']) ?? '';
+    if (kept.length > 0) return;
+    this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
   }
 
   #addModel(blocks: readonly ContentBlock[], metadata: ContentMetadata): void {
     const model = withoutUndefined({ model: this.#model });
     this.#history.addAi(blocks, { ...metadata, ...model }, `message-${this.#message}`);
   }
+}
+
+/** Requests may leave out the type of messages. */
+function typeOf(item: JsonRecord): string {
+  return asText(item['type']) ?? (typeof item['role'] === 'string' ? 'message' : '');
+}
+
+/** Whether an item is what the user entered: what the agent says in the user's name begins with a tag or a title. */
+function isPrompt(item: JsonRecord): boolean {
+  if (typeOf(item) !== 'message' || item['role'] !== 'user') return false;
+  return !/^\s*(?:<[a-z_]+>|# AGENTS\.md )/.test(textOfParts(item['content']) ?? '');
 }
 
 function reportsFailure(item: JsonRecord): boolean {
@@ -270,8 +300,8 @@ function readReasoning(item: JsonRecord): ContentBlock {
   return { type: 'thinking', thought: texts.join('\n'), ...withoutUndefined({ encryptedContent }) };
 }
 
-/** Sessions of Codex. */
-export const CODEX: LineFormat<'codex'> = {
+/** Sessions of Codex, and lists of items of the Responses API. */
+export const CODEX: LineFormat<'codex'> & DocumentFormat<'codex'> = {
   name: 'codex',
   // Keys were taken from recorded sessions.
   toolCatalog: {
@@ -288,5 +318,12 @@ export const CODEX: LineFormat<'codex'> = {
     request_user_input: [{ access: 'ask' }],
   },
   detectRecord: isCodexRecord,
+  // Messages alone may be those of another API.
+  detectDocument: (_, messages) =>
+    messages.some((item) => {
+      const record = asRecord(item);
+      return record !== undefined && record['type'] !== 'message' && isCodexRecord(record);
+    }),
+  lists: ['input', 'items', 'output'],
   open: (history) => new CodexReader(history),
 };

@@ -49,6 +49,15 @@ export function detectDocumentFormat(value: unknown): DocumentFormat | undefined
   const document = asRecord(value) ?? {};
   return ALL.filter(isDocumentFormat).find((format) => {
     const list = format.lists.map((name) => document[name]).find(Array.isArray);
-    return format.detectDocument(document, asArray(Array.isArray(value) ? value : list));
+    const messages = asArray(Array.isArray(value) ? value : list);
+    return format.detectDocument(document, messages) && !messages.some(isOfAiSdk);
   });
+}
+
+/** Whether a message is one of the AI SDK with calls or results. No format knows its parts, so it would be read without them. */
+function isOfAiSdk(message: unknown): boolean {
+  const { parts, content } = asRecord(message) ?? {};
+  return asArray(parts ?? content).some(
+    (part) => typeof asRecord(part)?.['toolCallId'] === 'string',
+  );
 }

@@ -145,7 +145,7 @@ async function lineFormat(
 ): Promise<LineFormat | undefined> {
   if (named !== undefined && !isLineFormat(named)) return undefined;
   if (named !== undefined && !isDocumentFormat(named)) return named;
-  const detected = await detectLineFormat(text, head);
+  const detected = await detectLineFormat(text, head, named);
   return detected && (named ?? detected);
 }
 
@@ -153,6 +153,7 @@ async function lineFormat(
 async function detectLineFormat(
   text: AsyncGenerator<string>,
   head: string[],
+  named: LineFormat | undefined,
 ): Promise<LineFormat | undefined> {
   const splitter = new LineSplitter();
   let lines = 0;
@@ -173,8 +174,9 @@ async function detectLineFormat(
     }
   }
   // No document begins with two lines that are complete objects.
-  if (objects === 2) throw unknownFormat('A JSON Lines file with such records');
-  return undefined;
+  if (objects < 2) return undefined;
+  if (named === undefined) throw unknownFormat('A JSON Lines file with such records');
+  return named;
 }
 
 async function* chain(

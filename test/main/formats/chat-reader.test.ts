@@ -45,6 +45,13 @@ describe('ChatReader', () => {
     ]);
   });
 
+  it("reads calls in LangChain's spelling", async () => {
+    const call = { id: 'a', name: 'read', args: { path: 'x' }, type: 'tool_call' };
+    const { entries, warnings } = await readJson([{ role: 'assistant', tool_calls: [call] }]);
+    expect(entries).toEqual([aiContent([toolCall('a', 'read', { path: 'x' })])]);
+    expect(warnings).toEqual([]);
+  });
+
   it('pairs the function calls of the older API', async () => {
     const { entries } = await readJson({
       messages: [

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
-import { bare, readLines } from './reading.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
+import { bare, readJson, readLines } from './reading.js';
 
 const item = (payload: object, timestamp?: string) => ({
   type: 'response_item',
@@ -192,7 +198,7 @@ describe('a compaction of Codex', () => {
       said('user', 'one'),
       call('a', '{}'),
       output('a', 'ok'),
-      { type: 'compacted', payload: { message: '', replacement_history: kept } },
+      { type: 'compacted', payload: { message: 'kept too', replacement_history: kept } },
       said('assistant', 'two'),
       { type: 'compacted', payload: { message: 'in short again' } },
       said('assistant', 'three'),
@@ -223,5 +229,93 @@ describe('a compaction of Codex', () => {
     ]);
     const isKept = entries.map(({ metadata }) => metadata?.isKept === true);
     expect(isKept).toEqual([false, false, true, true, false]);
+  });
+});
+
+describe('a session of Codex that went back', () => {
+  const back = (num_turns: unknown) => ({
+    type: 'event_msg',
+    payload: { type: 'thread_rolled_back', num_turns },
+  });
+  const SAID = [
+    said('user', '<environment_context>\n</environment_context>'),
+    said('user', 'one'),
+    patch('p'),
+    { type: 'event_msg', payload: { type: 'patch_apply_end', call_id: 'p', success: false } },
+    patched('p', 'no'),
+    said('assistant', '1'),
+    said('user', 'two'),
+    call('b', '{}'),
+    said('user', 'three'),
+  ];
+
+  it.each([
+    [1, ['<environment_context>\n</environment_context>', 'one', '1', 'two']],
+    [2, ['<environment_context>\n</environment_context>', 'one', '1']],
+    [9, ['<environment_context>\n</environment_context>']],
+  ])('begins a context with what is before the last %i turns', async (turns, texts) => {
+    const { entries, contextStarts, warnings } = await readLines([
+      ...SAID,
+      back(turns),
+      said('user', 'other'),
+      back(1),
+      said('user', 'another'),
+    ]);
+    expect(warnings).toEqual([]);
+    const last = entries.slice(contextStarts.at(-1));
+    const shown = last.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])),
+    );
+    expect(shown).toEqual([...texts, 'another']);
+    expect(last.map(({ metadata }) => metadata?.isKept === true)).toEqual(
+      last.map((_, at) => at < last.length - 1),
+    );
+    const results = last
+      .flatMap(({ blocks }) => blocks)
+      .filter((block) => block.type === 'tool_response');
+    expect(results.map(({ error }) => error)).toEqual(turns === 9 ? [] : ['no']);
+  });
+
+  it.each([[0], ['x'], [undefined]])(
+    'leaves the history if it went back %s turns',
+    async (turns) => {
+      const { contextStarts } = await readLines([...SAID, back(turns), said('user', 'other')]);
+      expect(contextStarts).toEqual([]);
+    },
+  );
+});
+
+describe('a list of items of the Responses API', () => {
+  const items = [
+    { role: 'user', content: 'go' },
+    { type: 'function_call', call_id: 'a', name: 'f', arguments: '{"x":1}' },
+    { type: 'function_call_output', call_id: 'a', output: 'ok' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] },
+  ];
+
+  it.each([
+    ['a bare list', items],
+    ['a request', { model: 'gpt-6-sol', input: items }],
+  ])('is read with its calls: %s', async (_, document) => {
+    const { format, entries, warnings } = await readJson(document);
+    expect(format).toBe('codex');
+    expect(warnings).toEqual([]);
+    expect(bare(entries)).toEqual(
+      bare([
+        humanText('go'),
+        aiContent([toolCall('a', 'f', { x: 1 })]),
+        toolContent([toolResponse('a', 'f', 'ok')]),
+        aiContent('done'),
+      ]),
+    );
+  });
+
+  it('is not what a list of messages alone is', async () => {
+    expect(await readJson([items[0], items[3]])).toMatchObject({ format: 'openai-chat' });
+  });
+
+  it('does not keep records without a known one from being read as named', async () => {
+    const { entries } = await readLines([{ id: 's' }, { instructions: '' }, items[0]], 'codex');
+    expect(bare(entries)).toEqual(bare([humanText('go')]));
   });
 });

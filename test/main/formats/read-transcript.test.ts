@@ -102,6 +102,22 @@ describe('readTranscript', () => {
     expect(await failure(readLines([USER], format))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
   });
 
+  it.each([
+    [
+      {
+        role: 'assistant',
+        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'f', input: {} }],
+      },
+    ],
+    [{ role: 'assistant', parts: [{ type: 'tool-f', toolCallId: 'a', state: 'input-available' }] }],
+  ])('refuses messages of the AI SDK, whose calls it does not know: %j', async (message) => {
+    const user = { role: 'user', parts: [{ type: 'text', text: 'go' }], content: 'go' };
+    expect(await failure(readJson([user, message]))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+    expect(await failure(readJson({ messages: [user, message] }))).toMatchObject({
+      code: 'UNKNOWN_FORMAT',
+    });
+  });
+
   it('rejects with the reason of an abort', async () => {
     const reason = new Error('enough');
     const name = await file('c.jsonl', LINE);

@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import type { GatewayOptions } from '../../../gateway.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { collectValues, wholeNumber } from '../terminal/options.js';
+import { collectValues, isPlainUrl, PLAIN_URL, wholeNumber } from '../terminal/options.js';
 
 /** Parsed options of both commands. */
 interface GatewayArguments {
@@ -119,9 +119,9 @@ export function createRunCommand(onExit: (code: number) => void): Command {
 function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
   const upstreams = (given.upstream ?? []).map((text) => {
     const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-    if (name === undefined || url === undefined || !URL.canParse(url))
+    if (name === undefined || url === undefined || !isPlainUrl(url))
       command.error(
-        `error: --upstream: expected a name and a URL, such as openai=https://host/v1.`,
+        `error: --upstream: expected a name and ${PLAIN_URL}, such as openai=https://host/v1.`,
       );
     return [name, url] as const;
   });

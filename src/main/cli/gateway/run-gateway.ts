@@ -7,6 +7,7 @@ import { startGateway } from '../../../gateway.js';
 import type { GatewayOptions } from '../../../gateway.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
+import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { gatewayPage } from './gateway-page.js';
 
@@ -52,13 +53,17 @@ export async function runBehindGateway(
   [command = '', ...args]: readonly string[],
   options: GatewayOptions,
 ): Promise<number> {
-  const upstreams = { ...upstreamsOf(process.env), ...options.upstreams };
+  const upstreams = upstreamsOf(process.env, options.upstreams);
   const proxyEnv = proxyEnvOf(process.env);
   const gateway = await startGateway({ ...options, upstreams, proxyEnv, page: gatewayPage });
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   try {
-    const child = spawn(command, args, {
+    // On Windows, agents that npm installs are batch files, which only a shell can start.
+    const [file, ...rest] =
+      process.platform === 'win32' ? [shellLine([command, ...args])] : [command, ...args];
+    const child = spawn(file, rest, {
+      shell: process.platform === 'win32',
       stdio: 'inherit',
       env: { ...process.env, ...variablesOf(gateway.url, process.env) },
     });
@@ -94,15 +99,30 @@ export function variablesOf(url: string, env: Environment): Record<string, strin
   };
 }
 
-/** Returns the upstreams that the environment already names. */
-export function upstreamsOf(env: Environment): Record<string, string> {
-  const upstreams: Record<string, string> = { 'code-assist': CODE_ASSIST };
-  // Reversed: of two variables for one upstream, the first of the table wins.
-  for (const [name, upstream] of [...VARIABLES].reverse()) {
+/**
+ * Returns the given upstreams, and those that the environment names besides: of two variables for one, the first of the table wins.
+ *
+ * @throws TypeError if a variable that counts is not a plain URL.
+ */
+export function upstreamsOf(
+  env: Environment,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const upstreams: Record<string, string> = { ...given };
+  for (const [name, upstream] of VARIABLES) {
     const value = env[name];
-    if (value !== undefined && value !== '') upstreams[upstream] = value;
+    if (!value || upstream in upstreams) continue;
+    if (!isPlainUrl(value)) throw new TypeError(`${name}: expected ${PLAIN_URL}.`);
+    upstreams[upstream] = value;
   }
-  return upstreams;
+  return { 'code-assist': CODE_ASSIST, ...upstreams };
+}
+
+/** Returns a command for the shell of Windows, which reads nothing but variables within quotes. */
+export function shellLine(words: readonly string[]): string {
+  const quoted = (word: string): string =>
+    `"${word.replace(/(\\*)(?="|$)/g, '$1$1').replaceAll('"', '""')}"`;
+  return words.map((word) => (/^[\w./:=@\\-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
 async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {

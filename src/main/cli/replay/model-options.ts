@@ -4,6 +4,7 @@
 import { fromLanguageModel } from '../../../index.js';
 import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, Summarizer } from '../../../index.js';
+import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 
 /** Parsed options about a model. */
@@ -51,10 +52,7 @@ export function readModelChoice(
     );
   }
   if (!isPlainUrl(baseUrl)) {
-    return fail(
-      '--base-url: expected an http or https URL without credentials, query or fragment, such as ' +
-        'http://localhost:11434/v1.',
-    );
+    return fail(`--base-url: expected ${PLAIN_URL}, such as http://localhost:11434/v1.`);
   }
   if (model.trim() === '') return fail('--model: expected a model name.');
   return {
@@ -76,14 +74,6 @@ function namesOf(given: ModelArguments): readonly string[] {
     ...(given.summarizerContextLimit === undefined ? [] : ['--summarizer-context-limit']),
     ...(given.fallbackToTruncation === undefined ? [] : ['--fallback-to-truncation']),
   ];
-}
-
-/** Rejects credentials and queries: they may contain secrets, and the URL is shown. */
-function isPlainUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  const isWeb = protocol === 'http:' || protocol === 'https:';
-  return isWeb && username === '' && password === '' && !/[?#]/.test(text);
 }
 
 /** Reads the API key. Errors do not quote the option's value: it may be the key itself. */

@@ -50,6 +50,17 @@ export function share(allowsZero: boolean) {
   };
 }
 
+/** What `isPlainUrl` accepts. */
+export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
+
+/** Rejects credentials and queries: they may contain secrets, and the URL is shown. */
+export function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  return isWeb && username === '' && password === '' && !/[?#]/.test(text);
+}
+
 /** Parser of a path: resolves it against the working directory. */
 export function absolutePath(path: string): string {
   return resolve(path);

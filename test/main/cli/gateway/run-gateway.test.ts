@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   runBehindGateway,
+  shellLine,
   upstreamsOf,
   variablesOf,
 } from '../../../../src/main/cli/gateway/run-gateway.js';
@@ -39,6 +40,35 @@ describe('upstreamsOf', () => {
       'code-assist': 'https://cloudcode-pa.googleapis.com',
       openai: 'http://new/v1',
     });
+  });
+});
+
+describe('upstreamsOf a variable that is no plain URL', () => {
+  it.each(['nowhere', 'ftp://host', 'http://host/v1?key=1', 'http://me:secret@host'])(
+    'names the variable, unless another upstream is given: %s',
+    (url) => {
+      const env = {
+        OPENAI_BASE_URL: 'http://new/v1',
+        OPENAI_API_BASE: url,
+        ANTHROPIC_BASE_URL: url,
+      };
+      expect(() => upstreamsOf(env)).toThrow(/^ANTHROPIC_BASE_URL: expected an http/);
+      expect(upstreamsOf(env, { anthropic: 'http://given' })).toMatchObject({
+        anthropic: 'http://given',
+        openai: 'http://new/v1',
+      });
+    },
+  );
+});
+
+describe('shellLine', () => {
+  it.each([
+    [['claude', '-p', 'x=1', 'C:\\a\\b'], 'claude -p x=1 C:\\a\\b'],
+    [['C:\\Program Files\\a.cmd', ''], '"C:\\Program Files\\a.cmd" ""'],
+    [['say "hi" & del'], '"say ""hi"" & del"'],
+    [['in a folder\\', 'a \\"b'], '"in a folder\\\\" "a \\\\""b"'],
+  ])('keeps words together: %j', (words, line) => {
+    expect(shellLine(words)).toBe(line);
   });
 });
 
