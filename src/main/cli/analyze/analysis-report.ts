@@ -3,6 +3,7 @@
 import type { InputSums, Money } from '../replay/money.js';
 import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
+import type { Subject } from '../measure/call-subject.js';
 import type { Category } from '../measure/composition.js';
 import type { RuleTotal, TokenPair, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
@@ -29,13 +30,6 @@ export const STAY_REASONS = [
 ] as const;
 
 export type StayReason = (typeof STAY_REASONS)[number];
-
-/** The subject of something, as far as it is known. */
-export interface Subject {
-  readonly path: string | null;
-  /** Describes it if there is no path. Content of the session: omitted from redacted JSON. */
-  readonly excerpt: string | null;
-}
 
 /** Figures of one category. */
 export interface CategoryFigures {

@@ -2,8 +2,7 @@
 // string in memory as long as the report exists.
 
 import type { ContentBlock } from '../../../index.js';
-import type { Subject } from './analysis-report.js';
-import type { CallSubject } from '../measure/call-subject.js';
+import type { CallSubject, Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
 
 const EXCERPT_LENGTH = 160;

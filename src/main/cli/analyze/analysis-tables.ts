@@ -7,11 +7,17 @@ import type {
   StayFigures,
   StayingEntry,
   StayReason,
-  Subject,
 } from './analysis-report.js';
 import { itemsOf } from '../measure/attribution.js';
+import type { Subject } from '../measure/call-subject.js';
 import type { Category } from '../measure/composition.js';
-import { renderTable, subjectText, tableWidth } from '../replay/render-tables.js';
+import {
+  MIN_SUBJECT_LENGTH,
+  renderTable,
+  renderWithSubjects,
+  subjectText,
+  tableWidth,
+} from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   formatCompact,
@@ -55,8 +61,7 @@ export function renderCategories(
       zeroAsDash(figures.reclaimedTokens),
     ]);
   const head = ['composition', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
-  const aligns = ['left', 'right', 'right', 'right', 'left', 'right'] as const;
-  return renderTable(head, rows, layout, aligns);
+  return renderTable(head, rows, layout, ['left', 'right', 'right', 'right', 'left']);
 }
 
 /** Returns a bar with a resolution of an eighth of a column. */
@@ -67,7 +72,6 @@ function bar(share: number): string {
 
 const MAX_TOOLS = 15;
 const MAX_TOOL_LENGTH = 18;
-const MIN_SUBJECT_LENGTH = 10;
 
 /** Renders the figures of each tool. */
 export function renderTools({ tools, tokens }: AnalysisFigures, layout: Layout): readonly string[] {
@@ -127,7 +131,7 @@ const EXAMPLE_MARGIN = 32;
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
   const tool = example.tool === null ? '' : `${printable(example.tool)} `;
-  return tool + aboutText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
+  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
 }
 
 /** Names of the reasons: for the table of reasons, and beside a single entry. */
@@ -214,34 +218,8 @@ export function renderSessions(
       ['all sessions', ...total].map((cell) => paint('bold', cell)),
     ],
     layout,
-    ['left', 'left', 'right', 'right', 'right', 'right', 'right'],
+    ['left', 'left'],
   );
-}
-
-/** Renders a table with subjects in a last column, which takes the remaining width. */
-function renderWithSubjects(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  subjects: readonly (Subject | null)[],
-  layout: Layout,
-  aligns: readonly ('left' | 'right')[] = head.map((_, at) => (at === 0 ? 'left' : 'right')),
-): readonly string[] {
-  const { width } = layout;
-  const left = width - tableWidth([head, ...rows]);
-  const room = left < MIN_SUBJECT_LENGTH ? width - STACKED_MARGIN : left;
-  return renderTable(
-    [...head, 'about'],
-    rows.map((row, at) => [...row, aboutText(subjects[at] ?? null, room)]),
-    layout,
-    [...aligns, 'left'],
-  );
-}
-
-/** Width beside a subject if the table does not fit and its cells are stacked. */
-const STACKED_MARGIN = 10;
-
-function aboutText(subject: Subject | null, maxLength: number): string {
-  return subject === null ? '' : subjectText(subject.path, subject.excerpt, maxLength);
 }
 
 function zeroAsDash(tokens: number): string {

@@ -150,17 +150,8 @@ function attributeInclusions(
     includedPaths,
     items: Math.max(1, includedPaths.length),
     why: why(),
-    before: withBlocks(
-      before,
-      differences.flatMap((difference) => difference.before),
-    ),
-    after:
-      after === null
-        ? null
-        : withBlocks(
-            after,
-            differences.flatMap((difference) => difference.after),
-          ),
+    before: { ...before, blocks: differences.flatMap((difference) => difference.before) },
+    after: after && { ...after, blocks: differences.flatMap((difference) => difference.after) },
   };
 }
 
@@ -191,6 +182,12 @@ export function attributeCompression(
       if (identity !== undefined) byIdentity.set(identity, entry);
     }
   }
+  const whole = (
+    entry: IContent,
+  ): Pick<Attribution, 'rule' | 'callId' | 'toolName' | 'includedPaths' | 'why'> => {
+    const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
+    return { rule, ...callOf(tool), includedPaths: [], why: null };
+  };
   const attributions: Attribution[] = [];
   for (const entry of before) {
     if (kept.has(entry)) continue;
@@ -199,14 +196,7 @@ export function attributeCompression(
       .find((found) => found !== undefined);
     if (successor === undefined) {
       const items = inserted.has(entry) ? 0 : 1;
-      attributions.push({
-        rule,
-        ...aboutEntry(entry),
-        items,
-        why: null,
-        before: entry,
-        after: null,
-      });
+      attributions.push({ ...whole(entry), items, before: entry, after: null });
       continue;
     }
     added.delete(successor);
@@ -215,14 +205,7 @@ export function attributeCompression(
     }
   }
   for (const entry of added) {
-    attributions.push({
-      rule,
-      ...aboutEntry(entry),
-      items: 0,
-      why: null,
-      before: null,
-      after: entry,
-    });
+    attributions.push({ ...whole(entry), items: 0, before: null, after: entry });
   }
   return attributions;
 }
@@ -237,11 +220,6 @@ function attributeShrunk({ tool, before, after }: BlockDifference, entry: IConte
     before: withBlocks(entry, before),
     after: withBlocks(entry, after),
   };
-}
-
-function aboutEntry(entry: IContent): Pick<Attribution, 'callId' | 'toolName' | 'includedPaths'> {
-  const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-  return { ...callOf(tool), includedPaths: [] };
 }
 
 /** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */

@@ -11,6 +11,13 @@ export interface CallSubject {
   readonly parameter: string | null;
 }
 
+/** The subject of something, as far as it is known. */
+export interface Subject {
+  readonly path: string | null;
+  /** Describes it if there is no path. Content of the session: omitted from redacted JSON. */
+  readonly excerpt: string | null;
+}
+
 const PATH_KEYS = ['file_path', 'absolute_path', 'notebook_path', 'path', 'filename'];
 const PATH_LIST_KEYS = ['paths', 'files', 'include'];
 const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];

@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
+import type { Subject } from '../measure/call-subject.js';
 import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -54,11 +55,10 @@ export function renderTotals(
 }
 
 const MAX_TOOL_LENGTH = 16;
-const MIN_SUBJECT_LENGTH = 12;
+export const MIN_SUBJECT_LENGTH = 10;
 
 /** Renders the largest items. */
 export function renderLargest(items: readonly ReclaimedItem[], layout: Layout): readonly string[] {
-  const { width } = layout;
   const head = ['tokens', 'call', 'largest items', 'tool'];
   const rows = items.map((item) => [
     formatCount(item.tokens),
@@ -66,24 +66,37 @@ export function renderLargest(items: readonly ReclaimedItem[], layout: Layout): 
     itemOf(item.rule),
     shortenEnd(printable(item.tool ?? `(${item.speaker})`), MAX_TOOL_LENGTH),
   ]);
-  const left = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows]));
+  const abouts = items.map(({ path, parameter }) => ({ path, excerpt: parameter }));
+  return renderWithSubjects(head, rows, abouts, layout, ['right', 'right', 'left', 'left']);
+}
+
+/** Renders a table with subjects in a last column, which takes the remaining width. */
+export function renderWithSubjects(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  subjects: readonly (Subject | null)[],
+  layout: Layout,
+  aligns: readonly ('left' | 'right')[] = ['left'],
+): readonly string[] {
+  const { width } = layout;
+  const left = width - tableWidth([head, ...rows]);
+  const room = left < MIN_SUBJECT_LENGTH ? width - STACKED_MARGIN : left;
   return renderTable(
     [...head, 'about'],
-    rows.map((row, at) => {
-      const { path, parameter } = items[at] ?? NO_SUBJECT;
-      return [...row, subjectText(path, parameter, left)];
-    }),
+    rows.map((row, at) => [...row, subjectText(subjects[at] ?? null, room)]),
     layout,
-    ['right', 'right', 'left', 'left', 'left'],
+    [...head.map((_, at) => aligns[at] ?? 'right'), 'left'],
   );
 }
 
-const NO_SUBJECT = { path: null, parameter: null };
+/** Width beside a subject if the table does not fit and its cells are stacked. */
+const STACKED_MARGIN = 10;
 
-/** Returns the end of a path, or else the start of a text. */
-export function subjectText(path: string | null, text: string | null, maxLength: number): string {
+/** Returns the end of a path, or else the start of an excerpt. */
+export function subjectText(subject: Subject | null, maxLength: number): string {
+  const { path, excerpt } = subject ?? { path: null, excerpt: null };
   return path === null
-    ? shortenEnd(printable(text ?? ''), maxLength)
+    ? shortenEnd(printable(excerpt ?? ''), maxLength)
     : shortenStart(printable(path), maxLength);
 }
 
@@ -108,20 +121,18 @@ const NO_LINES = {
  * Renders a table without borders and with a dim head. If it is wider than `width`, each row becomes its first left-aligned
  * cell, with the other cells below it.
  *
- * @param colAligns @default the first column to the left
+ * @param aligns of the first columns; the others are aligned to the right @default the first to the left
  */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   layout: Layout,
-  colAligns: readonly Table.HorizontalAlignment[] = head.map((_, at) =>
-    at === 0 ? 'left' : 'right',
-  ),
+  aligns: readonly ('left' | 'right')[] = ['left'],
 ): readonly string[] {
   const { width, paint } = layout;
   const table = new Table({
     chars: NO_LINES,
-    colAligns: [...colAligns],
+    colAligns: head.map((_, at) => aligns[at] ?? 'right'),
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
   table.push(
@@ -133,7 +144,7 @@ export function renderTable(
     .split('\n')
     .map((line) => line.trimEnd());
   const fits = lines.every((line) => stripVTControlCharacters(line).length <= width);
-  return fits ? lines : stacked(head, rows, Math.max(0, colAligns.indexOf('left')), layout);
+  return fits ? lines : stacked(head, rows, Math.max(0, aligns.indexOf('left')), layout);
 }
 
 function stacked(

@@ -18,56 +18,50 @@ export interface EditGroup {
 }
 
 /** What happened and why it was safe, by rule, or rule and reason. */
-const WORDS: ReadonlyMap<string, readonly [title: string, text: string]> = new Map([
-  [
-    'shrink shrunk',
-    ['Results shortened before they were first sent', 'This rewrites nothing that is cached.'],
+const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  'shrink shrunk': [
+    'Results shortened before they were first sent',
+    'This rewrites nothing that is cached.',
   ],
-  [
-    'read-write written-later',
-    ['Reads of files that were changed later', 'The file is no longer what the model read.'],
+  'read-write written-later': [
+    'Reads of files that were changed later',
+    'The file is no longer what the model read.',
   ],
-  [
-    'file-dedupe included-again',
-    ['Files included again later', 'Only the newest copy of a file stays.'],
+  'file-dedupe included-again': [
+    'Files included again later',
+    'Only the newest copy of a file stays.',
   ],
-  ['recency old', ['Results beyond the number to keep', 'The newest results of each tool stay.']],
-  [
-    'working-set aged',
-    [
-      'Long outputs, cut to an excerpt',
-      'The model has read them; the most informative lines stay.',
-    ],
+  'recency old': ['Results beyond the number to keep', 'The newest results of each tool stay.'],
+  'working-set aged': [
+    'Long outputs, cut to an excerpt',
+    'The model has read them; the most informative lines stay.',
   ],
-  ['working-set expired', ['Results no longer used', 'One line stays and says what was there.']],
-  [
-    'working-set repeated',
-    ['Results of calls that were made again', 'The same call has a newer result further down.'],
+  'working-set expired': ['Results no longer used', 'One line stays and says what was there.'],
+  'working-set repeated': [
+    'Results of calls that were made again',
+    'The same call has a newer result further down.',
   ],
-  [
-    'working-set read-again',
-    ['Lines that were read again', 'A newer read further down has the same lines.'],
+  'working-set read-again': [
+    'Lines that were read again',
+    'A newer read further down has the same lines.',
   ],
-  [
-    'working-set forgotten',
-    [
-      'Old calls without their results',
-      'The results were already gone, and nothing needs the calls.',
-    ],
+  'working-set forgotten': [
+    'Old calls without their results',
+    'The results were already gone, and nothing needs the calls.',
   ],
-  [
-    'summarized-result',
-    ['Results cut to one line, to make room', 'The history had reached its threshold.'],
+  'summarized-result': [
+    'Results cut to one line, to make room',
+    'The history had reached its threshold.',
   ],
-  [
-    'folded-entry',
-    ['Messages that a model summarized, to make room', 'The history had reached its threshold.'],
+  'folded-entry': [
+    'Messages that a model summarized, to make room',
+    'The history had reached its threshold.',
   ],
-  [
-    'dropped-entry',
-    ['Oldest messages, dropped to make room', 'The history had reached its threshold.'],
+  'dropped-entry': [
+    'Oldest messages, dropped to make room',
+    'The history had reached its threshold.',
   ],
-]);
+};
 
 /** Groups edits by reason, most reclaimed tokens first. */
 export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
@@ -77,7 +71,7 @@ export function editGroups(rows: readonly EditRow[]): readonly EditGroup[] {
   );
   return Array.from(groups, ([key, group]): EditGroup => {
     const [{ rule, why }] = group;
-    const [title, text] = WORDS.get(key.trim()) ?? [itemsOf(rule), why?.text ?? ''];
+    const [title, text] = WORDS[key.trim()] ?? [itemsOf(rule), why?.text ?? ''];
     return {
       ...{ rule, title, text },
       rows: [...group].sort((a, b) => reclaimedBy(b) - reclaimedBy(a)),

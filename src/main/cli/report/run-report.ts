@@ -16,9 +16,7 @@ import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
 import { getCompressionStrategy } from '../../../strategies.js';
-import type { EditPolicy } from '../../../index.js';
-import type { Transcript } from '../../../transcripts.js';
-import type { Progress } from '../terminal/progress-bar.js';
+import type { CompressionStrategyName, EditPolicy } from '../../../index.js';
 import type { PolicyFigures } from './cache-section.js';
 import { folderSession } from './folder-page.js';
 import type { FolderSession } from './folder-page.js';
@@ -45,8 +43,11 @@ export async function runReport(
     if (!isFolder) {
       const transcript = await readSession(path, { format: given.format, signal, progress });
       const recording = await playTranscript(path, transcript, given, model, playing);
-      const compared = { recording, transcript, given, signal, progress };
-      const policies = await comparePolicies(path, compared);
+      const { removalLog: _, ...quietly } = given;
+      const compared = { ...quietly, offload: 'inline' } as const;
+      const policies = await comparePolicies(recording, given.strategy, (edits) =>
+        playTranscript(path, transcript, compared, null, { signal, progress, session: { edits } }),
+      );
       const page = createReportPage(recording, { label, title: given.title, policies });
       progress.close();
       await writePage(given, renderPage(page, assets));
@@ -69,36 +70,25 @@ export async function runReport(
 }
 
 /** The default comes first: the main replay uses it. */
-const POLICIES: readonly EditPolicy[] = ['auto', 'every-turn', 'at-birth'];
+const POLICIES = ['auto', 'every-turn', 'at-birth'] as const;
 
 /** Longer sessions are not compared. */
 const MAX_COMPARED_ENTRIES = 3_000;
 
-/** A played session, and how it was played. */
-interface ComparedSession {
-  readonly recording: Recording;
-  readonly transcript: Transcript;
-  readonly given: ReportArguments;
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
-}
-
 /** Plays the session again for each other policy, unless that needs a model or takes long. */
 async function comparePolicies(
-  file: string,
-  { recording: { report, requests }, transcript, given, signal, progress }: ComparedSession,
+  { report, requests }: Recording,
+  strategy: CompressionStrategyName,
+  play: (policy: EditPolicy) => Promise<Recording>,
 ): Promise<readonly PolicyFigures[]> {
   const [first, ...others] = POLICIES;
-  if (report.entries > MAX_COMPARED_ENTRIES || first === undefined) return [];
-  if (getCompressionStrategy(given.strategy).requiresLLM) return [];
+  if (report.entries > MAX_COMPARED_ENTRIES || getCompressionStrategy(strategy).requiresLLM)
+    return [];
   const figures: PolicyFigures[] = [
     { policy: first, requests, tokensAtEnd: report.end.tokens.with },
   ];
-  const { removalLog: _, ...quietly } = given;
-  const compared = { ...quietly, offload: 'inline' } as const;
   for (const policy of others) {
-    const options = { signal, progress, session: { edits: policy } };
-    const played = await playTranscript(file, transcript, compared, null, options);
+    const played = await play(policy);
     const tokensAtEnd = played.report.end.tokens.with;
     figures.push({ policy, requests: played.requests, tokensAtEnd });
   }
