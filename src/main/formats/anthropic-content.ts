@@ -1,6 +1,6 @@
 // Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
-import type { ContentBlock, MediaBlock } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -14,6 +14,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
+import { mediaBlock } from './media-block.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** The content of one message: its blocks, and the tool responses in it. */
@@ -111,27 +112,13 @@ function readThinking(block: JsonRecord): ContentBlock | undefined {
 }
 
 function readMedia(block: JsonRecord): ContentBlock | undefined {
-  const source = asRecord(block['source']);
-  const url = asText(source?.['url']);
-  const data = asText(source?.['data']);
-  const mimeType = asText(source?.['media_type']);
-  if (source?.['type'] === 'text' && data !== undefined) return { type: 'text', text: data };
-  const isImage = block['type'] === 'image';
-  const fallbackType = isImage ? 'image/*' : 'application/octet-stream';
-  const media: Pick<MediaBlock, 'data' | 'encoding'> | undefined =
-    data !== undefined
-      ? { data, encoding: 'base64' }
-      : url !== undefined
-        ? { data: url, encoding: 'url' }
-        : undefined;
-  if (media === undefined) return undefined;
-  const filename = asText(block['title']);
-  return {
-    type: 'media',
-    mimeType: mimeType ?? fallbackType,
-    ...media,
-    ...withoutUndefined({ filename }),
-  };
+  const source = asRecord(block['source']) ?? {};
+  const data = asText(source['data']);
+  if (source['type'] === 'text' && data !== undefined) return { type: 'text', text: data };
+  const fallbackType = block['type'] === 'image' ? 'image/*' : 'application/octet-stream';
+  const mimeType = asText(source['media_type']) ?? fallbackType;
+  const media = mediaBlock(mimeType, data, source['url']);
+  return media && { ...media, ...withoutUndefined({ filename: asText(block['title']) }) };
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
+import { mediaBlock } from './media-block.js';
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -157,22 +158,11 @@ function readChatContent(
     const text = asText(item) ?? asText(part?.['text']) ?? asText(part?.['refusal']);
     if (text !== undefined) return [{ type: 'text', text }];
     const image = part?.['image_url'];
-    const url = asText(image) ?? asText(asRecord(image)?.['url']);
-    if (url !== undefined) return [readImage(url)];
+    const media = mediaBlock('image/*', undefined, asRecord(image)?.['url'] ?? image);
+    if (media !== undefined) return [media];
     history.tallyLeftOut('content parts of the unknown type', asText(part?.['type']) ?? '');
     return [];
   });
-}
-
-function readImage(url: string): ContentBlock {
-  const mimeType = /^data:([^;,]*);base64,/.exec(url);
-  if (mimeType === null) return { type: 'media', mimeType: 'image/*', data: url, encoding: 'url' };
-  return {
-    type: 'media',
-    mimeType: mimeType[1] ?? 'image/*',
-    data: url.slice(mimeType[0].length),
-    encoding: 'base64',
-  };
 }
 
 /** Reads the calls of a message: `tool_calls`, and the `function_call` of the older API. */

@@ -7,6 +7,7 @@ import type { ContentMetadata } from '../../shared/content.js';
 import { readAnthropicContent } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
 import type { BranchMessage } from './claude-branch.js';
+import { WENT_BACK } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
@@ -44,6 +45,8 @@ function hasSessionKey(record: JsonRecord): boolean {
     (key) => typeof record[key] === 'string',
   );
 }
+
+const SIDECHAIN = 'records of subagents (isSidechain) left out';
 
 class ClaudeCodeReader implements RecordReader {
   readonly #history: HistoryAssembler;
@@ -87,7 +90,7 @@ class ClaudeCodeReader implements RecordReader {
     if (!isSidechain) {
       this.#dropSidechain();
       this.#take(record, type, place);
-    } else if (this.#hasMainRecord) this.#tallySidechain();
+    } else if (this.#hasMainRecord) this.#history.tally(SIDECHAIN);
     else this.#sidechain.push({ record, place });
   }
 
@@ -101,9 +104,7 @@ class ClaudeCodeReader implements RecordReader {
   #endBranch(boundary?: JsonRecord): void {
     const { messages, left } = this.#branch.end(boundary);
     for (const message of messages) this.#readMessage(message);
-    for (let count = left; count > 0; count -= 1) {
-      this.#history.tally('messages that the session went back from, left out');
-    }
+    this.#history.tally(WENT_BACK, left);
   }
 
   /** Begins a context, unless one has just begun: its summary follows as a separate record. */
@@ -142,12 +143,8 @@ class ClaudeCodeReader implements RecordReader {
 
   #dropSidechain(): void {
     this.#hasMainRecord = true;
-    for (const _ of this.#sidechain) this.#tallySidechain();
+    this.#history.tally(SIDECHAIN, this.#sidechain.length);
     this.#sidechain = [];
-  }
-
-  #tallySidechain(): void {
-    this.#history.tally('records of subagents (isSidechain) left out');
   }
 
   #readMessage({ record, role, place, isKept = false }: BranchMessage): void {

@@ -17,6 +17,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
+import { mediaBlock } from './media-block.js';
 import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -286,9 +287,8 @@ function readContent(content: unknown): readonly ContentBlock[] | undefined {
     const record = asRecord(part);
     const text = asText(record?.['text']) ?? asText(record?.['refusal']);
     if (text !== undefined) return [{ type: 'text', text }];
-    const url = asText(record?.['image_url']);
-    if (url === undefined) return [];
-    return [{ type: 'media', mimeType: 'image/*', data: url, encoding: 'url' }];
+    const media = mediaBlock('image/*', undefined, record?.['image_url']);
+    return media === undefined ? [] : [media];
   });
 }
 

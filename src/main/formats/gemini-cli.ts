@@ -16,6 +16,7 @@ import {
   withoutUndefined,
   type JsonRecord,
 } from '../../shared/json.js';
+import { mediaBlock } from './media-block.js';
 import { asTimestamp } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -174,10 +175,8 @@ function readParts(parts: readonly unknown[], history: HistoryAssembler): readon
     }
     const media = asRecord(part?.['inlineData']) ?? asRecord(part?.['fileData']);
     const mimeType = asText(media?.['mimeType']) ?? 'application/octet-stream';
-    const data = asText(media?.['data']);
-    const url = asText(media?.['fileUri']);
-    if (data !== undefined) return [{ type: 'media', mimeType, data, encoding: 'base64' }];
-    if (url !== undefined) return [{ type: 'media', mimeType, data: url, encoding: 'url' }];
+    const block = mediaBlock(mimeType, media?.['data'], media?.['fileUri']);
+    if (block !== undefined) return [block];
     history.tally('message parts that are neither text nor media left out');
     return [];
   });

@@ -4,6 +4,7 @@
 import type { ContentMetadata } from '../../shared/content.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import type { RecordReader } from './format.js';
+import { WENT_BACK } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -62,7 +63,7 @@ export class GeminiLogReader implements RecordReader {
     // As the agent does, all of them if there is no such message.
     for (const id of ids.slice(Math.max(0, ids.indexOf(to)))) {
       this.#messages.delete(id);
-      this.#history.tally('messages that the session went back from, left out');
+      this.#history.tally(WENT_BACK);
     }
   }
 

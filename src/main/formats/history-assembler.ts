@@ -57,6 +57,9 @@ interface OpenCall {
   readonly turn: number;
 }
 
+/** What readers of sessions with branches count. */
+export const WENT_BACK = 'messages that the session went back from, left out';
+
 /** Maximum number of different counted warnings. */
 const MAX_TALLIES = 100;
 
@@ -171,10 +174,11 @@ export class HistoryAssembler {
   }
 
   /** Counts something that may occur often; `finish` emits one warning with the count. */
-  tally(what: string): void {
+  tally(what: string, count: number = 1): void {
+    if (count === 0) return;
     const key =
       this.#tallies.has(what) || this.#tallies.size < MAX_TALLIES ? what : 'other things left out';
-    this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + 1);
+    this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + count);
   }
 
   /** Counts something that is left out, by kind. */

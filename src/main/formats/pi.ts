@@ -91,9 +91,10 @@ class PiReader implements RecordReader {
       branch.add(entry);
       entry = byId.get(asText(entry.record['parentId']) ?? '');
     }
-    for (let others = this.#entries.length - branch.size; others > 0; others -= 1) {
-      this.#history.tally('entries of branches that the session went back from, left out');
-    }
+    this.#history.tally(
+      'entries of branches that the session went back from, left out',
+      this.#entries.length - branch.size,
+    );
     return [...branch].reverse();
   }
 

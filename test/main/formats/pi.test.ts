@@ -179,3 +179,33 @@ describe('PI', () => {
     expect(entries).toHaveLength(2);
   });
 });
+
+describe('what pi says in the name of the user', () => {
+  it('is read as the model was sent it, and marked', async () => {
+    const message = (fields: object) => entry('message', { message: fields });
+    const { entries, warnings } = await readLines(
+      session(() => [
+        message({ role: 'bashExecution', command: 'ls', output: 'a.ts' }),
+        message({ role: 'bashExecution', command: 'env', output: 'x', excludeFromContext: true }),
+        message({ role: 'hookMessage', content: 'from a hook' }),
+        message({
+          role: 'custom',
+          content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }],
+        }),
+        message({ role: 'system', content: 'the prompt' }),
+        entry('custom_message', { content: 'from an extension' }),
+        entry('branch_summary', { summary: 'the other branch' }),
+        message({ role: 'narrator', content: 'x' }),
+      ]),
+    );
+    expect(entries.map(({ blocks: [block], metadata }) => [block, metadata])).toMatchObject([
+      [{ text: 'Ran `ls`\na.ts' }, {}],
+      [{ text: 'from a hook' }, { synthetic: true }],
+      [{ data: 'AA==', mimeType: 'image/png', encoding: 'base64' }, { synthetic: true }],
+      [{ text: 'from an extension' }, { synthetic: true }],
+      [{ text: 'the other branch' }, { isSummary: true }],
+    ]);
+    expect(entries[0]?.metadata).not.toHaveProperty('synthetic');
+    expect(warnings).toEqual([{ message: 'messages of the unknown role "narrator" left out: 1' }]);
+  });
+});

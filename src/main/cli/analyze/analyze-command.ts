@@ -2,27 +2,18 @@
 // it runs.
 
 import { Command, Option } from 'commander';
-import type { ModelPrice } from '../../../index.js';
-import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { wholeNumber } from '../terminal/options.js';
 import { SESSION_HELP, SHARED_OPTIONS, withPrice } from '../replay/replay-command.js';
-import type { PriceText } from '../replay/replay-command.js';
-import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
+import type { PriceText, ReplayArguments } from '../replay/replay-command.js';
 
 /** Parsed options of `analyze`. */
-export interface AnalyzeArguments {
-  readonly format?: TranscriptFormat;
-  readonly contextLimit?: number;
-  readonly recency?: number;
+export interface AnalyzeArguments extends Pick<
+  ReplayArguments,
+  'format' | 'contextLimit' | 'recency' | 'workspace' | 'threads' | 'price' | 'json' | 'redact'
+> {
   readonly explain?: number;
   readonly suggest?: boolean;
-  readonly workspace?: string;
-  readonly threads?: number;
-  readonly price?: ModelPrice;
-  readonly json?: boolean;
-  /** Whether JSON hides content. */
-  readonly redact: boolean;
 }
 
 const EXAMPLES_HELP = `
@@ -47,11 +38,7 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
         'estimated. Nothing leaves the machine.',
     )
     .argument('<path>', SESSION_HELP)
-    .addOption(
-      new Option('--format <name>', 'format of the files (default: detected)').choices(
-        TRANSCRIPT_FORMATS,
-      ),
-    )
+    .addOption(SHARED_OPTIONS.format)
     .addOption(SHARED_OPTIONS.contextLimit)
     .addOption(SHARED_OPTIONS.recency)
     .option(

@@ -35,10 +35,15 @@ export interface ReplayArguments extends PlayArguments {
 /** Help for the argument of commands that read sessions. */
 export const SESSION_HELP: string = 'a recorded session, a folder of them, or - for standard input';
 
-type SharedOption = 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
+type SharedOption =
+  'format' | 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
 
 /** Options that `analyze` has too. */
 export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
+  format: new Option(
+    '--format <name>',
+    'format of the file, or of all (default: detected)',
+  ).choices(TRANSCRIPT_FORMATS),
   contextLimit: new Option(
     '--context-limit <tokens>',
     'context window of the model (default: that of the model the session names, 128000 if unknown)',
@@ -106,11 +111,7 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
 /** Adds the options for playing a session. */
 export function addPlayOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option('--format <name>', 'format of the file (default: detected)').choices(
-        TRANSCRIPT_FORMATS,
-      ),
-    )
+    .addOption(SHARED_OPTIONS.format)
     .addOption(
       new Option('--strategy <name>', 'compression strategy')
         .choices(STRATEGY_CHOICES)
