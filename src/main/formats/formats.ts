@@ -48,10 +48,22 @@ export function detectRecordFormat(value: unknown): LineFormat | undefined {
 export function detectDocumentFormat(value: unknown): DocumentFormat | undefined {
   const document = asRecord(value) ?? {};
   return ALL.filter(isDocumentFormat).find((format) => {
-    const list = format.lists.map((name) => document[name]).find(Array.isArray);
-    const messages = asArray(Array.isArray(value) ? value : list);
+    const messages = listOf(value, format)?.messages ?? [];
     return format.detectDocument(document, messages) && !messages.some(isOfAiSdk);
   });
+}
+
+/** Returns the list of messages of a document: the first that is not empty, or that is there; `undefined` without one. */
+export function listOf(
+  document: unknown,
+  { lists }: DocumentFormat,
+): { readonly name: string; readonly messages: readonly unknown[] } | undefined {
+  if (Array.isArray(document)) return { name: '', messages: asArray(document) };
+  const found = lists.flatMap((name) => {
+    const messages = asRecord(document)?.[name];
+    return Array.isArray(messages) ? [{ name, messages: asArray(messages) }] : [];
+  });
+  return found.find(({ messages }) => messages.length > 0) ?? found[0];
 }
 
 /** Whether a message is one of the AI SDK with calls or results. No format knows its parts, so it would be read without them. */

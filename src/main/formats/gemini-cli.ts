@@ -2,10 +2,9 @@
 // its calls together with their results. Also reads lists of the API's `Content`, the format of its checkpoints and of SDK logs.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { DocumentFormat, LineFormat } from './format.js';
+import type { DocumentFormat, LineFormat, RecordReader } from './format.js';
 import { GeminiLogReader, isGeminiLogRecord } from './gemini-log.js';
-import type { GeminiMessageReader } from './gemini-log.js';
-import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
+import type { ContentBlock, ContentMetadata, ToolCallBlock } from '../../shared/content.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
   asArray,
@@ -17,7 +16,7 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 import { mediaBlock } from './media-block.js';
-import { asTimestamp } from './timestamp.js';
+import { timeOf } from './timestamp.js';
 import type { TranscriptPlace } from './transcript.js';
 
 /** Records of what the terminal showed besides the conversation. */
@@ -37,101 +36,99 @@ function isGeminiCliChat(document: JsonRecord): boolean {
   return Array.isArray(document['messages']) && ('projectHash' in document || hasTypedMessages);
 }
 
-/**
- * Reads a record of a chat.
- *
- * @param answered ids of the calls whose results were read; newer versions record these twice
- * @param kept metadata of a record that a compaction kept
- */
-function readGeminiCliMessage(
-  record: JsonRecord,
-  history: HistoryAssembler,
-  place: TranscriptPlace,
-  answered: Set<string>,
-  kept: ContentMetadata,
-): void {
-  const type = asText(record['type']) ?? '';
-  if (NOTICES.has(type)) return;
-  if (type !== 'user' && type !== 'gemini') {
-    history.tallyLeftOut('records of the unknown type', type);
-    return;
-  }
-  const parts = partsOf(record['content']);
-  if (parts === undefined) {
-    history.warn(`A ${type} record without readable content was left out.`, place);
-    return;
-  }
-  const metadata = {
-    ...withoutUndefined({
-      timestamp: asTimestamp(record['timestamp']),
-      id: asText(record['id']),
-    }),
-    ...kept,
-  };
-  if (type === 'gemini') {
-    for (const id of readModelMessage(record, parts, metadata, history, place)) answered.add(id);
-    return;
-  }
-  for (const response of parts.flatMap(readFunctionResponse)) {
-    const { callId } = response;
-    if (callId === undefined || !answered.has(callId)) {
-      history.addResponse(response, place, metadata);
-    }
-  }
-  history.addHuman(readParts(parts, history), metadata);
-}
+/** Reads messages: records of a chat, and `Content`s. */
+class GeminiReader implements RecordReader {
+  readonly #history: HistoryAssembler;
+  /** Ids of the calls whose results were read; newer versions record these twice. */
+  readonly #answered = new Set<string>();
 
-/** Returns the ids of the calls whose results it has read. */
-function readModelMessage(
-  record: JsonRecord,
-  parts: readonly unknown[],
-  metadata: ContentMetadata,
-  history: HistoryAssembler,
-  place: TranscriptPlace,
-): readonly string[] {
-  const thoughts = asArray(record['thoughts']).flatMap(readThought);
-  const blocks = readParts(parts, history);
-  const calls: ContentBlock[] = parts.flatMap(readFunctionCall);
-  const inContent = new Set(calls.map((call) => (call.type === 'tool_call' ? call.id : '')));
-  const responses: (RecordedResponse & { readonly callId: string })[] = [];
-  asArray(record['toolCalls']).forEach((item, index) => {
-    const call = asRecord(item);
-    const name = asFilledText(call?.['name']);
-    if (call === undefined || name === undefined) {
-      history.warn('A tool call without a name was left out.', place);
+  constructor(history: HistoryAssembler) {
+    this.#history = history;
+  }
+
+  /** @param kept metadata of a message that a compaction kept */
+  read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata = {}): void {
+    const type = asText(message['type']) ?? '';
+    if (Array.isArray(message['parts'])) this.#readContent(message, place);
+    else if (type === 'user' || type === 'gemini') this.#readRecord(message, type, place, kept);
+    else if (!NOTICES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
+  }
+
+  #readRecord(
+    record: JsonRecord,
+    type: 'user' | 'gemini',
+    place: TranscriptPlace,
+    kept: ContentMetadata,
+  ): void {
+    const parts = partsOf(record['content']);
+    if (parts === undefined) {
+      this.#history.warn(`A ${type} record without readable content was left out.`, place);
       return;
     }
-    // A call without an id gets one that pairs it with the result in the same record.
-    const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
-    if (!inContent.has(id)) {
-      calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
+    const id = asText(record['id']);
+    const metadata = { ...timeOf(record), ...withoutUndefined({ id }), ...kept };
+    if (type === 'gemini') {
+      this.#readAnswer(record, parts, metadata, place);
+      return;
     }
-    const response = readResult(call, id);
-    if (response !== undefined) responses.push(response);
-  });
-  const isThoughtInContent = blocks.some(({ type }) => type === 'thinking');
-  history.addAi([...(isThoughtInContent ? [] : thoughts), ...blocks, ...calls], {
-    ...metadata,
-    ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
-  });
-  for (const response of responses) history.addResponse(response, place, metadata);
-  return responses.map(({ callId }) => callId);
-}
-
-/** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
-function readContentOfApi(
-  content: JsonRecord,
-  history: HistoryAssembler,
-  place: TranscriptPlace,
-): void {
-  const parts = asArray(content['parts']);
-  const blocks = readParts(parts, history);
-  if (content['role'] === 'model') {
-    history.addAi([...blocks, ...parts.flatMap(readFunctionCall)]);
-    return;
+    for (const response of parts.flatMap(readFunctionResponse)) {
+      const { callId } = response;
+      if (callId === undefined || !this.#answered.has(callId)) {
+        this.#history.addResponse(response, place, metadata);
+      }
+    }
+    this.#history.addHuman(readParts(parts, this.#history), metadata);
   }
-  for (const response of parts.flatMap(readFunctionResponse)) history.addResponse(response, place);
-  history.addHuman(blocks);
+
+  #readAnswer(
+    record: JsonRecord,
+    parts: readonly unknown[],
+    metadata: ContentMetadata,
+    place: TranscriptPlace,
+  ): void {
+    const thoughts = asArray(record['thoughts']).flatMap(readThought);
+    const blocks = readParts(parts, this.#history);
+    const calls = parts.flatMap(readFunctionCall);
+    const inContent = new Set(calls.map(({ id }) => id));
+    const responses: RecordedResponse[] = [];
+    asArray(record['toolCalls']).forEach((item, index) => {
+      const call = asRecord(item);
+      const name = asFilledText(call?.['name']);
+      if (call === undefined || name === undefined) {
+        this.#history.warn('A tool call without a name was left out.', place);
+        return;
+      }
+      // A call without an id gets one that pairs it with the result in the same record.
+      const id = asFilledText(call['id']) ?? `${place.place ?? 'message'}.toolCalls[${index}]`;
+      if (!inContent.has(id)) {
+        calls.push({ type: 'tool_call', id, name, parameters: call['args'] ?? {} });
+      }
+      const response = readResult(call, id);
+      if (response === undefined) return;
+      responses.push(response);
+      this.#answered.add(id);
+    });
+    const isThoughtInContent = blocks.some(({ type }) => type === 'thinking');
+    this.#history.addAi([...(isThoughtInContent ? [] : thoughts), ...blocks, ...calls], {
+      ...metadata,
+      ...withoutUndefined({ model: asText(record['model']), usage: asRecord(record['tokens']) }),
+    });
+    for (const response of responses) this.#history.addResponse(response, place, metadata);
+  }
+
+  /** Reads a `Content`. Its calls and results are parts, often without ids; then they are paired in order. */
+  #readContent(content: JsonRecord, place: TranscriptPlace): void {
+    const parts = asArray(content['parts']);
+    const blocks = readParts(parts, this.#history);
+    if (content['role'] === 'model') {
+      this.#history.addAi([...blocks, ...parts.flatMap(readFunctionCall)]);
+      return;
+    }
+    for (const response of parts.flatMap(readFunctionResponse)) {
+      this.#history.addResponse(response, place);
+    }
+    this.#history.addHuman(blocks);
+  }
 }
 
 function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
@@ -148,7 +145,7 @@ function readFunctionResponse(part: unknown): readonly RecordedResponse[] {
   ];
 }
 
-function readFunctionCall(part: unknown): readonly ContentBlock[] {
+function readFunctionCall(part: unknown): readonly ToolCallBlock[] {
   const call = asRecord(asRecord(part)?.['functionCall']);
   const name = asFilledText(call?.['name']);
   if (call === undefined || name === undefined) return [];
@@ -192,10 +189,7 @@ function readThought(item: unknown): readonly ContentBlock[] {
 }
 
 /** Reads the result of a call; `undefined` if it had not returned when the chat was saved. */
-function readResult(
-  call: JsonRecord,
-  callId: string,
-): (RecordedResponse & { readonly callId: string }) | undefined {
+function readResult(call: JsonRecord, callId: string): RecordedResponse | undefined {
   const status = asText(call['status']);
   const hasFailed = status === 'error' || status === 'cancelled';
   const recorded = asArray(call['result']).map((part) =>
@@ -218,14 +212,6 @@ function outputOf(response: unknown): unknown {
   const keys = record === undefined ? [] : Object.keys(record);
   if (keys.length !== 1) return response;
   return asText(record?.['output']) ?? asText(record?.['error']) ?? response;
-}
-
-function createReader(history: HistoryAssembler): GeminiMessageReader {
-  const answered = new Set<string>();
-  return (message, place, kept = {}) => {
-    if (Array.isArray(message['parts'])) readContentOfApi(message, history, place);
-    else readGeminiCliMessage(message, history, place, answered, kept);
-  };
 }
 
 /** Sessions of Gemini CLI, and lists of `Content`. */
@@ -252,7 +238,7 @@ export const GEMINI_CLI: DocumentFormat<'gemini-cli'> & LineFormat<'gemini-cli'>
   lists: ['messages', 'history', 'contents'],
   detectRecord: isGeminiLogRecord,
   open: (history: HistoryAssembler, document?: JsonRecord) => {
-    const read = createReader(history);
-    return document === undefined ? new GeminiLogReader(history, read) : { read };
+    const reader = new GeminiReader(history);
+    return document === undefined ? new GeminiLogReader(history, reader) : reader;
   },
 };

@@ -8,12 +8,10 @@ import { WENT_BACK } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Reads a message into the history. */
-export type GeminiMessageReader = (
-  message: JsonRecord,
-  place: TranscriptPlace,
-  kept?: ContentMetadata,
-) => void;
+/** Reads a message into the history, with the metadata of one that a compaction kept. */
+interface MessageReader {
+  read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata): void;
+}
 
 /** Whether a record is of such a log. A document on one line, which has messages, is not. */
 export function isGeminiLogRecord(record: JsonRecord): boolean {
@@ -34,12 +32,12 @@ interface Message {
 /** Buffers the messages of a context, because any of them may be taken back. */
 export class GeminiLogReader implements RecordReader {
   readonly #history: HistoryAssembler;
-  readonly #readMessage: GeminiMessageReader;
+  readonly #reader: MessageReader;
   readonly #messages = new Map<string, Message>();
 
-  constructor(history: HistoryAssembler, readMessage: GeminiMessageReader) {
+  constructor(history: HistoryAssembler, reader: MessageReader) {
     this.#history = history;
-    this.#readMessage = readMessage;
+    this.#reader = reader;
   }
 
   read(record: JsonRecord, place: TranscriptPlace): void {
@@ -53,7 +51,7 @@ export class GeminiLogReader implements RecordReader {
 
   finish(): void {
     for (const { record, place, isKept } of this.#messages.values()) {
-      this.#readMessage(record, place, isKept ? { isKept } : {});
+      this.#reader.read(record, place, isKept ? { isKept } : {});
     }
     this.#messages.clear();
   }

@@ -1,7 +1,8 @@
 // Reads transcripts that are one JSON document.
 
-import { asArray, asRecord } from '../../shared/json.js';
+import { asRecord } from '../../shared/json.js';
 import type { DocumentFormat } from './format.js';
+import { listOf } from './formats.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { jsonErrorOffset, lineAndColumn } from './json-error-offset.js';
 import { unreadable } from './transcript-text.js';
@@ -35,29 +36,18 @@ export function* readDocument(
   format: DocumentFormat,
   history: HistoryAssembler,
 ): Generator<undefined> {
-  const { name, messages } = messagesOf(document, format);
+  const list = listOf(document, format);
+  if (list === undefined) {
+    const { name, lists } = format;
+    throw unreadable(`The transcript is no ${name} document: it has no list "${lists[0]}".`);
+  }
   const reader = format.open(history, asRecord(document) ?? {});
-  for (const [index, item] of messages.entries()) {
-    const place = { place: `${name}[${index}]` };
+  for (const [index, item] of list.messages.entries()) {
+    const place = { place: `${list.name}[${index}]` };
     const message = asRecord(item);
     if (message === undefined) history.warn('A message that is no object was left out.', place);
     else reader.read(message, place);
     yield undefined;
   }
   reader.finish?.();
-}
-
-function messagesOf(
-  document: unknown,
-  { name, lists }: DocumentFormat,
-): { readonly name: string; readonly messages: readonly unknown[] } {
-  if (Array.isArray(document)) return { name: '', messages: asArray(document) };
-  const found = lists
-    .map((list) => ({ name: list, messages: asRecord(document)?.[list] }))
-    .filter(({ messages }) => Array.isArray(messages));
-  const list = found.find(({ messages }) => asArray(messages).length > 0) ?? found[0];
-  if (list === undefined) {
-    throw unreadable(`The transcript is no ${name} document: it has no list "${lists[0]}".`);
-  }
-  return { name: list.name, messages: asArray(list.messages) };
 }
