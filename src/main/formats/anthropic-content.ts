@@ -1,6 +1,6 @@
 // Reads message content in the format of Anthropic's API, which Claude Code and Cline record.
 
-import type { ContentBlock } from '../../shared/content.js';
+import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { GROUP_OPENING, INCLUSION_END } from '../../shared/density/index/file-inclusions.js';
 import type { HistoryAssembler, RecordedResponse } from './history-assembler.js';
 import {
@@ -17,32 +17,32 @@ import {
 import { mediaBlock } from './media-block.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** The content of one message: its blocks, and the tool responses in it. */
-export interface MessageContent {
-  readonly blocks: readonly ContentBlock[];
-  readonly responses: readonly RecordedResponse[];
+/** A message, with what is known about it besides. */
+export interface AnthropicMessage {
+  readonly content: unknown;
+  readonly role: 'user' | 'assistant';
+  readonly metadata: ContentMetadata;
+  /** Metadata of its results. */
+  readonly time: ContentMetadata;
+  /** The same in all parts of a model's message that are recorded apart. */
+  readonly key?: string | undefined;
 }
 
 /**
- * Reads the content of a message. Leaves out unreadable blocks, and content that is neither text nor a
- * list, with a warning.
+ * Adds a message to the history. Leaves out unreadable blocks, and content that is neither text nor a list, with a warning.
  */
-export function readAnthropicContent(
-  content: unknown,
-  role: 'user' | 'assistant',
+export function addAnthropicMessage(
+  { content, role, metadata, time, key }: AnthropicMessage,
   history: HistoryAssembler,
   place: TranscriptPlace,
-): MessageContent {
-  if (typeof content === 'string') {
-    return { blocks: [{ type: 'text', text: content }], responses: [] };
-  }
-  if (!Array.isArray(content)) {
+): void {
+  if (typeof content !== 'string' && !Array.isArray(content)) {
     history.warn('A message whose content is neither text nor a list was left out.', place);
-    return { blocks: [], responses: [] };
   }
+  const items = typeof content === 'string' ? [{ type: 'text', text: content }] : asArray(content);
   const blocks: ContentBlock[] = [];
   const responses: RecordedResponse[] = [];
-  for (const item of asArray(content)) {
+  for (const item of items) {
     const record = asRecord(item) ?? {};
     const type = asText(record['type']) ?? '';
     const response = type.endsWith('tool_result') ? readToolResult(record) : undefined;
@@ -55,7 +55,9 @@ export function readAnthropicContent(
       history.warn(`A ${type} block of the ${role} message is damaged and was left out.`, place);
     } else history.tallyLeftOut('content blocks of the unknown type', type);
   }
-  return { blocks, responses };
+  if (role === 'assistant') history.addAi(blocks, metadata, key);
+  for (const response of responses) history.addResponse(response, place, time);
+  if (role === 'user') history.addHuman(blocks, metadata);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set([

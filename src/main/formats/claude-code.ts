@@ -4,7 +4,7 @@
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
-import { readAnthropicContent } from './anthropic-content.js';
+import { addAnthropicMessage } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
 import type { BranchMessage } from './claude-branch.js';
 import { WENT_BACK } from './history-assembler.js';
@@ -153,21 +153,13 @@ class ClaudeCodeReader implements RecordReader {
       this.#history.warn(`A ${role} record without a message was left out.`, place);
       return;
     }
-    const { blocks, responses } = readAnthropicContent(
-      message['content'],
-      role,
-      this.#history,
-      place,
-    );
     const metadata = {
       ...(role === 'user' ? userMetadata(record) : modelMetadata(record, message)),
       ...(isKept && { isKept }),
     };
-    if (role === 'assistant') this.#history.addAi(blocks, metadata, asText(message['id']));
-    for (const response of responses) {
-      this.#history.addResponse(response, place, timeOf(record));
-    }
-    if (role === 'user') this.#history.addHuman(blocks, metadata);
+    const { content } = message;
+    const [time, key] = [timeOf(record), asText(message['id'])];
+    addAnthropicMessage({ content, role, metadata, time, key }, this.#history, place);
   }
 }
 

@@ -4,7 +4,7 @@
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { DocumentFormat } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
-import { readAnthropicContent } from './anthropic-content.js';
+import { addAnthropicMessage } from './anthropic-content.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asArray, asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { asTimestamp } from './timestamp.js';
@@ -41,11 +41,9 @@ function readClineMessage(
     history.tallyLeftOut('messages of the unknown role', role);
     return;
   }
-  const { blocks, responses } = readAnthropicContent(message['content'], role, history, place);
   const metadata = readMetadata(message);
-  if (role === 'assistant') history.addAi(blocks, metadata);
-  for (const response of responses) history.addResponse(response, place, metadata);
-  if (role === 'user') history.addHuman(blocks, metadata);
+  const { content } = message;
+  addAnthropicMessage({ content, role, metadata, time: metadata }, history, place);
 }
 
 function readMetadata(message: JsonRecord): ContentMetadata {
