@@ -22,13 +22,10 @@ type CompressionRule = keyof typeof COMPRESSION_ITEMS;
 export type ReclaimRule = RuleName | CompressionRule;
 
 /** Singular and plural of what a rule removes. */
-const ITEMS: ReadonlyMap<ReclaimRule, readonly [one: string, several: string]> = new Map<
-  ReclaimRule,
-  readonly [one: string, several: string]
->([
+const ITEMS = new Map<ReclaimRule, readonly [one: string, several: string]>([
   ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
-  ...Object.entries(COMPRESSION_ITEMS).map(
-    ([rule, items]) => [rule as CompressionRule, items] as const,
+  ...(Object.keys(COMPRESSION_ITEMS) as CompressionRule[]).map(
+    (rule) => [rule, COMPRESSION_ITEMS[rule]] as const,
   ),
 ]);
 

@@ -1,7 +1,7 @@
 // The data of the page: the replay, its recording, and the labels of names.
 
 import { getCompressionStrategy, parseCompressionStrategyName } from '../../../strategies.js';
-import { addTo, sumOf } from '../measure/aggregate.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { CATEGORIES } from '../measure/composition.js';
@@ -10,6 +10,7 @@ import type { ReplayReport } from '../replay/replay-report.js';
 import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
 import type { ChartData, ChartMark } from './chart-data.js';
 import type { ContentLabel } from '../terminal/content-label.js';
+import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
@@ -119,26 +120,20 @@ function topOf(tokens: readonly number[], threshold: number): number {
 }
 
 function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
-  const marks = new Map<
-    string,
-    { row: EditRow; tokens: number; items: Map<ReclaimRule, number> }
-  >();
-  for (const row of rows) {
-    const key = `${row.turn} ${row.cause.step}`;
-    const mark = marks.get(key) ?? { row, tokens: 0, items: new Map<ReclaimRule, number>() };
-    mark.tokens += row.tokensBefore - row.tokensAfter;
-    addTo(mark.items, row.rule, row.items);
-    marks.set(key, mark);
-  }
-  return Array.from(marks.values(), ({ row, tokens, items }) => {
-    const parts = Array.from(items, ([rule, count]) =>
-      formatNumberOf(count, itemOf(rule), itemsOf(rule)),
+  const marks = groupBy(rows, ({ turn, cause }) => `${turn} ${cause.step}`);
+  return Array.from(marks.values(), (mark) => {
+    const [{ turn, cause }] = mark;
+    const byRule = groupBy<EditRow, ReclaimRule>(mark, ({ rule }) => rule);
+    const parts = Array.from(byRule, ([rule, those]) =>
+      formatNumberOf(
+        sumOf(those, ({ items }) => items),
+        itemOf(rule),
+        itemsOf(rule),
+      ),
     );
-    return {
-      at: row.turn,
-      kind: row.cause.step,
-      text: `${reasonOfStep(row.cause)}: ${parts.join(', ')}, ${formatChange(-tokens)} tokens`,
-    };
+    const change = formatChange(-sumOf(mark, reclaimedBy));
+    const text = `${reasonOfStep(cause)}: ${parts.join(', ')}, ${change} tokens`;
+    return { at: turn, kind: cause.step, text };
   });
 }
 
