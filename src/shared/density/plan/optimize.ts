@@ -99,8 +99,6 @@ export function planMarked(index: HistoryIndex, marks: Marks): DensityPlan {
       call = nextMarked(marks.calls, call + 1);
     } else if (ofResponse < ofInclusion) {
       const block = responses.block.at(response);
-      const ceded = marks.ceded.get(response);
-      if (ceded !== undefined) rows.add(ofResponse, block, ceded);
       const mark = marks.responses[response] ?? 0;
       const text = actionOf(mark) === ACTION.shrink ? shrunk++ : NONE;
       rows.add(ofResponse, block, mark, text);
@@ -230,9 +228,7 @@ function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): v
   first.forEach((row, group) => {
     if (isNeeded[group] === 0 || !isLeaving(marks.calls[row])) return;
     marks.calls[row] = 0;
-    const response = calls.response.at(row);
-    marks.responses[response] = 0;
-    marks.ceded.delete(response);
+    marks.responses[calls.response.at(row)] = 0;
   });
 }
 

@@ -63,8 +63,6 @@ export interface Marks {
   readonly calls: Uint8Array;
   readonly responses: Uint8Array;
   readonly inclusions: Uint8Array;
-  /** By response row, the earlier mark of a response that a second rule marked over. */
-  readonly ceded: Map<number, number>;
   /** By response row, newer rows that refer to it for the lines that they leave out. */
   readonly referredBy: Map<number, number[]>;
 }
@@ -81,7 +79,6 @@ export function emptyMarks({ calls, responses, inclusions }: HistoryIndex): Mark
     calls: new Uint8Array(calls.length),
     responses: new Uint8Array(responses.length),
     inclusions: new Uint8Array(inclusions.length),
-    ceded: new Map(),
     referredBy: new Map(),
   };
 }
