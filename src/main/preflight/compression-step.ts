@@ -3,6 +3,7 @@
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
@@ -116,10 +117,7 @@ function listRewritten(
   const standIns = new Map<string, IContent[]>();
   for (const entry of [...newHistory].reverse()) {
     const calls = former.has(entry) ? '' : answeredCalls(entry);
-    if (calls === '') continue;
-    const known = standIns.get(calls);
-    if (known === undefined) standIns.set(calls, [entry]);
-    else known.push(entry);
+    if (calls !== '') pushTo(standIns, calls, entry);
   }
   return history.flatMap((before, index) =>
     kept.has(before)

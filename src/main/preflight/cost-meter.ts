@@ -5,6 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
@@ -225,10 +226,7 @@ class RuleSavings {
   ): void {
     const rulesOf = new Map<number, RuleEdit[]>();
     for (const edit of edits) {
-      if (edit.action === 'ceded') continue;
-      const rules = rulesOf.get(edit.entry);
-      if (rules === undefined) rulesOf.set(edit.entry, [edit]);
-      else rules.push(edit);
+      if (edit.action !== 'ceded') pushTo(rulesOf, edit.entry, edit);
     }
     for (const { index, before, after } of changes) {
       const rules = rulesOf.get(index) ?? [];

@@ -13,6 +13,7 @@ import {
 import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 
@@ -346,11 +347,7 @@ function heldEntries(
   if (held.length === 0) return new Set();
   const byCall = new Map<string, EntryEdit[]>();
   for (const edit of edits) {
-    for (const callId of edit.lostCallIds) {
-      const sharing = byCall.get(callId);
-      if (sharing === undefined) byCall.set(callId, [edit]);
-      else sharing.push(edit);
-    }
+    for (const callId of edit.lostCallIds) pushTo(byCall, callId, edit);
   }
   // The list grows while it is walked.
   for (const { lostCallIds: callIds } of held) {

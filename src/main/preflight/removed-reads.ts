@@ -13,6 +13,7 @@ import type {
 import { signatureOf } from '../../shared/density/index/hash.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
@@ -159,10 +160,7 @@ class PresentContent {
     for (const entry of entries) {
       for (const block of entry.blocks) {
         if (!isToolResponseBlock(block) || block.isComplete === false) continue;
-        const key = keyOf(block);
-        const known = this.#responses.get(key);
-        if (known === undefined) this.#responses.set(key, [block]);
-        else known.push(block);
+        pushTo(this.#responses, keyOf(block), block);
       }
       for (const { text } of inclusionsOf(entry)) {
         this.#inclusions.set(text, (this.#inclusions.get(text) ?? 0) + 1);
@@ -242,10 +240,7 @@ function callsById(entries: readonly IContent[]): Map<string, PlacedCall[]> {
   const byId = new Map<string, PlacedCall[]>();
   for (const [at, { blocks }] of entries.entries()) {
     for (const block of blocks) {
-      if (!isToolCallBlock(block)) continue;
-      const known = byId.get(block.id);
-      if (known === undefined) byId.set(block.id, [[at, block]]);
-      else known.push([at, block]);
+      if (isToolCallBlock(block)) pushTo(byId, block.id, [at, block]);
     }
   }
   return byId;

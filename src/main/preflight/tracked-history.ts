@@ -2,6 +2,7 @@
 // history. Must be given every change; makes none.
 
 import type { IContent } from '../../shared/content.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 import type { HistoryChange } from '../history-change.js';
 
 /** The entries of a snapshot, and what has become of them. */
@@ -54,10 +55,7 @@ export class TrackedHistory {
     /** Indices of each snapshot entry, in descending order: the same object may occur several times. */
     const places = new Map<IContent, number[]>();
     for (let at = this.#entries.length - 1; at >= 0; at -= 1) {
-      const entry = this.#entries[at] as IContent;
-      const known = places.get(entry);
-      if (known === undefined) places.set(entry, [at]);
-      else known.push(at);
+      pushTo(places, this.#entries[at] as IContent, at);
     }
     const sources = made.map((entry) => places.get(entry)?.pop());
     return (history) => {

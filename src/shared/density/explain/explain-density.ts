@@ -3,6 +3,7 @@
 
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import type { DensityConfig, DensityResult } from '../../density.js';
+import { pushTo } from '../../lists-by-key.js';
 import { placeholderKind } from '../../placeholder.js';
 import { usesOf } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
@@ -257,9 +258,7 @@ class Explainer {
       const row = { row: firstRow + at, path: found.path };
       const isWholeBlocks = inclusions.start.at(row.row) === NONE;
       for (const block of isWholeBlocks ? [found.block, found.block + 1] : [found.block]) {
-        const known = byBlock.get(block);
-        if (known === undefined) byBlock.set(block, [row]);
-        else known.push(row);
+        pushTo(byBlock, block, row);
       }
     }
     return byBlock;

@@ -1,5 +1,6 @@
 // Pairs tool calls with their responses: one by one as entries arrive, or for whole tables at once.
 
+import { pushTo } from '../../lists-by-key.js';
 import { NONE } from './history-columns.js';
 import type { CallColumns, PartialColumns, ResponseColumns } from './history-columns.js';
 
@@ -56,10 +57,7 @@ export class OpenCalls {
   #hashOldest(): void {
     const rows = this.#rows.splice(0, SEARCHED);
     this.#ids.splice(0, SEARCHED).forEach((id, at) => {
-      const row = rows[at] ?? NONE;
-      const stack = this.#older.get(id);
-      if (stack === undefined) this.#older.set(id, [row]);
-      else stack.push(row);
+      pushTo(this.#older, id, rows[at] ?? NONE);
     });
   }
 }

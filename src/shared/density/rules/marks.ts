@@ -1,6 +1,7 @@
 // The marks that rules leave during a pass: per row of the index's tables, a small integer that
 // holds an action and the rule behind it.
 
+import { pushTo } from '../../lists-by-key.js';
 import type { HistoryIndex } from '../index/history-index.js';
 
 /** What happens to a block. All but `none` and `companion` count towards the rule's total. */
@@ -69,9 +70,7 @@ export interface Marks {
 
 /** Notes that one result refers to another. */
 export function noteReference({ referredBy }: Marks, from: number, to: number): void {
-  const known = referredBy.get(to);
-  if (known === undefined) referredBy.set(to, [from]);
-  else known.push(from);
+  pushTo(referredBy, to, from);
 }
 
 export function emptyMarks({ calls, responses, inclusions }: HistoryIndex): Marks {

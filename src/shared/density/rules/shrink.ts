@@ -6,6 +6,7 @@ import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm } from '../../density.js';
 import { asRecord } from '../../json.js';
+import { pushTo } from '../../lists-by-key.js';
 import { placeholderEnding } from '../../placeholder.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
@@ -134,11 +135,7 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
     sought.delete(id);
     const ids = responses.source.at(row);
     if (ids === NONE || marks.responses[row] !== 0) continue;
-    for (const source of index.idOf(ids).split(' ')) {
-      const known = sought.get(source);
-      if (known === undefined) sought.set(source, [row]);
-      else known.push(row);
-    }
+    for (const source of index.idOf(ids).split(' ')) pushTo(sought, source, row);
   }
   if (!isAnyKept) return;
   for (let call = 0; call < calls.length; call += 1) {
