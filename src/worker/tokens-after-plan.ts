@@ -35,7 +35,7 @@ export function tokensAfterPlan(
       const response = responseAt(entry, block);
       const changed =
         call === NONE ? tokensAt(facts.responseTokens, response) : facts.callTokens.at(call);
-      if (action !== ACTION.ceded) unchanged = replacePart(unchanged, changed, 0);
+      unchanged = replacePart(unchanged, changed, 0);
       switch (action) {
         case ACTION.drop:
         case ACTION.companion:

@@ -11,7 +11,7 @@ import { tokensAfterPlan } from '../../src/worker/tokens-after-plan.js';
 import { countThirds } from '../support/piece-counters.js';
 import { RESIDENT_AGENT } from '../support/resident-session.js';
 
-const { ceded, drop, excerpt, pointer, shorten } = ACTION;
+const { drop, excerpt, pointer, shorten } = ACTION;
 const [first, second, third] = ['a', 'b', 'c'].map((id) => {
   return toolResponse(id, 'run', `what ${id.repeat(50)} said`);
 }) as [ReturnType<typeof toolResponse>, ...ReturnType<typeof toolResponse>[]];
@@ -44,12 +44,5 @@ describe('tokensAfterPlan', () => {
       ...[0, tokensOf(0, [2]), 1],
       ...[1, tokensOf(1, [0, 2]), 0],
     ]);
-  });
-
-  it('takes a block once of which another rule takes less', () => {
-    expect(after([1, 0, ceded], [1, 0, excerpt])).toEqual([1, tokensOf(1, [1, 2]), 1]);
-    const results = [first, second!].map(({ result }) => countThirds(String(result)));
-    const tokens = tokensOf(1, [0, 1, 2]) - results[0]! + 7;
-    expect(after([1, 0, ceded], [1, 0, pointer])).toEqual([1, tokens, 0]);
   });
 });

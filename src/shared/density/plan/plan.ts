@@ -17,8 +17,7 @@ import type { EditAction } from '../rules/marks.js';
  * For `cut`, start and end are UTF-16 offsets, end exclusive. For `shrink`, start is the index of
  * the replacement among the texts of the plan, and end, unless -1, the index of the text that lists
  * lines shown elsewhere. For all other actions both are -1.
- * Rows ascend by entry, block and start; cuts of a block never overlap. If a block has several
- * rows, all but the cuts are `ceded` and come first.
+ * Rows ascend by entry, block and start. Only cuts, which never overlap, share a block.
  */
 export type DensityPlan = Int32Array;
 

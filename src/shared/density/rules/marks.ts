@@ -20,7 +20,7 @@ export const ACTION = {
   excerpt: 4,
   /** A range of the text is removed. */
   cut: 5,
-  /** Nothing: another rule removes more of it. */
+  /** Nothing: a later edit removes more of it. Of combined edits only; no plan has it. */
   ceded: 6,
   /** Spent texts are removed from the arguments. */
   shorten: 7,
