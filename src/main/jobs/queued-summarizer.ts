@@ -9,6 +9,7 @@ import { hasFunctions } from '../../shared/misuse.js';
 import { withoutContent } from '../host/ask-host.js';
 import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
+import { DEFAULT_LIMITS } from '../state/state-store.js';
 import type { StateStore } from '../state/state-store.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type {
@@ -214,7 +215,7 @@ class QueuedRequest {
 
   /** Calls queue or store, which may be unreachable, with the store's operation timeout. */
   #withTimeout<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    const deadlineMs = this.#parts.store.limits?.deadlineMs ?? 1_000;
+    const deadlineMs = this.#parts.store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
     const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
     return withDeadline(deadlineMs, undefined, late, ask);
   }

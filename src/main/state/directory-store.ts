@@ -53,7 +53,7 @@ class DirectoryStore implements StateStore {
   #sweptAtMs = 0;
 
   constructor(root: string, options: StoreOptions) {
-    const { ttlMs, ...limits } = completeStoreOptions(options);
+    const { ttlMs, limits } = completeStoreOptions(options);
     this.#root = root;
     this.#ttlMs = ttlMs;
     this.limits = limits;

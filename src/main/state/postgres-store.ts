@@ -3,13 +3,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { asRecord, asText } from '../../shared/json.js';
 import { completeStoreOptions } from './state-store.js';
-import type {
-  SaveOutcome,
-  StateStore,
-  StoredState,
-  StoreLimits,
-  StoreOptions,
-} from './state-store.js';
+import type { StateStore, StoreOptions } from './state-store.js';
 
 /** A pool or client of `pg`, opened and closed by its owner. */
 export interface PostgresClient {
@@ -43,6 +37,8 @@ CREATE INDEX IF NOT EXISTS ctxfold_originals_expires_at ON ctxfold_originals (ex
 `;
 
 const LATER = "now() + $1 * interval '1 millisecond'";
+const LOAD =
+  "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()";
 const INSERT = `
 INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, 1, $3, ${LATER})
 ON CONFLICT (key) DO UPDATE SET version = ctxfold_states.version + 1, state = $3, expires_at = ${LATER}
@@ -56,13 +52,59 @@ const DELETE = `UPDATE ctxfold_states SET state = '', expires_at = ${LATER} WHER
 /** Originals are kept for as long as the state of their key, which each save extends. */
 const IS_KEPT = `(expires_at > now() OR EXISTS (SELECT FROM ctxfold_states
 WHERE ctxfold_states.key = ctxfold_originals.key AND state <> '' AND ctxfold_states.expires_at > now()))`;
+const PUT = `
+INSERT INTO ctxfold_originals (key, name, original, expires_at) VALUES ($2, $3, $4, ${LATER})
+ON CONFLICT DO NOTHING`;
+const GET = `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND ${IS_KEPT}`;
 
 /** Makes a store of a pool whose database has `POSTGRES_MIGRATION`. @throws TypeError for anything but a pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
     throw new TypeError('Expected a pool of `pg`.');
   }
-  return new PostgresStore(client, options);
+  const { ttlMs, limits } = completeStoreOptions(options);
+
+  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. */
+  const query: PostgresClient['query'] = async (text, values) => {
+    for (const delayMs of RESTART_DELAYS_MS) {
+      try {
+        return await client.query(text, values);
+      } catch (thrown) {
+        if (!isAway(thrown)) throw thrown;
+        await after(delayMs, undefined, { ref: false });
+      }
+    }
+    return client.query(text, values);
+  };
+
+  return {
+    limits,
+    load: async (key) => {
+      const { rows } = await query(LOAD, [key]);
+      const [row] = rows;
+      if (row === undefined) return null;
+      return { state: String(row['state']), version: Number(row['version']) };
+    },
+    save: async (key, state, expectedVersion) => {
+      const values: unknown[] = [ttlMs, key, state];
+      const { rows } =
+        expectedVersion === null
+          ? await query(INSERT, values)
+          : await query(UPDATE, [...values, expectedVersion]);
+      return rows[0] === undefined ? 'conflict' : Number(rows[0]['version']);
+    },
+    delete: async (key) => {
+      await query(DELETE, [ttlMs, key]);
+      await query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
+    },
+    put: async (key, name, original) => {
+      await query(PUT, [ttlMs, key, name, original]);
+    },
+    get: async (key, name) => {
+      const { rows } = await query(GET, [key, name]);
+      return rows[0] === undefined ? null : String(rows[0]['original']);
+    },
+  };
 }
 
 /** Deletes expired rows; call it from a periodic job. Returns the number of deleted states. */
@@ -83,69 +125,4 @@ const AWAY = /^(?:08|57P0|ECONN|EPIPE)|^Connection terminated/;
 function isAway(thrown: unknown): boolean {
   const { code, message } = asRecord(thrown) ?? {};
   return AWAY.test(asText(code) ?? asText(message) ?? '');
-}
-
-class PostgresStore implements StateStore {
-  readonly limits: StoreLimits;
-  readonly #client: PostgresClient;
-  readonly #ttlMs: number;
-
-  constructor(client: PostgresClient, options: StoreOptions) {
-    const { ttlMs, ...limits } = completeStoreOptions(options);
-    this.limits = limits;
-    this.#client = client;
-    this.#ttlMs = ttlMs;
-  }
-
-  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. */
-  async #query(text: string, values: unknown[]): ReturnType<PostgresClient['query']> {
-    for (const delayMs of RESTART_DELAYS_MS) {
-      try {
-        return await this.#client.query(text, values);
-      } catch (thrown) {
-        if (!isAway(thrown)) throw thrown;
-        await after(delayMs, undefined, { ref: false });
-      }
-    }
-    return this.#client.query(text, values);
-  }
-
-  async load(key: string): Promise<StoredState | null> {
-    const { rows } = await this.#query(
-      "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()",
-      [key],
-    );
-    const [row] = rows;
-    if (row === undefined) return null;
-    return { state: String(row['state']), version: Number(row['version']) };
-  }
-
-  async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
-    const values: unknown[] = [this.#ttlMs, key, state];
-    const { rows } =
-      expectedVersion === null
-        ? await this.#query(INSERT, values)
-        : await this.#query(UPDATE, [...values, expectedVersion]);
-    return rows[0] === undefined ? 'conflict' : Number(rows[0]['version']);
-  }
-
-  async delete(key: string): Promise<void> {
-    await this.#query(DELETE, [this.#ttlMs, key]);
-    await this.#query('DELETE FROM ctxfold_originals WHERE key = $1', [key]);
-  }
-
-  async put(key: string, name: string, original: string): Promise<void> {
-    await this.#query(
-      `INSERT INTO ctxfold_originals (key, name, original, expires_at) VALUES ($2, $3, $4, ${LATER}) ON CONFLICT DO NOTHING`,
-      [this.#ttlMs, key, name, original],
-    );
-  }
-
-  async get(key: string, name: string): Promise<string | null> {
-    const { rows } = await this.#query(
-      `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND ${IS_KEPT}`,
-      [key, name],
-    );
-    return rows[0] === undefined ? null : String(rows[0]['original']);
-  }
 }

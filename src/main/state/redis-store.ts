@@ -1,13 +1,7 @@
 // A store in Redis or Valkey, using a client of the host's: compare-and-save is one script on the server. Loads no client.
 
 import { completeStoreOptions } from './state-store.js';
-import type {
-  SaveOutcome,
-  StateStore,
-  StoredState,
-  StoreLimits,
-  StoreOptions,
-} from './state-store.js';
+import type { StateStore, StoreOptions } from './state-store.js';
 
 /** A client of `redis` (`sendCommand`) or `ioredis` (`call`), opened and closed by its owner. */
 export type RedisClient =
@@ -42,8 +36,40 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
 /** Makes a store of a client. @throws TypeError for anything but a client. */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
-  return new RedisStore(commandsOf(client), options);
+export function redisStore(
+  client: RedisClient,
+  { prefix = 'ctxfold:', ...options }: RedisStoreOptions = {},
+): StateStore {
+  const command = commandsOf(client);
+  const { ttlMs, limits } = completeStoreOptions(options);
+  const ttl = String(Math.ceil(ttlMs));
+  // The braces make a cluster keep both keys of a conversation on one node.
+  const stateKey = (key: string): string => `${prefix}{${key}}`;
+  const originalsKey = (key: string): string => `${stateKey(key)}:originals`;
+  return {
+    limits,
+    load: async (key) => {
+      const found = await command('HMGET', stateKey(key), 'version', 'state');
+      const [version, state] = Array.isArray(found) ? (found as readonly unknown[]) : [];
+      return typeof state === 'string' ? { state, version: Number(version) } : null;
+    },
+    save: async (key, state, expectedVersion) => {
+      const keys = [stateKey(key), originalsKey(key)];
+      const expected = expectedVersion === null ? '' : String(expectedVersion);
+      const version = Number(await command('EVAL', SAVE, '2', ...keys, expected, state, ttl));
+      return version === 0 ? 'conflict' : version;
+    },
+    delete: async (key) => {
+      await command('EVAL', DELETE, '2', stateKey(key), originalsKey(key), ttl);
+    },
+    put: async (key, name, original) => {
+      await command('EVAL', PUT, '1', originalsKey(key), name, original, ttl);
+    },
+    get: async (key, name) => {
+      const found = await command('HGET', originalsKey(key), name);
+      return typeof found === 'string' ? found : null;
+    },
+  };
 }
 
 type Command = (...args: string[]) => Promise<unknown>;
@@ -57,55 +83,4 @@ function commandsOf(client: RedisClient): Command {
     return (...args) => client.sendCommand(args);
   }
   throw new TypeError('Expected a client of `redis` or `ioredis`.');
-}
-
-class RedisStore implements StateStore {
-  readonly limits: StoreLimits;
-  readonly #command: Command;
-  readonly #prefix: string;
-  readonly #ttlMs: string;
-
-  constructor(command: Command, { prefix = 'ctxfold:', ...options }: RedisStoreOptions) {
-    const { ttlMs, ...limits } = completeStoreOptions(options);
-    this.limits = limits;
-    this.#command = command;
-    this.#prefix = prefix;
-    this.#ttlMs = String(Math.ceil(ttlMs));
-  }
-
-  async load(key: string): Promise<StoredState | null> {
-    const found = await this.#command('HMGET', this.#stateKey(key), 'version', 'state');
-    const [version, state] = Array.isArray(found) ? (found as readonly unknown[]) : [];
-    return typeof state === 'string' ? { state, version: Number(version) } : null;
-  }
-
-  async save(key: string, state: string, expectedVersion: number | null): Promise<SaveOutcome> {
-    const keys = [this.#stateKey(key), this.#originalsKey(key)];
-    const expected = expectedVersion === null ? '' : String(expectedVersion);
-    const version = await this.#command('EVAL', SAVE, '2', ...keys, expected, state, this.#ttlMs);
-    return Number(version) === 0 ? 'conflict' : Number(version);
-  }
-
-  async delete(key: string): Promise<void> {
-    const keys = [this.#stateKey(key), this.#originalsKey(key)];
-    await this.#command('EVAL', DELETE, '2', ...keys, this.#ttlMs);
-  }
-
-  async put(key: string, name: string, original: string): Promise<void> {
-    await this.#command('EVAL', PUT, '1', this.#originalsKey(key), name, original, this.#ttlMs);
-  }
-
-  async get(key: string, name: string): Promise<string | null> {
-    const found = await this.#command('HGET', this.#originalsKey(key), name);
-    return typeof found === 'string' ? found : null;
-  }
-
-  /** The braces make a cluster keep both keys of a conversation on one node. */
-  #stateKey(key: string): string {
-    return `${this.#prefix}{${key}}`;
-  }
-
-  #originalsKey(key: string): string {
-    return `${this.#prefix}{${key}}:originals`;
-  }
 }

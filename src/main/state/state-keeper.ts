@@ -7,6 +7,7 @@ import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
 import { endsWithin } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
+import { DEFAULT_LIMITS } from './state-store.js';
 import type { StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
@@ -16,8 +17,6 @@ export interface StateKeeperOptions {
   readonly logger: Logger;
 }
 
-const DEFAULT_DEADLINE_MS = 1_000;
-const DEFAULT_MAX_BYTES = 4 * 1024 * 1024;
 /** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
@@ -84,7 +83,7 @@ export class StateKeeper {
     if (key === undefined) return 'not-kept';
     const { store, logger } = this.#options;
     const text = JSON.stringify(state);
-    const maxBytes = store.limits?.maxBytes ?? DEFAULT_MAX_BYTES;
+    const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
       this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
@@ -194,7 +193,7 @@ export class StateKeeper {
   ): Promise<Answer | undefined> {
     const { store, logger } = this.#options;
     if (performance.now() < this.#pausedUntilMs) return undefined;
-    const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_DEADLINE_MS;
+    const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {

@@ -53,17 +53,19 @@ export interface StoreOptions extends StoreLimits {
 /** Stands for a deleted state, or a key that only has originals. */
 export const NO_STATE = '';
 
+export const DEFAULT_LIMITS = { maxBytes: 4 * 1024 * 1024, deadlineMs: 1_000 } as const;
+
 const DAY_MS = 86_400_000;
 
 /** Fills in the defaults. @throws RangeError for anything but a positive number. */
 export function completeStoreOptions({
   ttlMs = 30 * DAY_MS,
-  maxBytes = 4 * 1024 * 1024,
-  deadlineMs = 1_000,
-}: StoreOptions = {}): Required<StoreOptions> & { readonly ttlMs: number } {
+  maxBytes = DEFAULT_LIMITS.maxBytes,
+  deadlineMs = DEFAULT_LIMITS.deadlineMs,
+}: StoreOptions): { readonly ttlMs: number; readonly limits: StoreLimits } {
   for (const [name, value] of Object.entries({ ttlMs, maxBytes, deadlineMs })) {
     if (typeof value === 'number' && value > 0) continue;
     throw new RangeError(`Expected ${name} to be a number above 0.`);
   }
-  return { ttlMs, maxBytes, deadlineMs };
+  return { ttlMs, limits: { maxBytes, deadlineMs } };
 }
