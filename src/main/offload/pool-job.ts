@@ -13,23 +13,6 @@ export interface TaskOutcome<Request extends TaskRequest> extends ReadReply<Task
   readonly queueMs: number;
 }
 
-/** What the pool needs to know of a job of any kind. */
-export interface Job {
-  readonly request: TaskRequest;
-  /** What the request transfers to the thread instead of copying. */
-  readonly transferList: readonly Transferable[];
-  readonly timeoutMs: number;
-  readonly permit: WorkPermit;
-  /** Whether the caller still waits. */
-  readonly isAwaited: boolean;
-  /** Notes that a thread has taken it. */
-  begin(): void;
-  /** Settles the promise with a reply. @throws what `readReply` throws; the promise is not settled then. */
-  accept(reply: unknown): void;
-  /** Rejects the promise unless it is settled. */
-  reject(reason: unknown): void;
-}
-
 export interface PoolJobOptions {
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
@@ -37,28 +20,29 @@ export interface PoolJobOptions {
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
   /** Called after an abort has rejected the promise. */
-  readonly onAbort: (job: Job) => void;
+  readonly onAbort: (job: PoolJob) => void;
 }
 
 /**
  * A job whose promise settles exactly once: by a reply, a failure or an abort, whichever comes first. Later outcomes are
  * dropped, so that a thread may finish a task that nobody awaits.
  */
-export class PoolJob<Request extends TaskRequest> implements Job {
-  readonly request: Request;
+export class PoolJob {
+  readonly request: TaskRequest;
+  /** What the request transfers to the thread instead of copying. */
   readonly transferList: readonly Transferable[];
   readonly timeoutMs: number;
   readonly permit: WorkPermit;
-  readonly promise: Promise<TaskOutcome<Request>>;
+  readonly promise: Promise<TaskOutcome<TaskRequest>>;
   readonly #now: () => number;
   readonly #queuedAt: number;
   #startedAt: number;
   #isAwaited: boolean = true;
   readonly #stopListening: () => void;
-  #resolvePromise!: (outcome: TaskOutcome<Request>) => void;
+  #resolvePromise!: (outcome: TaskOutcome<TaskRequest>) => void;
   #rejectPromise!: (reason: unknown) => void;
 
-  constructor(request: Request, options: PoolJobOptions) {
+  constructor(request: TaskRequest, options: PoolJobOptions) {
     const { signal, onAbort } = options;
     this.request = request;
     this.transferList = options.transferList ?? [];
@@ -78,20 +62,24 @@ export class PoolJob<Request extends TaskRequest> implements Job {
     this.#stopListening = signal === undefined ? () => undefined : whenAborted(signal, abort);
   }
 
+  /** Whether the caller still waits. */
   get isAwaited(): boolean {
     return this.#isAwaited;
   }
 
+  /** Notes that a thread has taken it. */
   begin(): void {
     this.#startedAt = this.#now();
   }
 
+  /** Settles the promise with a reply. @throws what `readReply` throws; the promise is not settled then. */
   accept(reply: unknown): void {
     const { value, runMs } = readReply(this.request, reply);
     if (!this.#settle()) return;
     this.#resolvePromise({ value, runMs, queueMs: this.#startedAt - this.#queuedAt });
   }
 
+  /** Rejects the promise unless it is settled. */
   reject(reason: unknown): void {
     if (this.#settle()) this.#rejectPromise(reason);
   }

@@ -1,9 +1,7 @@
-// The options of a worker pool, their defaults and validation.
+// The options of a worker pool and their defaults. A compactor's options were validated before.
 
 import { availableParallelism } from 'node:os';
-import { z } from 'zod';
-import { parseOptions } from '../host/parse-options.js';
-import { MAX_TIMER_MS } from '../waiting/abortable.js';
+import { withoutUndefined } from '../../shared/json.js';
 
 /** Size and timeouts of a `WorkerPool`. Every option has a default. */
 export interface WorkerPoolOptions {
@@ -23,28 +21,19 @@ export interface WorkerPoolOptions {
   readonly coolDownMs?: number | undefined;
 }
 
-/** The options with all defaults filled in. */
-export type CompleteWorkerPoolOptions = {
-  readonly [Key in keyof WorkerPoolOptions]-?: Exclude<WorkerPoolOptions[Key], undefined>;
+const DEFAULTS = {
+  threads: Math.min(2, Math.max(1, availableParallelism() - 1)),
+  maxQueuedTasks: 10_000,
+  taskTimeoutMs: 5_000,
+  closeTimeoutMs: 1_000,
+  maxHeapMb: 512,
+  failureThreshold: 5,
+  coolDownMs: 30_000,
 };
 
-const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
-
-const schema = z.strictObject({
-  threads: z
-    .int()
-    .min(1)
-    .max(64)
-    .default(() => Math.min(2, Math.max(1, availableParallelism() - 1))),
-  maxQueuedTasks: z.int().min(1).max(100_000).default(10_000),
-  taskTimeoutMs: milliseconds.default(5_000),
-  closeTimeoutMs: milliseconds.default(1_000),
-  maxHeapMb: z.int().min(8).max(65_536).default(512),
-  failureThreshold: z.int().min(1).default(5),
-  coolDownMs: milliseconds.default(30_000),
-});
-
-/** Validates the options and fills in the defaults. @throws RangeError that names each invalid option. */
-export function completeWorkerPoolOptions(options: WorkerPoolOptions): CompleteWorkerPoolOptions {
-  return parseOptions('worker pool options', schema, options);
+/** Fills in the defaults. */
+export function completeWorkerPoolOptions(options: WorkerPoolOptions): {
+  readonly [Key in keyof WorkerPoolOptions]-?: NonNullable<WorkerPoolOptions[Key]>;
+} {
+  return { ...DEFAULTS, ...withoutUndefined(options) };
 }

@@ -16,11 +16,10 @@ import {
   unavailableError,
 } from './pool-errors.js';
 import { PoolJob } from './pool-job.js';
-import type { Job, TaskOutcome } from './pool-job.js';
-import { TaskQueue } from './task-queue.js';
+import type { TaskOutcome } from './pool-job.js';
 import type { ThreadSet } from './thread-set.js';
 import { completeWorkerPoolOptions } from './worker-pool-options.js';
-import type { CompleteWorkerPoolOptions, WorkerPoolOptions } from './worker-pool-options.js';
+import type { WorkerPoolOptions } from './worker-pool-options.js';
 
 /** Options of one task. */
 export interface RunTaskOptions {
@@ -91,12 +90,13 @@ const STOP_TIMEOUT_MS = 2_000;
  * A thread that died while starting is not replaced individually.
  */
 export class WorkerPool {
-  readonly #options: CompleteWorkerPoolOptions;
+  readonly #options: ReturnType<typeof completeWorkerPoolOptions>;
   readonly #workerUrl: URL | undefined;
   readonly #lossToleranceMs: number;
   readonly #now: () => number;
-  readonly #queue: TaskQueue<Job>;
-  readonly #running: Set<Job> = new Set();
+  /** In the order of their calls: a set keeps insertion order, and any of them may leave. */
+  readonly #queue: Set<PoolJob> = new Set();
+  readonly #running: Set<PoolJob> = new Set();
   /** Number of sessions by thread. */
   readonly #residents = new Map<number, number>();
   readonly #breaker: CircuitBreaker;
@@ -113,13 +113,11 @@ export class WorkerPool {
   #closing: Promise<void> | undefined;
   #onJobEnd: () => void = () => undefined;
 
-  /** @throws RangeError for an option out of range. */
   constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
     this.#options = completeWorkerPoolOptions(options);
     this.#workerUrl = internals.workerUrl;
     this.#lossToleranceMs = internals.lossToleranceMs ?? 1_000;
     this.#now = internals.now ?? (() => performance.now());
-    this.#queue = new TaskQueue(this.#options.maxQueuedTasks);
     this.#backoff = new RestartBackoff(this.#now);
     const { failureThreshold, coolDownMs } = this.#options;
     this.#breaker = new CircuitBreaker({ failureThreshold, coolDownMs, now: this.#now });
@@ -164,13 +162,14 @@ export class WorkerPool {
       signal,
       now: this.#now,
       onAbort: (aborted) => {
-        if (this.#queue.remove(aborted)) this.#breaker.report(aborted.permit, 'cancelled');
+        if (this.#queue.delete(aborted)) this.#breaker.report(aborted.permit, 'cancelled');
         this.#update();
       },
     });
-    this.#queue.push(job);
+    this.#queue.add(job);
     this.#update();
-    return job.promise;
+    // The reply was validated for this request.
+    return job.promise as Promise<TaskOutcome<Request>>;
   }
 
   /** Timeout of a task, in milliseconds; lines use it as well. */
@@ -202,7 +201,8 @@ export class WorkerPool {
 
   #admit(): WorkPermit {
     if (this.isClosed) throw closedError();
-    if (this.#queue.isFull) throw queueFullError(this.#options.maxQueuedTasks);
+    const { maxQueuedTasks } = this.#options;
+    if (this.#queue.size >= maxQueuedTasks) throw queueFullError(maxQueuedTasks);
     const permit = this.#breaker.admit();
     if (permit === undefined) throw this.#refusal('too many tasks failed in a row');
     return permit;
@@ -220,19 +220,19 @@ export class WorkerPool {
   }
 
   #dispatch(): void {
-    while (this.#queue.size > 0) {
+    for (const job of this.#queue) {
       const threads = this.#threads ?? this.#startThreads();
       if (threads === undefined) {
         if (!this.#isLoading) this.#refuseQueued(NOT_STARTED);
         return;
       }
       if (threads.freeThreads === 0) return;
-      const job = this.#queue.shift();
-      if (job !== undefined) void this.#execute(job, threads);
+      this.#queue.delete(job);
+      void this.#execute(job, threads);
     }
   }
 
-  async #execute(job: Job, threads: ThreadSet): Promise<void> {
+  async #execute(job: PoolJob, threads: ThreadSet): Promise<void> {
     this.#running.add(job);
     job.begin();
     let outcome: WorkOutcome = 'success';
@@ -338,12 +338,10 @@ export class WorkerPool {
     else this.#lossTimer.unref();
   }
 
-  #refuseQueued(reason: string, isRefused: (job: Job) => boolean = () => true): void {
-    for (const job of this.#queue.drain()) {
-      if (!isRefused(job)) {
-        this.#queue.push(job);
-        continue;
-      }
+  #refuseQueued(reason: string, isRefused: (job: PoolJob) => boolean = () => true): void {
+    for (const job of this.#queue) {
+      if (!isRefused(job)) continue;
+      this.#queue.delete(job);
       this.#breaker.report(job.permit, 'cancelled');
       job.reject(this.#refusal(reason));
     }
@@ -355,7 +353,8 @@ export class WorkerPool {
 
   async #shutDown(): Promise<void> {
     clearTimeout(this.#lossTimer);
-    for (const job of this.#queue.drain()) job.reject(closedError());
+    for (const job of this.#queue) job.reject(closedError());
+    this.#queue.clear();
     await this.#whenNoneAwaited(this.#options.closeTimeoutMs);
     for (const job of this.#running) job.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];

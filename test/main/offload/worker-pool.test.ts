@@ -412,11 +412,4 @@ describe('WorkerPool', () => {
     const { value } = await openPool().run(faulty('environment'));
     expect(value).toMatchObject({ names: [] });
   });
-
-  test.each([{ threads: 0 }, { taskTimeoutMs: Infinity }, { maxQueuedTasks: 1.5 }])(
-    'refuses %o',
-    (options) => {
-      expect(() => new WorkerPool(options)).toThrow(RangeError);
-    },
-  );
 });
