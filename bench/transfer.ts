@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
+import { OffloadMeter } from '../src/main/offload/offload-meter.js';
 import { SnapshotOffload } from '../src/main/offload/snapshot.js';
 import { WorkerPool } from '../src/main/offload/worker-pool.js';
 import { planWithTexts } from '../src/shared/density/plan/optimize.js';
@@ -17,7 +18,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
   const onFallback = ({ error }: { readonly error: Error }): void => {
     throw error;
   };
-  const offload = new SnapshotOffload(pool, { onFallback });
+  const offload = new SnapshotOffload(pool, { meter: new OffloadMeter('', onFallback) });
   try {
     for (const entries of sizes) {
       const history = historyOf(entries);

@@ -1,5 +1,6 @@
-// The bridge to OpenTelemetry: converts messages of the diagnostics channels to spans and metrics. The only
-// file that imports @opentelemetry/api, which is an optional peer dependency.
+// The bridge to OpenTelemetry: converts messages of the diagnostics channels to spans and metrics. The only file that imports
+// @opentelemetry/api, which is an optional peer dependency. Names are literals, because the packages of constants mark those for
+// generative AI as deprecated, and recommend copying them. Durations are in seconds, as the conventions require.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { diag, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -21,7 +22,6 @@ import type {
 } from './main/telemetry/channels.js';
 import { PassLedger } from './main/telemetry/pass-ledger.js';
 import type { PassTimes } from './main/telemetry/pass-ledger.js';
-import * as names from './main/telemetry/semantic-names.js';
 import { withoutUndefined } from './shared/json.js';
 
 /** The destination of spans and metrics. */
@@ -41,8 +41,8 @@ export interface InstrumentCtxfoldOptions {
  * @throws TypeError for an invalid tracer or meter
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
-  const tracer = options.tracer ?? trace.getTracer(names.SCOPE_NAME);
-  const meter = options.meter ?? metrics.getMeter(names.SCOPE_NAME);
+  const tracer = options.tracer ?? trace.getTracer('ctxfold');
+  const meter = options.meter ?? metrics.getMeter('ctxfold');
   assertTracer(tracer);
   const instruments = instrumentsOf(meter);
   const passes = new PassLedger();
@@ -70,7 +70,7 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
       recordPreflight(instruments, message);
     }),
     listen('ctxfold:cache-miss', ({ cause }) => {
-      instruments.cacheMisses.add(1, { [names.ATTRIBUTE_CACHE_MISS_CAUSE]: cause });
+      instruments.cacheMisses.add(1, { 'ctxfold.cache.miss_cause': cause });
     }),
   ];
   return () => {
@@ -111,10 +111,7 @@ class LossReporter {
     if (this.#reported.has(name)) return;
     this.#reported.add(name);
     try {
-      diag.error(
-        `${names.SCOPE_NAME}: a message of ${name} was lost; others may be, untold`,
-        error,
-      );
+      diag.error(`ctxfold: a message of ${name} was lost; others may be, untold`, error);
     } catch {
       // There is no other way to report it.
     }
@@ -158,26 +155,26 @@ function instrumentsOf(meter: Meter): Instruments {
 function createInstruments(meter: Meter): Instruments {
   return {
     compactionDuration: meter.createHistogram(
-      names.METRIC_COMPACTION_DURATION,
+      'ctxfold.compaction.duration',
       inSeconds('Time that a step of a preflight took.', STEP_SECONDS),
     ),
     preflightDuration: meter.createHistogram(
-      names.METRIC_PREFLIGHT_DURATION,
+      'ctxfold.preflight.duration',
       inSeconds('Time that a preflight took.', STEP_SECONDS),
     ),
     passMainThread: meter.createHistogram(
-      names.METRIC_PASS_MAIN_THREAD,
+      'ctxfold.pass.main_thread',
       inSeconds('Time for which a pass kept the calling thread busy.', BUSY_SECONDS),
     ),
-    tokensReclaimed: meter.createCounter(names.METRIC_TOKENS_RECLAIMED, {
+    tokensReclaimed: meter.createCounter('ctxfold.tokens.reclaimed', {
       description: 'Tokens that edits took out of histories.',
       unit: '{token}',
     }),
-    fallbacks: meter.createCounter(names.METRIC_FALLBACKS, {
+    fallbacks: meter.createCounter('ctxfold.fallbacks', {
       description: 'Tasks that ran on the calling thread because workers failed.',
       unit: '{fallback}',
     }),
-    cacheMisses: meter.createCounter(names.METRIC_CACHE_MISSES, {
+    cacheMisses: meter.createCounter('ctxfold.cache.misses', {
       description: "Requests that read much less from the provider's cache than they could have.",
       unit: '{miss}',
     }),
@@ -200,7 +197,7 @@ function recordSpan(
 ): void {
   const { startTimeMs, durationMs, outcome, code } = message;
   // Called synchronously at the end of the step, so the active span is its parent.
-  const span = tracer.startSpan(names.SPAN_COMPACT_CONTEXT, {
+  const span = tracer.startSpan('compact_context', {
     kind: SpanKind.INTERNAL,
     startTime: startTimeMs,
     attributes: spanAttributes(message, times),
@@ -214,21 +211,21 @@ function recordSpan(
 function spanAttributes(message: CompactionMessage, times: PassTimes | undefined): Attributes {
   const { tokensBefore, tokensAfter, fallbackFrom } = message;
   return withoutUndefined({
-    [names.ATTRIBUTE_CONVERSATION_ID]: message.sessionId,
-    [names.ATTRIBUTE_REQUEST_MODEL]: message.modelName,
-    [names.ATTRIBUTE_CONVERSATION_COMPACTED]: message.outcome === 'applied' ? true : undefined,
+    'gen_ai.conversation.id': message.sessionId,
+    'gen_ai.request.model': message.modelName,
+    'gen_ai.conversation.compacted': message.outcome === 'applied' ? true : undefined,
     ...stepAttributes(message),
-    [names.ATTRIBUTE_FALLBACK_STRATEGY]: fallbackFrom?.strategy,
-    [names.ATTRIBUTE_FALLBACK_CODE]: fallbackFrom?.code,
-    [names.ATTRIBUTE_LLM_CALL_MADE]: message.llmCallMade,
-    [names.ATTRIBUTE_TOKENS_BEFORE]: tokensBefore,
-    [names.ATTRIBUTE_TOKENS_AFTER]: tokensAfter,
-    [names.ATTRIBUTE_RECLAIMED]: tokensBefore - tokensAfter,
-    [names.ATTRIBUTE_ENTRIES_BEFORE]: message.entriesBefore,
-    [names.ATTRIBUTE_ENTRIES_AFTER]: message.entriesAfter,
-    [names.ATTRIBUTE_ENTRIES_CHANGED]: message.changedEntries,
-    [names.ATTRIBUTE_WORKER_RUN_MS]: times?.workerRunMs,
-    [names.ATTRIBUTE_MAIN_THREAD_MS]: times?.mainThreadMs,
+    'ctxfold.fallback.strategy': fallbackFrom?.strategy,
+    'ctxfold.fallback.code': fallbackFrom?.code,
+    'ctxfold.llm_call_made': message.llmCallMade,
+    'ctxfold.tokens.before': tokensBefore,
+    'ctxfold.tokens.after': tokensAfter,
+    'ctxfold.reclaimed': tokensBefore - tokensAfter,
+    'ctxfold.entries.before': message.entriesBefore,
+    'ctxfold.entries.after': message.entriesAfter,
+    'ctxfold.entries.changed': message.changedEntries,
+    'ctxfold.worker.run_ms': times?.workerRunMs,
+    'ctxfold.main_thread.ms': times?.mainThreadMs,
   });
 }
 
@@ -238,22 +235,22 @@ function recordCompaction(instruments: Instruments, message: CompactionMessage):
   const reclaimed = message.tokensBefore - message.tokensAfter;
   // Counters must not decrease: content added while the step ran can exceed what it removed.
   if (message.outcome === 'applied' && reclaimed > 0) {
-    const { [names.ATTRIBUTE_OUTCOME]: _, ...labels } = attributes;
+    const { 'ctxfold.outcome': _, ...labels } = attributes;
     instruments.tokensReclaimed.add(reclaimed, labels);
   }
 }
 
 function recordPass(instruments: Instruments, { task, ranOn, mainThreadMs }: PassMessage): void {
   instruments.passMainThread.record(mainThreadMs / 1_000, {
-    [names.ATTRIBUTE_TASK]: task,
-    [names.ATTRIBUTE_RAN_ON]: ranOn,
+    'ctxfold.task': task,
+    'ctxfold.ran_on': ranOn,
   });
 }
 
 function recordFallback(instruments: Instruments, { task, code }: FallbackMessage): void {
   instruments.fallbacks.add(1, {
-    [names.ATTRIBUTE_TASK]: task,
-    [names.ATTRIBUTE_ERROR_TYPE]: errorType(code),
+    'ctxfold.task': task,
+    'error.type': errorType(code),
   });
 }
 
@@ -262,18 +259,18 @@ function recordPreflight(instruments: Instruments, message: PreflightMessage): v
   instruments.preflightDuration.record(
     durationMs / 1_000,
     withoutUndefined({
-      [names.ATTRIBUTE_OUTCOME]: outcome,
-      [names.ATTRIBUTE_ERROR_TYPE]: errorType(code),
+      'ctxfold.outcome': outcome,
+      'error.type': errorType(code),
     }),
   );
 }
 
 function stepAttributes({ step, strategy, outcome, code }: CompactionMessage): Attributes {
   return withoutUndefined({
-    [names.ATTRIBUTE_STEP]: step,
-    [names.ATTRIBUTE_STRATEGY]: strategy,
-    [names.ATTRIBUTE_OUTCOME]: outcome,
-    [names.ATTRIBUTE_ERROR_TYPE]: errorType(code),
+    'ctxfold.step': step,
+    'ctxfold.strategy': strategy,
+    'ctxfold.outcome': outcome,
+    'error.type': errorType(code),
   });
 }
 

@@ -187,13 +187,12 @@ class ThreadedCompactor implements Compactor {
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];
     let reportFallback = (event: FallbackEvent): void => void early.push(event);
-    const offload = this.#createOffload(
-      new OffloadMeter(sessionId, this.#meter),
-      () => currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
-      (event) => {
-        this.#notice.warn(event);
-        reportFallback(event);
-      },
+    const onFallback = (event: FallbackEvent): void => {
+      this.#notice.warn(event);
+      reportFallback(event);
+    };
+    const offload = this.#createOffload(new OffloadMeter(sessionId, onFallback, this.#meter), () =>
+      currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
     );
     try {
       const basics = {
@@ -341,16 +340,12 @@ class ThreadedCompactor implements Compactor {
     await this.#pool?.close();
   }
 
-  #createOffload(
-    meter: OffloadMeter,
-    densityConfig: () => DensityConfig,
-    onFallback: (event: FallbackEvent) => void,
-  ): Offload {
+  #createOffload(meter: OffloadMeter, densityConfig: () => DensityConfig): Offload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
-      return new InlineOffload(meter, onFallback);
+      return new InlineOffload(meter);
     }
-    const pooled = new SnapshotOffload(this.#pool, { meter, onFallback });
+    const pooled = new SnapshotOffload(this.#pool, { meter });
     if (offload === 'snapshot') return pooled;
     const countsTokens = tokenizer === 'o200k';
     const minEntries = countsTokens ? MIN_RESIDENT_ENTRIES : MIN_RESIDENT_ENTRIES_UNCOUNTED;
@@ -358,7 +353,6 @@ class ThreadedCompactor implements Compactor {
       host: this.#host,
       pooled,
       meter,
-      onFallback,
       agent: indexedAgentOf(densityConfig()),
       countsTokens,
       passSettings: densityConfig,

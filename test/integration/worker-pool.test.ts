@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { InlineOffload } from '../../dist/main/offload/inline.js';
+import { OffloadMeter } from '../../dist/main/offload/offload-meter.js';
 import { SnapshotOffload } from '../../dist/main/offload/snapshot.js';
 import { WorkerPool } from '../../dist/main/offload/worker-pool.js';
 import {
@@ -31,7 +32,7 @@ function openOffload(): { readonly pool: WorkerPool; readonly offload: SnapshotO
   const onFallback = ({ error }: { readonly error: Error }): void => {
     throw error;
   };
-  return { pool, offload: new SnapshotOffload(pool, { onFallback }) };
+  return { pool, offload: new SnapshotOffload(pool, { meter: new OffloadMeter('', onFallback) }) };
 }
 
 function history(entries: number): readonly IContent[] {

@@ -4,6 +4,7 @@
 import { HistoryService } from '../../src/main/history-service.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../src/main/offload/offload-meter.js';
 import type { FallbackEvent, Offload } from '../../src/main/offload/offload.js';
 import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
@@ -48,13 +49,14 @@ export function openThreaded(
   mode: ThreadedMode,
   options: ChaosSessionOptions,
 ): Session {
-  const pooled = new SnapshotOffload(pool, { onFallback });
+  const meter = new OffloadMeter('', onFallback);
+  const pooled = new SnapshotOffload(pool, { meter });
   return openSession(options, (densityConfig) => {
     if (mode === 'snapshot') return pooled;
     return new ResidentOffload({
       host,
       pooled,
-      onFallback,
+      meter,
       agent: indexedAgentOf(densityConfig()),
       countsTokens: true,
       passSettings: densityConfig,

@@ -17,7 +17,7 @@ import type { HistoryChange, HistoryMirror, HistoryState } from '../history-chan
 import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, Offload, OffloadStats, FallbackEvent } from './offload.js';
+import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 
 /** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
 const SLICE_LENGTH = 65_536;
@@ -32,18 +32,11 @@ const ENTRIES_AT_ONCE = 1_024;
  */
 export class InlineOffload implements Offload, HistoryMirror {
   readonly #meter: OffloadMeter;
-  readonly #onFallback: (event: FallbackEvent) => void;
   readonly #index = new KeptIndex();
 
-  /**
-   * @param onFallback called whenever tokens are estimated because the encoding cannot be loaded. Its errors are not caught.
-   */
-  constructor(
-    meter: OffloadMeter = new OffloadMeter(),
-    onFallback: (event: FallbackEvent) => void = () => undefined,
-  ) {
+  /** @param meter where work is booked, and that tokens are estimated because the encoding cannot be loaded */
+  constructor(meter: OffloadMeter = new OffloadMeter()) {
     this.#meter = meter;
-    this.#onFallback = onFallback;
   }
 
   get stats(): OffloadStats {
@@ -94,9 +87,7 @@ export class InlineOffload implements Offload, HistoryMirror {
     try {
       return await loadTextCounter(nextTurn);
     } catch (thrown) {
-      const fallback = { task: 'count', error: asError(thrown), attempts: 0 } as const;
-      this.#meter.addFallback(fallback);
-      this.#onFallback(fallback);
+      this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
       return undefined;
     }
   }

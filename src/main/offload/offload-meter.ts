@@ -16,6 +16,7 @@ import type { FallbackEvent, OffloadStats } from './offload.js';
 export class OffloadMeter {
   readonly #sessionId: string;
   readonly #all: OffloadMeter | undefined;
+  readonly #onFallback: ((event: FallbackEvent) => void) | undefined;
   readonly #totals: { -readonly [Total in keyof OffloadStats]: number } = {
     residentPasses: 0,
     workerTasks: 0,
@@ -29,9 +30,17 @@ export class OffloadMeter {
     bytesSent: 0,
   };
 
-  /** @param all the meter of the compactor, which gets everything as well */
-  constructor(sessionId: string = '', all?: OffloadMeter) {
+  /**
+   * @param onFallback called with every fallback. Its errors are not caught.
+   * @param all the meter of the compactor, which gets everything as well
+   */
+  constructor(
+    sessionId: string = '',
+    onFallback?: (event: FallbackEvent) => void,
+    all?: OffloadMeter,
+  ) {
     this.#sessionId = sessionId;
+    this.#onFallback = onFallback;
     this.#all = all;
   }
 
@@ -67,7 +76,8 @@ export class OffloadMeter {
   }
 
   /** Adds a fallback to the calling thread. */
-  addFallback({ task, error, attempts }: FallbackEvent): void {
+  addFallback(fallback: FallbackEvent): void {
+    const { task, error, attempts } = fallback;
     this.#totals.fallbacks += 1;
     if (this.#all !== undefined) this.#all.#totals.fallbacks += 1;
     publishFallback(() => {
@@ -80,6 +90,7 @@ export class OffloadMeter {
         attempts,
       };
     });
+    this.#onFallback?.(fallback);
   }
 
   /** Adds a failed attempt on a worker. */

@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
-import type { ResidentLine, ResidentLineOptions } from './resident-line.js';
+import type { ResidentLine } from './resident-line.js';
 import type { LineHost } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
@@ -63,9 +63,23 @@ export class ResidentHost implements LineHost {
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
-      const connect = (lineOptions: ResidentLineOptions): ResidentLine =>
-        new Line(port1, lineOptions);
-      const line = this.#watch(guest, value.threadId, options.countsTokens, connect);
+      const { threadId } = value;
+      const line: ResidentLine = new Line(port1, {
+        countsTokens: options.countsTokens,
+        timeoutMs: this.#pool.taskTimeoutMs,
+        lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
+        onHeard: () => {
+          this.#lastHeardAt.set(threadId, performance.now());
+        },
+        onStuck: () => {
+          this.#pool.stopThread(threadId);
+        },
+        onEnd: () => {
+          this.#pool.noteResident(threadId, -1);
+          if (this.#guests.get(guest) === line) this.#guests.delete(guest);
+        },
+      });
+      this.#pool.noteResident(threadId, 1);
       this.#openings += 1;
       this.#guests.set(guest, line);
       this.#evict();
@@ -100,31 +114,6 @@ export class ResidentHost implements LineHost {
     if (line === undefined) return;
     this.#guests.delete(guest);
     this.#guests.set(guest, line);
-  }
-
-  #watch(
-    guest: ResidentGuest,
-    threadId: number,
-    countsTokens: boolean,
-    connect: (options: ResidentLineOptions) => ResidentLine,
-  ): ResidentLine {
-    this.#pool.noteResident(threadId, 1);
-    const line = connect({
-      countsTokens,
-      timeoutMs: this.#pool.taskTimeoutMs,
-      lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
-      onHeard: () => {
-        this.#lastHeardAt.set(threadId, performance.now());
-      },
-      onStuck: () => {
-        this.#pool.stopThread(threadId);
-      },
-      onEnd: () => {
-        this.#pool.noteResident(threadId, -1);
-        if (this.#guests.get(guest) === line) this.#guests.delete(guest);
-      },
-    });
-    return line;
   }
 
   /** Busy sessions are skipped, even if there are too many for a while. */

@@ -20,7 +20,7 @@ import type { WorkPermit } from './circuit-breaker.js';
 import type { CountingThreads } from './in-flight-parcels.js';
 import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
+import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 import type { ResidentGuest } from './resident-host.js';
@@ -41,10 +41,8 @@ export interface ResidentOffloadOptions extends Pick<
   readonly pooled: Offload;
   /** Minimum length of a history to be kept resident. */
   readonly minEntries: number;
-  /** Where work is booked; best shared with `pooled`. @default one of its own */
+  /** Where work is booked, and the loss of a resident history; best shared with `pooled`. @default one of its own */
   readonly meter?: OffloadMeter | undefined;
-  /** Called if a resident history was lost or could not be opened. Its errors are not caught. */
-  readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
 }
 
 /** Minimum length for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
@@ -85,7 +83,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   constructor(options: ResidentOffloadOptions) {
     this.#options = options;
     this.#meter = options.meter ?? new OffloadMeter();
-    this.#inline = new InlineOffload(this.#meter, options.onFallback);
+    this.#inline = new InlineOffload(this.#meter);
     this.#blocksAhead = new BlocksAhead((entries) => options.pooled.countTokens(entries));
     this.#breaker = new CircuitBreaker({
       failureThreshold: FAILURE_THRESHOLD,
@@ -239,17 +237,11 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
         this.#residence = undefined;
         this.#permit = undefined;
         this.#arrivals.fail(toLoss(error));
-        this.#reportLoss(error);
+        this.#meter.addFailure();
+        this.#meter.addFallback({ task: 'open', error, attempts: 1 });
       },
     };
     this.#residence = new Residence(options, state, length);
-  }
-
-  #reportLoss(error: Error): void {
-    const fallback: FallbackEvent = { task: 'open', error, attempts: 1 };
-    this.#meter.addFailure();
-    this.#meter.addFallback(fallback);
-    this.#options.onFallback?.(fallback);
   }
 
   #bookPass({ base, runMs }: PlannedPass, askedAt: number): void {

@@ -10,7 +10,7 @@ import type { PassMessage } from '../telemetry/channels.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { entriesOfBase, InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
-import type { BasedPlan, FallbackEvent, Offload, OffloadStats } from './offload.js';
+import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 import { isRequestRefused } from './pool-errors.js';
 import { countBatches } from './posted-entry.js';
 import type { WorkerPool } from './worker-pool.js';
@@ -20,10 +20,8 @@ const MAX_ATTEMPTS = 2;
 
 /** Options of a `SnapshotOffload`. */
 export interface SnapshotOffloadOptions {
-  /** Where work is booked. @default one of its own */
+  /** Where work is booked, and every task that the pool could not do. @default one of its own */
   readonly meter?: OffloadMeter | undefined;
-  /** Called for every task that the pool could not do. Its errors are not caught. */
-  readonly onFallback?: ((event: FallbackEvent) => void) | undefined;
   /**
    * Maximum entries of a posted history; a pass on more runs inline, which blocks for less time than the post would. @default
    * 100_000
@@ -43,14 +41,12 @@ export class SnapshotOffload implements Offload {
   readonly #pool: WorkerPool;
   readonly #inline: InlineOffload;
   readonly #meter: OffloadMeter;
-  readonly #onFallback: (event: FallbackEvent) => void;
   readonly #maxSnapshotEntries: number;
 
   constructor(pool: WorkerPool, options: SnapshotOffloadOptions = {}) {
     this.#pool = pool;
     this.#meter = options.meter ?? new OffloadMeter();
-    this.#onFallback = options.onFallback ?? (() => undefined);
-    this.#inline = new InlineOffload(this.#meter, this.#onFallback);
+    this.#inline = new InlineOffload(this.#meter);
     this.#maxSnapshotEntries = options.maxSnapshotEntries ?? DEFAULT_MAX_SNAPSHOT_ENTRIES;
   }
 
@@ -142,9 +138,7 @@ export class SnapshotOffload implements Offload {
         if (!(error instanceof WorkerPoolError) || error.code === 'CLOSED') throw error;
         this.#meter.addFailure();
         if (attempt < MAX_ATTEMPTS && isWorthRetrying(error)) continue;
-        const fallback = { task: request.kind, error, attempts: attempt };
-        this.#meter.addFallback(fallback);
-        this.#onFallback(fallback);
+        this.#meter.addFallback({ task: request.kind, error, attempts: attempt });
         return runInline();
       }
     }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../../src/main/offload/offload-meter.js';
 import type { FallbackEvent } from '../../../src/main/offload/offload.js';
 import { SnapshotOffload } from '../../../src/main/offload/snapshot.js';
 import type { SnapshotOffloadOptions } from '../../../src/main/offload/snapshot.js';
@@ -39,7 +40,14 @@ async function bench(
   await pool.run(PROBE);
   const fallbacks: FallbackEvent[] = [];
   const onFallback = (event: FallbackEvent): void => void fallbacks.push(event);
-  return { pool, offload: new SnapshotOffload(pool, { onFallback, ...offloadOptions }), fallbacks };
+  return {
+    pool,
+    offload: new SnapshotOffload(pool, {
+      meter: new OffloadMeter('', onFallback),
+      ...offloadOptions,
+    }),
+    fallbacks,
+  };
 }
 
 /** A config on which the flaky worker fails `count` times. */
