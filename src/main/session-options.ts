@@ -5,6 +5,7 @@ import { assertDensityOptions } from '../shared/density-options.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
 import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
+import { withoutUndefined } from '../shared/json.js';
 import {
   assertBoolean,
   assertFunction,
@@ -113,7 +114,7 @@ export function readSessionOptions(given: SessionOptions): SessionOptions {
   const density = readOptions('density', options.density);
   assertKnownOptions('density', { ...density }, DENSITY_OPTIONS);
   assertDensityOptions('density', density);
-  return { ...options, history, density: omitUndefined(density) };
+  return { ...options, history, density: withoutUndefined(density) };
 }
 
 /**
@@ -132,12 +133,6 @@ export function removalLogPathOf(
     throw new TypeError('Expected removalLogDirectory to be the path of a directory.');
   }
   return removalLogPathIn(removalLogDirectory, sessionId);
-}
-
-/** Drops properties that are `undefined`. */
-function omitUndefined<Options extends object>(options: Options): Options {
-  const defined = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(defined) as Options;
 }
 
 /** What a session uses where its options say nothing. */

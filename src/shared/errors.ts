@@ -205,6 +205,15 @@ export interface WireError {
 
 const MAX_CAUSES = 8;
 
+/** An error and its causes, outermost first. */
+export function* causesOf(thrown: unknown): Generator<Error, void, undefined> {
+  let link = thrown;
+  for (let depth = 0; depth < MAX_CAUSES && isError(link); depth += 1) {
+    yield link;
+    link = link.cause;
+  }
+}
+
 /** Converts any thrown value to plain data; never throws. */
 export function toWireError(thrown: unknown, depth: number = 0): WireError {
   if (!isError(thrown)) return { name: 'Error', message: describe(thrown) };

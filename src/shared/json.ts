@@ -1,6 +1,8 @@
 // Tolerant access to parsed JSON of unknown shape: a field of the wrong type counts as absent. Nothing
 // throws. Arguments from a host are checked by misuse.ts instead.
 
+import { surrogateSafe } from './shown-text.js';
+
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** The value if it is an object and not an array. */
@@ -74,9 +76,7 @@ export function textOfParts(content: unknown): string | undefined {
 
 /** Shortens a text for a message without splitting a surrogate pair. */
 export function clip(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const isWithinPair = /[\uD800-\uDBFF]/.test(text.charAt(length - 1));
-  return `${text.slice(0, isWithinPair ? length - 1 : length)}…`;
+  return text.length <= length ? text : `${text.slice(0, surrogateSafe(text, length))}…`;
 }
 
 /** The first non-blank line of a failed tool's output, at most 200 characters. */

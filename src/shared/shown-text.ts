@@ -36,6 +36,14 @@ export function shortened(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${wholeCharacters(text.slice(0, maxLength - 1))}…`;
 }
 
+/** Returns the nearest index at or before `index` that does not split a surrogate pair. */
+export function surrogateSafe(text: string, index: number): number {
+  const before = text.charCodeAt(index - 1);
+  const after = text.charCodeAt(index);
+  const isSplit = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+  return isSplit ? index - 1 : index;
+}
+
 /** Removes half of a surrogate pair at the end, whether a cut left it or not. */
 function wholeCharacters(text: string): string {
   return text.replace(/\p{Surrogate}$/u, '');

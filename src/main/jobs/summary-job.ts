@@ -1,6 +1,6 @@
 // The data of a summary job, and the store keys of its request, answer and cancellation.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { hasFunctions } from '../../shared/misuse.js';
 import type { StateStore } from '../state/state-store.js';
 
@@ -32,7 +32,7 @@ export function cancellationKey(id: string): string {
 
 /** The hash under which a request is stored. */
 export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** @throws TypeError for a store that does not keep originals. */

@@ -1,7 +1,7 @@
 // What offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of failure.
 // Decides nothing.
 
-import { CtxfoldError, isError } from '../../shared/errors.js';
+import { causesOf, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
 import {
   failureCode,
@@ -166,13 +166,8 @@ function firstLine(text: string): string {
   return text.split('\n', 1).join('').replace(/\.?$/, '.');
 }
 
-const MAX_CAUSES = 8;
-
 function chainOf(error: Error): string {
-  const texts: string[] = [];
-  for (let link: unknown = error; isError(link) && texts.length < MAX_CAUSES;) {
-    texts.push('code' in link ? `${link.message} ${String(link.code)}` : link.message);
-    link = link.cause;
-  }
-  return texts.join(' ');
+  return Array.from(causesOf(error), (link) =>
+    'code' in link ? `${link.message} ${String(link.code)}` : link.message,
+  ).join(' ');
 }

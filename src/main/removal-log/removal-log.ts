@@ -1,7 +1,7 @@
 // The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { endsWithin, MAX_TIMER_MS } from '../waiting/abortable.js';
+import { withDeadline, MAX_TIMER_MS } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
@@ -195,7 +195,7 @@ export class RemovalLog {
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
-      await endsWithin(this.#closeTimeoutMs, timeout, isReleased);
+      await withDeadline(this.#closeTimeoutMs, undefined, timeout, () => isReleased);
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();

@@ -4,7 +4,6 @@
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
 import { assertIngestible } from '../../shared/ingestion.js';
-import { assertArray, elementAt } from '../../shared/misuse.js';
 import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
@@ -79,14 +78,10 @@ function* replayInSlices(
   const { digests, memory } = state;
   const taken = Math.min(digests.entries, given.length);
   const journal = new Journal(keepsAdded, hashes);
-  const raw: IContent[] = [];
-  for (let at = 0; at < taken; at += 1) {
-    const entry = elementAt('history', given, at);
-    assertIngestible(entry, at);
-    raw.push(entry);
+  const raw = given.slice(0, taken);
+  yield* checkEach(raw, (entry) => {
     journal.add(entry);
-    if (at % 8 === 0) yield;
-  }
+  });
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
@@ -298,7 +293,7 @@ export async function startOver(
   onStart: (memory: SessionMemory) => void,
 ): Promise<StateReport | undefined> {
   const { given } = options;
-  await inTurns(assertAllIngestible(given));
+  await inTurns(checkEach(given));
   history.assertOpen();
   history.clear();
   const { memory, taken, report } = await startHistory(history, options);
@@ -307,10 +302,14 @@ export async function startOver(
   return report;
 }
 
-function* assertAllIngestible(given: readonly IContent[]): Generator<void, void, undefined> {
-  assertArray('the entries', given);
-  for (let at = 0; at < given.length; at += 1) {
-    assertIngestible(elementAt('the entries', given, at), at);
+/** Checks each entry and passes it on, in slices. @throws TypeError for one that a history cannot hold. */
+export function* checkEach(
+  given: readonly IContent[],
+  take?: (entry: IContent) => void,
+): Generator<void, void, undefined> {
+  for (const [at, entry] of given.entries()) {
+    assertIngestible(entry, at);
+    take?.(entry);
     if (at % 8 === 0) yield;
   }
 }
@@ -323,10 +322,6 @@ export async function addInTurns(
 ): Promise<void> {
   for (let start = from; start < given.length; start += ENTRIES_PER_TURN) {
     if (start > from) await nextTurn();
-    const length = Math.min(ENTRIES_PER_TURN, given.length - start);
-    // `addAll` validates them.
-    const part: unknown[] = [];
-    for (let at = 0; at < length; at += 1) part.push(elementAt('history', given, start + at));
-    history.addAll(part as IContent[], undefined, start);
+    history.addAll(given.slice(start, start + ENTRIES_PER_TURN), undefined, start);
   }
 }

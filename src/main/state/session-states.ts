@@ -2,8 +2,6 @@
 // process.
 
 import type { IContent } from '../../shared/content.js';
-import { assertIngestible } from '../../shared/ingestion.js';
-import { elementAt } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
@@ -13,7 +11,7 @@ import { inTurns } from '../waiting/event-loop-turn.js';
 import { HistoryDigest } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { HistoryTrace } from './journal.js';
-import { startHistory } from './resume.js';
+import { checkEach, startHistory } from './resume.js';
 import type { HistoryStart } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
@@ -62,7 +60,7 @@ export class SessionStates {
       const names = digests === undefined ? [] : await inTurns(namesOf(given, digests));
       const kept = await keeper.load(names);
       known ??= kept;
-    } else if (this.#remembers(edits)) known ??= this.#former.find(given);
+    } else if (this.#remembers(edits)) known ??= await inTurns(this.#former.find(given));
     const about = { state: known, given, toolCatalog, calibration, digests };
     return { ...(await startHistory(history, about)), keeper };
   }
@@ -89,12 +87,9 @@ function* namesOf(
   digests: EntryDigests,
 ): Generator<void, readonly string[], undefined> {
   const digest = new HistoryDigest({ known: digests });
-  for (let at = 0; at < given.length; at += 1) {
-    const entry = elementAt('history', given, at);
-    assertIngestible(entry, at);
+  yield* checkEach(given, (entry) => {
     digest.add(entry);
-    if (at % 8 === 0) yield;
-  }
+  });
   yield* digest.settleInSlices();
   return digest.names;
 }
@@ -126,20 +121,18 @@ class FormerSessions {
   }
 
   /**
-   * Returns the state of the longest prefix of these entries.
+   * Returns the state of the longest prefix of these entries, in slices.
    *
    * @throws TypeError for an entry that a history cannot hold.
    */
-  find(entries: readonly IContent[]): SessionState | undefined {
+  *find(entries: readonly IContent[]): Generator<void, SessionState | undefined, undefined> {
     if (this.#states.size === 0) return undefined;
     const trace = new HistoryTrace();
     let found: string | undefined;
-    for (let at = 0; at < entries.length; at += 1) {
-      const entry = elementAt('history', entries, at);
-      assertIngestible(entry, at);
+    yield* checkEach(entries, (entry) => {
       trace.add(entry);
       found = this.#states.get(trace.key) ?? found;
-    }
+    });
     return found === undefined ? undefined : (JSON.parse(found) as SessionState);
   }
 

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
-import { endsWithin } from '../waiting/abortable.js';
+import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { DEFAULT_LIMITS } from './state-store.js';
 import type { StateStore, StoredState } from './state-store.js';
@@ -197,7 +197,7 @@ export class StateKeeper {
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
-      const answer = await endsWithin(deadlineMs, late, Promise.resolve(ask(store)));
+      const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
       this.#isFailing = false;
       return answer;
     } catch (thrown) {

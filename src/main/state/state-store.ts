@@ -53,7 +53,10 @@ export interface StoreOptions extends StoreLimits {
 /** Stands for a deleted state, or a key that only has originals. */
 export const NO_STATE = '';
 
-export const DEFAULT_LIMITS = { maxBytes: 4 * 1024 * 1024, deadlineMs: 1_000 } as const;
+export const DEFAULT_LIMITS: { readonly maxBytes: number; readonly deadlineMs: number } = {
+  maxBytes: 4 * 1024 * 1024,
+  deadlineMs: 1_000,
+};
 
 const DAY_MS = 86_400_000;
 

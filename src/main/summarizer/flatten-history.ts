@@ -3,8 +3,9 @@
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
+import { surrogateSafe } from '../../shared/shown-text.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
-import { cleanText, surrogateSafe, disarmJson } from './frame.js';
+import { cleanText, disarmJson } from './frame.js';
 
 /** Of longer tool payloads only head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;

@@ -1,7 +1,7 @@
 // Summarizes a history of any length with a model: piece by piece, each request carrying the summary so far. Every answer is
 // validated before it is used, here or in the next request.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import {
@@ -195,7 +195,7 @@ async function ask(
 }
 
 function idOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts));
 }
 
 async function measure(input: FoldInput, texts: readonly string[]): Promise<readonly number[]> {

@@ -2,6 +2,7 @@
 // contain a delimiter, because that includes a random word generated afterwards.
 
 import { randomBytes } from 'node:crypto';
+import { surrogateSafe } from '../../shared/shown-text.js';
 
 /**
  * Control characters except tab and line feed, and characters that are invisible, reorder text or smuggle it: directional marks
@@ -29,14 +30,6 @@ export function cleanLine(text: string, maxLength: number): string {
     .replace(/[\t\n]/g, ' ')
     .trim();
   return line.length <= maxLength ? line : line.slice(0, surrogateSafe(line, maxLength));
-}
-
-/** Returns the nearest index at or before `index` that does not split a surrogate pair. */
-export function surrogateSafe(text: string, index: number): number {
-  const before = text.charCodeAt(index - 1);
-  const after = text.charCodeAt(index);
-  const isSplit = before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
-  return isSplit ? index - 1 : index;
 }
 
 /** The names of delimiters and of the answer's frame. */

@@ -2,7 +2,7 @@
 // codes and names of tasks, steps and strategies, never content of a history. Publishing has no effect on the session.
 
 import { channel } from 'node:diagnostics_channel';
-import { CtxfoldError, ERROR_CODES, isError, textOf } from '../../shared/errors.js';
+import { causesOf, CtxfoldError, ERROR_CODES, isError, textOf } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { HistoryService } from '../history-service.js';
 import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
@@ -142,16 +142,8 @@ export const publishCacheMiss: Publish<CacheMissMessage> = publisherOf('ctxfold:
 
 /** Returns the innermost ctxfold error in a chain of causes. Its message contains no content; foreign messages might. */
 export function innermostFailure(error: Error): Error {
-  let innermost = error;
-  for (let link: unknown = error, depth = 0; depth < MAX_CAUSES; depth += 1) {
-    if (!isError(link)) break;
-    if (link instanceof CtxfoldError) innermost = link;
-    link = link.cause;
-  }
-  return innermost;
+  return [...causesOf(error)].findLast((link) => link instanceof CtxfoldError) ?? error;
 }
-
-const MAX_CAUSES = 8;
 
 /** Returns the code that messages use for a failure. Codes of foreign errors are not passed on: they could say anything. */
 export function failureCode(thrown: unknown): FailureCode {

@@ -11,7 +11,7 @@ import {
   entryCharacters,
   estimateEntryTextTokens,
 } from '../../shared/tokens/estimate.js';
-import { endsWithin } from '../waiting/abortable.js';
+import { withDeadline } from '../waiting/abortable.js';
 import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
 /** Counts the tokens of each entry, in order, for this model if it is known. */
@@ -290,8 +290,9 @@ export class TokenLedger {
   async #countsOf(contents: readonly IContent[]): Promise<readonly number[]> {
     const parts = contents.map((content) => this.#parts.get(content));
     const asked = contents.map((content, at) => parts[at]?.uncounted ?? content);
-    const counting = this.#countEntries(asked, this.#modelName);
-    const counts = await endsWithin(COUNT_TIMEOUT_MS, countTimeout, Promise.resolve(counting));
+    const counts = await withDeadline(COUNT_TIMEOUT_MS, undefined, countTimeout, async () =>
+      this.#countEntries(asked, this.#modelName),
+    );
     return wholeCounts(counts, contents.length).map((tokens, at) => {
       const part = parts[at];
       return part === undefined ? tokens : part.tokens + tokens - ENTRY_OVERHEAD_TOKENS;

@@ -74,22 +74,6 @@ export async function settledWithin(timeoutMs: number, promise: Promise<unknown>
 /** The longest delay of a timer, in milliseconds: 24.8 days. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
-/** Settles like `promise`, or rejects with `timeoutError()` after `timeoutMs`. */
-export function endsWithin<Value>(
-  timeoutMs: number,
-  timeoutError: () => Error,
-  promise: PromiseLike<Value>,
-): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = startTimer(timeoutMs, () => {
-      reject(timeoutError());
-    });
-    void promise.then(resolve, reject).then(() => {
-      clearTimeout(timer);
-    });
-  });
-}
-
 /** A signal that ends with what it is for. */
 export interface LimitedSignal {
   readonly signal: AbortSignal;
@@ -113,9 +97,11 @@ export function limitSignal(
   };
   if (signal?.aborted === true) pass();
   const stopListening = signal && whenAborted(signal, pass);
-  const timer = startTimer(timeoutMs, () => {
+  const expire = (): void => {
     controller.abort(timeoutError());
-  });
+  };
+  // A timer with a longer delay would fire at once.
+  const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
   const stop = (): void => {
     clearTimeout(timer);
     stopListening?.();
@@ -140,11 +126,6 @@ export async function withDeadline<Value>(
   } finally {
     limited.stop();
   }
-}
-
-/** A timer with a longer delay would fire at once. */
-function startTimer(timeoutMs: number, act: () => void): NodeJS.Timeout {
-  return setTimeout(act, Math.min(timeoutMs, MAX_TIMER_MS));
 }
 
 /**

@@ -122,7 +122,8 @@ function isHuman(bits: number): boolean {
   return (bits & ENTRY_FLAG.human) !== 0;
 }
 
-function dropUnits(
+/** The entries of as many units, in order, as it takes to get down to `targetTokens`; ascending. */
+export function dropUnits(
   units: readonly (readonly number[])[],
   tokens: ArrayLike<number>,
   targetTokens: number,

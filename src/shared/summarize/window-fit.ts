@@ -3,7 +3,12 @@
 
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
-import { groupToolEntries, instructionsLast, newestUserEntryOrSummary } from './truncation.js';
+import {
+  dropUnits,
+  groupToolEntries,
+  instructionsLast,
+  newestUserEntryOrSummary,
+} from './truncation.js';
 
 /** A history, reduced to what the choice depends on. */
 export interface Fittable {
@@ -40,16 +45,12 @@ export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
     total -= (current[entry] ?? 0) - after;
     current[entry] = after;
   }
-  const dropped: number[] = [];
-  for (const unit of droppableUnits(input)) {
-    if (total <= limitTokens) break;
-    for (const entry of unit) {
-      dropped.push(entry);
-      summarized.delete(entry);
-      total -= current[entry] ?? 0;
-    }
+  const dropped = dropUnits(droppableUnits(input), current, limitTokens);
+  for (const entry of dropped) {
+    summarized.delete(entry);
+    total -= current[entry] ?? 0;
   }
-  return { summarized: ascending(summarized), dropped: ascending(dropped), tokens: total };
+  return { summarized: [...summarized].sort((a, b) => a - b), dropped, tokens: total };
 }
 
 /** Entries that summaries make smaller, by descending savings. */
@@ -81,8 +82,4 @@ function droppableUnits({ outline }: Fittable): readonly (readonly number[])[] {
     if (!isPinned) groups.join(turn, entry);
   }
   return instructionsLast(outline, groups.units());
-}
-
-function ascending(entries: Iterable<number>): readonly number[] {
-  return [...entries].sort((a, b) => a - b);
 }

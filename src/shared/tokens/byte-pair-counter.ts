@@ -1,6 +1,7 @@
 // Counts the tokens of text in the o200k encoding. The caller loads the tokens (`o200k.ts`), once per thread.
 
 import { TextEncoder } from 'node:util';
+import { surrogateSafe } from '../shown-text.js';
 import { runSlices } from '../slices.js';
 import { BytePairMerger } from './byte-pair-merger.js';
 import type { CountText } from './count-tokens.js';
@@ -160,9 +161,7 @@ function isShortNumber(bytes: Uint8Array, start: number, end: number): boolean {
 /** The end of a chunk, which does not split a surrogate pair. */
 function chunkEnd(text: string, at: number, units: number): number {
   const end = at + units;
-  if (end >= text.length) return text.length;
-  const isInPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
-  return isInPair ? end - 1 : end;
+  return end >= text.length ? text.length : surrogateSafe(text, end);
 }
 
 /** Length of UTF-8 in UTF-16 units. */

@@ -1,5 +1,6 @@
 // Splits text into short pieces for custom tokenizers, so that even a quadratic one is linear in the length of the text.
 
+import { surrogateSafe } from '../shown-text.js';
 import type { CountText } from './count-tokens.js';
 
 /**
@@ -47,11 +48,5 @@ function pieceEnd(text: string, start: number): number {
   // One unit more, to see whether the limit itself is a boundary.
   const found = TO_LAST_BREAK.exec(text.slice(start, limit + 1));
   if (found !== null) return start + found[0].length;
-  return splitsPair(text, limit) ? limit - 1 : limit;
-}
-
-function splitsPair(text: string, index: number): boolean {
-  const before = text.charCodeAt(index - 1);
-  const after = text.charCodeAt(index);
-  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+  return surrogateSafe(text, limit);
 }
