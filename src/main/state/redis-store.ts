@@ -36,10 +36,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
 /** Makes a store of a client. @throws TypeError for anything but a client. */
-export function redisStore(
-  client: RedisClient,
-  { prefix = 'ctxfold:', ...options }: RedisStoreOptions = {},
-): StateStore {
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
+  const { prefix = 'ctxfold:' } = options;
   const command = commandsOf(client);
   const { ttlMs, limits } = completeStoreOptions(options);
   const ttl = String(Math.ceil(ttlMs));
