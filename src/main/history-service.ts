@@ -168,8 +168,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
 
   /** @throws CtxfoldError `CLOSED` after `close`. */
   assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
+    if (this.#isClosed) throw sessionClosed();
   }
 
   /** Sets the model that the session talks to, as `add` does. @throws TypeError if it is not a string. */
@@ -287,20 +286,17 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     }
     if (base !== undefined) assertCurrentBase(base, this.#revision);
     validateDensityResult(result, base?.length ?? this.#entries.length);
-    const put = [...result.replacements.values()];
+    const { removals, replacements } = result;
+    const put = [...replacements.values()];
     this.#assertEntries(put);
-    const edited = [...result.removals, ...result.replacements.keys()];
+    const edited = [...removals, ...replacements.keys()];
     const gone = edited.flatMap((index) => this.#entries[index] ?? []);
     this.#journal.noteEdit(this.#added, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
     this.#ledger.add(put);
     this.#ledger.remove(gone);
-    this.#notifyChange({
-      kind: 'edit',
-      removals: result.removals,
-      replacements: result.replacements,
-    });
+    this.#notifyChange({ kind: 'edit', removals, replacements });
     this.#announceTokens();
     await this.waitForTokenUpdates();
   }
@@ -383,12 +379,6 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 }
 
-function assertBase(base: DensityBase): void {
-  const { revision, length } = asObject(base, 'base', 'the state of a history');
-  assertNumber('revision', revision);
-  assertNumber('length', length);
-}
-
 function assertCurrentBase(base: DensityBase, revision: number): void {
   assertBase(base);
   if (base.revision === revision) return;
@@ -396,4 +386,15 @@ function assertCurrentBase(base: DensityBase, revision: number): void {
     `The density result was computed from revision ${base.revision}, the history is at ${revision}; compute it again.`,
     'DENSITY_STALE',
   );
+}
+
+/** The error of whatever a closed session is asked for. */
+export function sessionClosed(): CtxfoldError {
+  return new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
+}
+
+function assertBase(base: DensityBase): void {
+  const { revision, length } = asObject(base, 'base', 'the state of a history');
+  assertNumber('revision', revision);
+  assertNumber('length', length);
 }

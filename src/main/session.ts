@@ -5,7 +5,7 @@ import type { DensityConfig } from '../shared/density.js';
 import { explainDensity } from '../shared/density/explain/explain-density.js';
 import type { EntryExplanation } from '../shared/density/explain/explanation.js';
 import { assertString, copyOfArray, isInstance, isObject, assertTokens } from '../shared/misuse.js';
-import { HistoryService } from './history-service.js';
+import { HistoryService, sessionClosed } from './history-service.js';
 import { SafeEmitter } from './host/safe-emitter.js';
 import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
@@ -49,7 +49,7 @@ import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
 import { packedTokensOf } from './tokens/packed-tokens.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
-import { abortable, settledWithin } from './waiting/abortable.js';
+import { abortable, settledWithin, withSignals } from './waiting/abortable.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
 const MAX_LOST_RACES = 5;
@@ -69,6 +69,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
+  /** Aborts what a preflight waits for when `close` has waited long enough. */
+  readonly #ending = new AbortController();
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -84,8 +86,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#preflight = new Preflight(this.#parts);
     this.#removed = new RemovedReads(options.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
-    const { ownCatalog, logger } = options;
-    this.#catalogCheck = ownCatalog && new CatalogCheck(ownCatalog, logger);
+    this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
   }
 
   /** Whether content was added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
@@ -280,14 +281,13 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Closes the session's removal log once the running preflight has ended, or after five seconds. From the call on nothing is
-   * added, and no preflight begins; the contents stay readable. Final and idempotent.
+   * Closes the session's removal log once the running preflight has ended, or after five seconds, which abort it. From the call
+   * on nothing is added, and no preflight begins; the contents stay readable. Final and idempotent.
    */
   close(): Promise<void> {
     this.history.close();
     this.#preflight.ahead.close();
-    this.#closing ??= this.#shutDown();
-    return this.#closing;
+    return (this.#closing ??= this.#shutDown());
   }
 
   /** Totals of the offloaded work, and where it ran. */
@@ -321,17 +321,19 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
-    for (let lostRaces = 0; ; lostRaces += 1) {
-      const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
-      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
-      this.#parts.logger.debug('another process was faster', { promptId });
-    }
+    return withSignals([details.signal, this.#ending.signal], async (signal) => {
+      const options = { ...details, signal };
+      for (let lostRaces = 0; ; lostRaces += 1) {
+        const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, options));
+        if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
+        this.#parts.logger.debug('another process was faster', { promptId });
+      }
+    });
   }
 
   /** Saves the state. Returns whether another process was faster and this history now continues from its state. */
   async #save(): Promise<boolean> {
-    const { keeper } = this.#parts;
-    const { history } = this;
+    const { keeper, history } = this.#parts;
     if (keeper === undefined) return false;
     const outcome = await keeper.save(this.snapshot(), history.journal);
     if (typeof outcome === 'string') return false;
@@ -388,8 +390,9 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   async #shutDown(): Promise<void> {
     const { removalLog, keeper, onClose } = this.#parts;
-    // With a limit: a custom strategy may never settle.
+    // With a limit: a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
+    this.#ending.abort(sessionClosed());
     await keeper?.settled();
     await removalLog?.close();
     await onClose?.();

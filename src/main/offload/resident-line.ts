@@ -19,7 +19,7 @@ import { Deadline } from '../waiting/abortable.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
-/** However alive its thread is, a call waits at most this many times its deadline. */
+/** However alive its thread is, a call waits at most this many times its deadline; then its line alone is given up. */
 const MAX_EXTENSIONS = 12;
 
 export interface ResidentLineOptions {
@@ -159,12 +159,21 @@ export class ResidentLine {
       const { timeoutMs, lastHeardAt } = this.#options;
       const now = performance.now();
       const silentMs = now - Math.max(postedAt, lastHeardAt());
-      if (silentMs < timeoutMs && now - postedAt < MAX_EXTENSIONS * timeoutMs) {
+      const isSilent = silentMs >= timeoutMs;
+      const waitedMs = Math.round(now - postedAt);
+      if (!isSilent && waitedMs < MAX_EXTENSIONS * timeoutMs) {
         renew(this.#startDeadline(postedAt, timeoutMs - silentMs, renew));
-      } else {
-        this.#options.onStuck();
-        this.#fail(silenceError(timeoutMs));
+        return;
       }
+      // A thread that answers others is left to them; only this history leaves it.
+      if (isSilent) this.#options.onStuck();
+      const ending = isSilent ? '; its thread was stopped' : ', although its thread is busy';
+      this.#fail(
+        new WorkerPoolError(
+          `A resident history did not answer within ${waitedMs} ms${ending}.`,
+          'WORKER_TIMEOUT',
+        ),
+      );
     });
   }
 
@@ -187,11 +196,4 @@ async function exchange<Value>(
   read: (reply: unknown) => ReadReply<Value>,
 ): Promise<ReadReply<Value>> {
   return read(await post());
-}
-
-function silenceError(timeoutMs: number): WorkerPoolError {
-  return new WorkerPoolError(
-    `A resident history did not answer within ${timeoutMs} ms; its thread was stopped.`,
-    'WORKER_TIMEOUT',
-  );
 }

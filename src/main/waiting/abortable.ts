@@ -81,32 +81,56 @@ export interface LimitedSignal {
   readonly stop: () => void;
 }
 
+/** Runs work with a signal that aborts with the first of several. */
+export async function withSignals<Value>(
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const joined = joinSignals(signals);
+  try {
+    return await work(joined.signal);
+  } finally {
+    joined.stop();
+  }
+}
+
+/** Not by `AbortSignal.any`: the signals may live long. */
+function joinSignals(signals: readonly (AbortSignal | undefined)[]): LimitedSignal {
+  const controller = new AbortController();
+  const stops = signals.map((signal) => {
+    const pass = (): void => {
+      controller.abort(signal?.reason);
+    };
+    if (signal?.aborted === true) pass();
+    return signal && whenAborted(signal, pass);
+  });
+  const stop = (): void => {
+    for (const stopListening of stops) stopListening?.();
+  };
+  return { signal: controller.signal, stop };
+}
+
 /**
  * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. Not by
- * `AbortSignal.any` and `timeout`: the caller's signal may live long, and a timer that someone waits for keeps the process
- * alive.
+ * `AbortSignal.timeout`: a timer that someone waits for keeps the process alive.
  */
 export function limitSignal(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   timeoutError: () => Error,
 ): LimitedSignal {
-  const controller = new AbortController();
-  const pass = (): void => {
-    controller.abort(signal?.reason);
-  };
-  if (signal?.aborted === true) pass();
-  const stopListening = signal && whenAborted(signal, pass);
+  const late = new AbortController();
+  const joined = joinSignals([signal, late.signal]);
   const expire = (): void => {
-    controller.abort(timeoutError());
+    late.abort(timeoutError());
   };
   // A timer with a longer delay would fire at once.
   const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
   const stop = (): void => {
     clearTimeout(timer);
-    stopListening?.();
+    joined.stop();
   };
-  return { signal: controller.signal, stop };
+  return { signal: joined.signal, stop };
 }
 
 /**

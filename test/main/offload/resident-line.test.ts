@@ -1,0 +1,43 @@
+// A line whose thread does not answer: what is given up, the line alone or its thread.
+
+import { MessageChannel } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ResidentLine } from '../../../src/main/offload/resident-line.js';
+import { codeOf } from '../../support/faulty-pool.js';
+
+/** A line that nobody answers, on a thread that was last heard at the time that `lastHeardAt` tells. */
+function unanswered(lastHeardAt: () => number) {
+  const { port1, port2 } = new MessageChannel();
+  onTestFinished(() => {
+    port2.close();
+  });
+  const onStuck = vi.fn();
+  const onEnd = vi.fn();
+  const options = { countsTokens: false, timeoutMs: 5, lastHeardAt, onHeard: vi.fn() };
+  const line = new ResidentLine(port1, { ...options, onStuck, onEnd });
+  return { line, onStuck, onEnd };
+}
+
+const PASS = {
+  readWritePruning: true,
+  fileDedupe: true,
+  recencyPruning: false,
+  recencyRetention: 3,
+};
+
+test('stops a thread that answers nobody', async () => {
+  const { line, onStuck, onEnd } = unanswered(() => -Infinity);
+  const answer = codeOf(line.plan({ revision: 0, length: 0 }, PASS));
+  expect(await answer).toBe('WORKER_TIMEOUT');
+  expect(onStuck).toHaveBeenCalledOnce();
+  expect(onEnd).toHaveBeenCalledOnce();
+});
+
+test('leaves a thread that answers others to them, and gives up its own line alone', async () => {
+  const { line, onStuck, onEnd } = unanswered(() => performance.now());
+  const answer = codeOf(line.plan({ revision: 0, length: 0 }, PASS));
+  expect(await answer).toBe('WORKER_TIMEOUT');
+  expect(onStuck).not.toHaveBeenCalled();
+  expect(onEnd).toHaveBeenCalledOnce();
+  expect(line.isClosed).toBe(true);
+});
