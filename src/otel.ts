@@ -46,7 +46,7 @@ export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () =>
   assertTracer(tracer);
   const instruments = instrumentsOf(meter);
   const passes = new PassLedger();
-  const listen = listenerOf(new LossReporter());
+  const listen = listenerOf(lossReporter());
   const stops = [
     listen('ctxfold:pass', (message) => {
       passes.add(message);
@@ -84,7 +84,7 @@ type Listen = <Name extends keyof TelemetryMessages>(
 ) => () => void;
 
 /** Calls all handlers, even if one throws. */
-function listenerOf(losses: LossReporter): Listen {
+function listenerOf(reportLoss: ReturnType<typeof lossReporter>): Listen {
   return (name, ...handlers) => {
     const listener = (message: unknown): void => {
       for (const handle of handlers) {
@@ -92,7 +92,7 @@ function listenerOf(losses: LossReporter): Listen {
           handle(message as Parameters<typeof handle>[0]);
         } catch (error) {
           // Rethrown, it would be an uncaught exception: monitoring must not end the process.
-          losses.report(name, error);
+          reportLoss(name, error);
         }
       }
     };
@@ -104,18 +104,17 @@ function listenerOf(losses: LossReporter): Listen {
 }
 
 /** Reports a lost message once per channel, because the same error would recur with every turn. */
-class LossReporter {
-  readonly #reported = new Set<string>();
-
-  report(name: string, error: unknown): void {
-    if (this.#reported.has(name)) return;
-    this.#reported.add(name);
+function lossReporter(): (name: string, error: unknown) => void {
+  const reported = new Set<string>();
+  return (name, error) => {
+    if (reported.has(name)) return;
+    reported.add(name);
     try {
       diag.error(`ctxfold: a message of ${name} was lost; others may be, untold`, error);
     } catch {
       // There is no other way to report it.
     }
-  }
+  };
 }
 
 function assertTracer(tracer: Tracer): void {

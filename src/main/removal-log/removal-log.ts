@@ -55,10 +55,7 @@ interface WriterParts {
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
-  readonly #file: AppendFile;
-  readonly #records: RecordFile;
-  readonly #lock: FileLock;
-  readonly #closeTimeoutMs: number;
+  readonly #parts: WriterParts;
   /** Covers the first `#indexedBytes` of the file. Built lazily by `restore`. */
   #index = new CallIndex();
   #indexedBytes = 0;
@@ -70,12 +67,9 @@ export class RemovalLog {
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor({ path, file, records, lock, closeTimeoutMs }: WriterParts) {
-    this.path = path;
-    this.#file = file;
-    this.#records = records;
-    this.#lock = lock;
-    this.#closeTimeoutMs = closeTimeoutMs;
+  private constructor(parts: WriterParts) {
+    this.path = parts.path;
+    this.#parts = parts;
   }
 
   /**
@@ -157,7 +151,7 @@ export class RemovalLog {
 
   async #restore(callId: string, scope: SessionScope): Promise<RestoredResponse> {
     const isOpen = this.#closing === undefined;
-    const source = { path: this.path, file: isOpen ? this.#file : undefined };
+    const source = { path: this.path, file: isOpen ? this.#parts.file : undefined };
     try {
       await this.#readNew(source);
     } catch (error) {
@@ -172,11 +166,11 @@ export class RemovalLog {
   }
 
   async #readNew(source: RemovalSource): Promise<void> {
-    const { endOffset } = this.#records;
+    const { endOffset } = this.#parts.records;
     // Somebody truncated the file, and it was written to since.
     if (endOffset < this.#indexedBytes) this.#forgetIndex();
     if (source.file !== undefined) {
-      const { sizeBytes } = await this.#file.status();
+      const { sizeBytes } = await this.#parts.file.status();
       if (sizeBytes < endOffset) throw new Error('it was cut off while it was open');
     }
     const reading = new RemovalReading(source, { startOffset: this.#indexedBytes, endOffset });
@@ -195,7 +189,7 @@ export class RemovalLog {
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
-      await withDeadline(this.#closeTimeoutMs, undefined, timeout, () => isReleased);
+      await withDeadline(this.#parts.closeTimeoutMs, undefined, timeout, () => isReleased);
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();
@@ -205,8 +199,8 @@ export class RemovalLog {
 
   async #release(): Promise<void> {
     // Failures lose nothing: acknowledged records are on disk.
-    await this.#records.close().catch(() => undefined);
-    await this.#lock.release().catch(() => undefined);
+    await this.#parts.records.close().catch(() => undefined);
+    await this.#parts.lock.release().catch(() => undefined);
   }
 
   async #drain(): Promise<void> {
@@ -215,10 +209,10 @@ export class RemovalLog {
       this.#waiting = new Set();
       for (const append of this.#inFlight) append.begin();
       try {
-        await this.#lock.assertHeld();
-        await this.#records.write(this.#inFlight);
+        await this.#parts.lock.assertHeld();
+        await this.#parts.records.write(this.#inFlight);
         // If this process was suspended in between, its records may be mixed with another writer's.
-        await this.#lock.assertHeld();
+        await this.#parts.lock.assertHeld();
         for (const append of this.#inFlight) append.resolve();
       } catch (error) {
         const failure = writeFailed(this.path, error);

@@ -22,7 +22,7 @@ export interface RecordLocation {
 export interface RecordPlace {
   /** Offset of its line. */
   readonly offset: number;
-  /** The lowest 32 bits of its number. A line has several records if line breaks were lost. */
+  /** Its number: a line has several records if line breaks were lost. */
   readonly seq: number;
 }
 
@@ -156,7 +156,7 @@ export async function readRemovalAt(
   const reading = new RemovalReading(source, { startOffset: offset });
   for await (const { record, location } of reading) {
     if (location.offset !== offset) return undefined;
-    if ((record.seq | 0) === seq) return record;
+    if (record.seq === seq) return record;
   }
   return undefined;
 }

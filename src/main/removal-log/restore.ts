@@ -64,10 +64,10 @@ export async function restore(
 export async function restoreFromSightings(
   source: RemovalSource,
   callId: string,
-  sightings: Iterable<CallSighting>,
+  sightings: readonly CallSighting[],
   scope: SessionScope,
 ): Promise<RestoredResponse | undefined> {
-  const relevant = Array.from(sightings).filter(({ sessionId }) => isInScope(scope, sessionId));
+  const relevant = sightings.filter(({ sessionId }) => isInScope(scope, sessionId));
   let best: CallSighting | undefined;
   let leastWeight = Infinity;
   for (const sighting of relevant) {

@@ -34,7 +34,7 @@ export interface StateDivergence {
 }
 
 /** A history that continues from a state. */
-export interface ReplayedState {
+interface ReplayedState {
   /** The journal of the entries that the state covers. */
   readonly journal: Journal;
   /** The entries after the replayed edits. */
@@ -48,32 +48,17 @@ export interface ReplayedState {
   readonly divergence?: StateDivergence;
 }
 
-export interface ReplayOptions {
-  /** All entries as they were added; possibly more than the state covers. */
-  readonly given: readonly IContent[];
-  readonly toolCatalog: ToolCatalog | undefined;
-  /** Known hashes of them. */
-  readonly digests?: EntryDigests | undefined;
-  /** Whether the journal is to keep the entries. */
-  readonly keepsAdded: boolean;
-}
-
 /**
- * Continues a history from a state.
+ * Continues a history from a state, in slices.
  *
+ * @param keepsAdded whether the journal is to keep the entries
  * @returns just the divergence if nothing of the state is usable
  * @throws TypeError for an entry that a history cannot hold.
  */
-export function resume(
-  state: OpenState,
-  options: ReplayOptions,
-): Promise<ReplayedState | StateDivergence> {
-  return inTurns(replayInSlices(state, options));
-}
-
 function* replayInSlices(
   state: OpenState,
-  { given, toolCatalog, digests: hashes, keepsAdded }: ReplayOptions,
+  { given, toolCatalog, digests: hashes }: HistoryStartOptions,
+  keepsAdded: boolean,
 ): Generator<void, ReplayedState | StateDivergence, undefined> {
   const { digests, memory } = state;
   const taken = Math.min(digests.entries, given.length);
@@ -156,7 +141,7 @@ export type StateReport = StateDivergence | { readonly error: CtxfoldError };
 export interface HistoryStartOptions {
   /** The saved state; may be anything. @default none */
   readonly state: unknown;
-  /** All entries as they were added. */
+  /** All entries as they were added; possibly more than the state covers. */
   readonly given: readonly IContent[];
   readonly toolCatalog: ToolCatalog | undefined;
   readonly calibration: TokenCalibration;
@@ -212,12 +197,12 @@ interface ReadState {
 
 async function readStateFor(
   history: HistoryService,
-  { state, given, toolCatalog, digests }: HistoryStartOptions,
+  options: HistoryStartOptions,
 ): Promise<ReadState | { readonly report: StateReport }> {
   try {
-    const opened = openState(state);
+    const opened = openState(options.state);
     const keepsAdded = history.journal.added !== undefined;
-    const resumed = await resume(opened, { given, toolCatalog, digests, keepsAdded });
+    const resumed = await inTurns(replayInSlices(opened, options, keepsAdded));
     return 'journal' in resumed ? { opened, resumed } : { report: resumed };
   } catch (error) {
     if (!(error instanceof CtxfoldError)) throw error;

@@ -1,6 +1,7 @@
 // The saved state of a session as plain JSON: what another process needs to continue the same history. Packs and validates it.
 
 import { crc32 } from 'node:zlib';
+import { z } from 'zod';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
@@ -98,7 +99,7 @@ export function openState(given: unknown): OpenState {
     if (version !== STATE_VERSION || given['checksum'] !== stateChecksum(given)) {
       throw new TypeError('Expected another checksum.');
     }
-    return readState(given as unknown as SessionState);
+    return readState(given);
   } catch (cause) {
     throw brokenState({ cause: asError(cause) });
   }
@@ -118,85 +119,53 @@ export function stateChecksum(state: Readonly<Record<string, unknown>>): number 
   return crc32(textOfFields(state, 'checksum'));
 }
 
-/** The checksum detects damage, not malice, so numbers are validated wherever something relies on them. */
-function readState({ history, journal, tokens, at, memory, model }: SessionState): OpenState {
-  const digests = {
-    entries: count(history.entries),
-    bytes: fromBase64(history.bytes),
-    places: fromBase64(history.places),
-  };
-  if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
-  if (!journal.texts.every((text) => typeof text === 'string')) {
-    throw new TypeError('Expected texts.');
-  }
-  return {
-    digests,
-    journal: { bytes: fromBase64(journal.records), texts: journal.texts },
-    tokens: unpackTokens(fromBase64(tokens)),
-    at: count(at),
-    memory: readMemory(memory),
-    model: model === null ? null : readModel(model),
-  };
-}
+const COUNT = z.number().nonnegative();
+const TALLY = z.tuple([COUNT, COUNT, COUNT, COUNT.default(0), COUNT.default(0)]);
+const BYTES = z.string().transform(fromBase64);
 
-function readMemory(memory: SessionMemory): SessionMemory {
-  const { sent, costs, passes, floorTokens, request, summaries } = memory;
-  const tally = ([all, read, last, ...above]: SessionMemory['costs']['compacted']) =>
-    [count(all), count(read), count(last), count(above[0] ?? 0), count(above[1] ?? 0)] as const;
-  return {
-    sent: {
-      entries: count(sent.entries),
-      intactEntries: count(sent.intactEntries),
-      idleMs: sent.idleMs === null ? null : count(sent.idleMs),
-      reclaimedTokens: finite(sent.reclaimedTokens),
-    },
-    costs: {
-      requests: count(costs.requests),
-      rewrites: count(costs.rewrites),
-      compacted: tally(costs.compacted),
-      uncompacted: tally(costs.uncompacted),
-      dollars: readDollars(costs.dollars ?? null),
-    },
-    passes: { nextPoint: count(passes.nextPoint), isSettled: passes.isSettled },
-    floorTokens: finite(floorTokens),
-    request: request === null ? null : readRequest(request),
-    ...(summaries !== undefined && {
-      summaries: { landed: count(summaries.landed), thrownAway: count(summaries.thrownAway) },
+/** The checksum detects damage, not malice, so everything that something relies on is validated. */
+const STATE = z.object({
+  history: z.object({ entries: COUNT, bytes: BYTES, places: BYTES }),
+  journal: z.object({ records: BYTES, texts: z.array(z.string()) }),
+  tokens: BYTES.transform(unpackTokens),
+  at: COUNT,
+  memory: z.object({
+    sent: z.object({
+      entries: COUNT,
+      intactEntries: COUNT,
+      idleMs: COUNT.nullable(),
+      reclaimedTokens: z.number(),
     }),
-  };
-}
+    costs: z.object({
+      requests: COUNT,
+      rewrites: COUNT,
+      compacted: TALLY,
+      uncompacted: TALLY,
+      dollars: z
+        .object({
+          with: COUNT,
+          without: COUNT,
+          rules: z.array(z.tuple([z.string(), z.number(), z.number()])),
+        })
+        .nullable()
+        .default(null),
+    }),
+    passes: z.object({ nextPoint: COUNT, isSettled: z.boolean() }),
+    floorTokens: z.number(),
+    request: z
+      .object({ addedSince: COUNT, countedTokens: COUNT.nullable(), pendingTokens: COUNT })
+      .nullable(),
+    summaries: z.object({ landed: COUNT, thrownAway: COUNT }).optional(),
+  }),
+  model: z
+    .object({ name: z.string().nullable(), ratio: z.number(), observations: COUNT })
+    .nullable(),
+});
 
-function readRequest({ addedSince, countedTokens, pendingTokens }: RequestMemory): RequestMemory {
-  return {
-    addedSince: count(addedSince),
-    countedTokens: countedTokens === null ? null : count(countedTokens),
-    pendingTokens: count(pendingTokens),
-  };
-}
-
-function readDollars(dollars: DollarMemory | null): DollarMemory | null {
-  if (dollars === null) return null;
-  const { with: left, without, rules } = dollars;
-  return {
-    with: count(left),
-    without: count(without),
-    rules: rules.map(([rule, tokens, dollars]) => [rule, finite(tokens), finite(dollars)]),
-  };
-}
-
-function readModel({ name, ratio, observations }: ModelMemory): ModelMemory {
-  if (name !== null && typeof name !== 'string') throw new TypeError('Expected a name.');
-  return { name, ratio: finite(ratio), observations: count(observations) };
-}
-
-function count(value: number): number {
-  if (finite(value) >= 0) return value;
-  throw new RangeError('Expected a number of at least 0.');
-}
-
-function finite(value: unknown): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new TypeError('Expected a number.');
+function readState(given: unknown): OpenState {
+  const { history: digests, journal, ...rest } = STATE.parse(given);
+  if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
+  return { ...rest, digests, journal: { bytes: journal.records, texts: journal.texts } };
 }
 
 /** The last request. */
