@@ -18,7 +18,7 @@ export async function measureTransfer({ sizes }: ScopeContext): Promise<ScopeRes
   const onFallback = ({ error }: { readonly error: Error }): void => {
     throw error;
   };
-  const offload = new SnapshotOffload(pool, { meter: new OffloadMeter('', onFallback) });
+  const offload = new SnapshotOffload(pool, new OffloadMeter('', onFallback));
   try {
     for (const entries of sizes) {
       const history = historyOf(entries);

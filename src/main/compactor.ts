@@ -345,7 +345,7 @@ class ThreadedCompactor implements Compactor {
     if (this.#pool === undefined || this.#host === undefined) {
       return new InlineOffload(meter);
     }
-    const pooled = new SnapshotOffload(this.#pool, { meter });
+    const pooled = new SnapshotOffload(this.#pool, meter);
     if (offload === 'snapshot') return pooled;
     const countsTokens = tokenizer === 'o200k';
     const minEntries = countsTokens ? MIN_RESIDENT_ENTRIES : MIN_RESIDENT_ENTRIES_UNCOUNTED;

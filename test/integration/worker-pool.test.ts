@@ -32,7 +32,7 @@ function openOffload(): { readonly pool: WorkerPool; readonly offload: SnapshotO
   const onFallback = ({ error }: { readonly error: Error }): void => {
     throw error;
   };
-  return { pool, offload: new SnapshotOffload(pool, { meter: new OffloadMeter('', onFallback) }) };
+  return { pool, offload: new SnapshotOffload(pool, new OffloadMeter('', onFallback)) };
 }
 
 function history(entries: number): readonly IContent[] {

@@ -50,7 +50,7 @@ export function openThreaded(
   options: ChaosSessionOptions,
 ): Session {
   const meter = new OffloadMeter('', onFallback);
-  const pooled = new SnapshotOffload(pool, { meter });
+  const pooled = new SnapshotOffload(pool, meter);
   return openSession(options, (densityConfig) => {
     if (mode === 'snapshot') return pooled;
     return new ResidentOffload({

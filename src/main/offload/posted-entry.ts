@@ -39,54 +39,29 @@ function trimmed(
   };
 }
 
-/** Copies field by field: agents may add other properties to a block. */
+/** The fields that are posted of each type of block: agents may add others. */
+const POSTED: {
+  readonly [Type in ContentBlock['type']]: readonly (keyof Extract<ContentBlock, { type: Type }>)[];
+} = {
+  text: ['text'],
+  code: ['code', 'language'],
+  media: ['mimeType', 'encoding', 'caption', 'filename'],
+  thinking: ['thought'],
+  tool_call: ['id', 'name', 'parameters', 'parallelGroup'],
+  tool_response: ['callId', 'toolName', 'result', 'error', 'isComplete', 'mediaTokens'],
+  opaque: ['kind', 'tokens', 'callId'],
+};
+
 function countableBlock(block: ContentBlock): ContentBlock {
-  switch (block.type) {
-    case 'text':
-      return { type: 'text', text: block.text };
-    case 'code':
-      return {
-        type: 'code',
-        code: block.code,
-        ...(block.language !== undefined && { language: block.language }),
-      };
-    case 'media':
-      return {
-        type: 'media',
-        mimeType: block.mimeType,
-        data: '',
-        encoding: block.encoding,
-        ...(block.caption !== undefined && { caption: block.caption }),
-        ...(block.filename !== undefined && { filename: block.filename }),
-      };
-    case 'thinking':
-      return {
-        type: 'thinking',
-        thought: block.thought,
-        // Its presence decides whether the block carries content.
-        ...(block.encryptedContent !== undefined && { encryptedContent: '' }),
-      };
-    case 'tool_call':
-      return {
-        type: 'tool_call',
-        id: block.id,
-        name: block.name,
-        parameters: block.parameters,
-        ...(block.parallelGroup !== undefined && { parallelGroup: block.parallelGroup }),
-      };
-    case 'tool_response':
-      return {
-        ...responseWith(block, block.result, block.error),
-        ...(block.mediaTokens !== undefined && { mediaTokens: block.mediaTokens }),
-      };
-    case 'opaque':
-      return {
-        type: 'opaque',
-        kind: block.kind,
-        tokens: block.tokens,
-        ...(block.callId !== undefined && { callId: block.callId }),
-      };
+  const given = block as unknown as Readonly<Record<string, unknown>>;
+  const posted: Record<string, unknown> = { type: block.type };
+  for (const key of POSTED[block.type]) if (given[key] !== undefined) posted[key] = given[key];
+  if (block.type === 'media') posted['data'] = '';
+  // Its presence decides whether the block carries content.
+  if (block.type === 'thinking' && block.encryptedContent !== undefined) {
+    posted['encryptedContent'] = '';
   }
+  return posted as unknown as ContentBlock;
 }
 
 /** Blocks keep their indices, which plans refer to. */

@@ -18,19 +18,11 @@ import type { WorkerPool } from './worker-pool.js';
 /** Attempts per task on workers. */
 const MAX_ATTEMPTS = 2;
 
-/** Options of a `SnapshotOffload`. */
-export interface SnapshotOffloadOptions {
-  /** Where work is booked, and every task that the pool could not do. @default one of its own */
-  readonly meter?: OffloadMeter | undefined;
-  /**
-   * Maximum entries of a posted history; a pass on more runs inline, which blocks for less time than the post would. @default
-   * 100_000
-   */
-  readonly maxSnapshotEntries?: number | undefined;
-}
-
-/** The largest snapshot that was measured: about 300 MB in a worker's default heap. */
-const DEFAULT_MAX_SNAPSHOT_ENTRIES = 100_000;
+/**
+ * Maximum entries of a posted history, the largest that was measured: about 300 MB in a worker's default heap. A pass on more
+ * runs inline, which blocks for less time than the post would.
+ */
+const MAX_SNAPSHOT_ENTRIES = 100_000;
 
 /**
  * An offload to a pool. Pool failures never reach the caller: the task is retried, then run inline, and reported. A task's own
@@ -41,13 +33,12 @@ export class SnapshotOffload implements Offload {
   readonly #pool: WorkerPool;
   readonly #inline: InlineOffload;
   readonly #meter: OffloadMeter;
-  readonly #maxSnapshotEntries: number;
 
-  constructor(pool: WorkerPool, options: SnapshotOffloadOptions = {}) {
+  /** @param meter where work is booked, and every task that the pool could not do */
+  constructor(pool: WorkerPool, meter: OffloadMeter = new OffloadMeter()) {
     this.#pool = pool;
-    this.#meter = options.meter ?? new OffloadMeter();
+    this.#meter = meter;
     this.#inline = new InlineOffload(this.#meter);
-    this.#maxSnapshotEntries = options.maxSnapshotEntries ?? DEFAULT_MAX_SNAPSHOT_ENTRIES;
   }
 
   get stats(): OffloadStats {
@@ -62,7 +53,7 @@ export class SnapshotOffload implements Offload {
   ): Promise<BasedPlan> {
     // Copied now: the history will have changed by the time a thread is free or the fallback runs.
     const snapshot = entriesOfBase(history, base);
-    if (snapshot.length > this.#maxSnapshotEntries) {
+    if (snapshot.length > MAX_SNAPSHOT_ENTRIES) {
       return this.#inline.optimize(snapshot, base, config, signal);
     }
     const request = { kind: 'optimize', base, history: snapshot, config } as const;

@@ -86,11 +86,6 @@ export class ThreadSet {
     return this.#free().length;
   }
 
-  /** Running tasks. */
-  get running(): number {
-    return this.#running;
-  }
-
   /** Whether any thread has ever loaded its code. */
   get hasLoaded(): boolean {
     return this.#hasLoaded;

@@ -72,11 +72,6 @@ export class ByteReader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Number of bytes read. */
-  get offset(): number {
-    return this.#at;
-  }
-
   number(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {

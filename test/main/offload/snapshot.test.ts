@@ -5,7 +5,6 @@ import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { OffloadMeter } from '../../../src/main/offload/offload-meter.js';
 import type { FallbackEvent } from '../../../src/main/offload/offload.js';
 import { SnapshotOffload } from '../../../src/main/offload/snapshot.js';
-import type { SnapshotOffloadOptions } from '../../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import type { WorkerPoolOptions } from '../../../src/main/offload/worker-pool-options.js';
 import { humanText } from '../../../src/shared/content.js';
@@ -32,20 +31,14 @@ interface Bench {
   readonly fallbacks: readonly FallbackEvent[];
 }
 
-async function bench(
-  options: WorkerPoolOptions = {},
-  offloadOptions: SnapshotOffloadOptions = {},
-): Promise<Bench> {
+async function bench(options: WorkerPoolOptions = {}): Promise<Bench> {
   const pool = openPool(options, { workerUrl: workerUrl('flaky.mjs') });
   await pool.run(PROBE);
   const fallbacks: FallbackEvent[] = [];
   const onFallback = (event: FallbackEvent): void => void fallbacks.push(event);
   return {
     pool,
-    offload: new SnapshotOffload(pool, {
-      meter: new OffloadMeter('', onFallback),
-      ...offloadOptions,
-    }),
+    offload: new SnapshotOffload(pool, new OffloadMeter('', onFallback)),
     fallbacks,
   };
 }
@@ -96,8 +89,10 @@ describe('SnapshotOffload', () => {
   });
 
   test('runs inline what is too large to post, without calling that a fallback', async () => {
-    const { offload, fallbacks } = await bench({}, { maxSnapshotEntries: 1 });
-    expect(await offload.optimize(HISTORY, BASE, CONFIG)).toMatchObject(INLINE);
+    const { offload, fallbacks } = await bench();
+    const long = Array.from({ length: 100_001 }, () => humanText('one'));
+    const base = { ...BASE, length: long.length };
+    expect(await offload.optimize(long, base, CONFIG)).toMatchObject({ ...INLINE, base });
     expect(fallbacks).toEqual([]);
     expect(offload.stats).toMatchObject({ inlineTasks: 1, fallbacks: 0 });
   });
