@@ -169,7 +169,7 @@ export class WorkerPool {
     this.#queue.add(job);
     this.#update();
     // The reply was validated for this request.
-    return job.promise as Promise<TaskOutcome<Request>>;
+    return job.outcome.promise as Promise<TaskOutcome<Request>>;
   }
 
   /** Timeout of a task, in milliseconds; lines use it as well. */
@@ -241,7 +241,7 @@ export class WorkerPool {
     } catch (thrown) {
       outcome = outcomeOf(thrown);
       if (outcome === 'failure') this.#lastFailure = thrown;
-      job.reject(thrown);
+      job.outcome.reject(thrown);
     }
     if (outcome === 'success') this.#backoff.noteSuccess();
     this.#breaker.report(job.permit, outcome);
@@ -343,7 +343,7 @@ export class WorkerPool {
       if (!isRefused(job)) continue;
       this.#queue.delete(job);
       this.#breaker.report(job.permit, 'cancelled');
-      job.reject(this.#refusal(reason));
+      job.outcome.reject(this.#refusal(reason));
     }
   }
 
@@ -353,10 +353,10 @@ export class WorkerPool {
 
   async #shutDown(): Promise<void> {
     clearTimeout(this.#lossTimer);
-    for (const job of this.#queue) job.reject(closedError());
+    for (const job of this.#queue) job.outcome.reject(closedError());
     this.#queue.clear();
     await this.#whenNoneAwaited(this.#options.closeTimeoutMs);
-    for (const job of this.#running) job.reject(closedError());
+    for (const job of this.#running) job.outcome.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
     // Stopping a thread takes milliseconds; if that ever fails, `close` still ends.
@@ -371,7 +371,7 @@ export class WorkerPool {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, timeoutMs);
       this.#onJobEnd = () => {
-        for (const job of this.#running) if (job.isAwaited) return;
+        for (const job of this.#running) if (!job.outcome.isSettled) return;
         clearTimeout(timer);
         resolve();
       };

@@ -4,7 +4,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { AppendFile } from './append-file.js';
-import type { PendingAppend } from './pending-append.js';
+import type { Deferred } from '../waiting/abortable.js';
 import { encodeRemoval } from './removal-record.js';
 import type { RemovalDraft } from './removal-record.js';
 import { readRemovals } from './removal-reader.js';
@@ -17,6 +17,12 @@ export interface LogTail {
   readonly endsInLineBreak: boolean;
   /** The highest record number, or -1 if the file has no records. */
   readonly lastSeq: number;
+}
+
+/** Records that are appended together. */
+export interface PendingAppend {
+  readonly drafts: readonly RemovalDraft[];
+  readonly outcome: Deferred<void>;
 }
 
 const FIRST_WINDOW_BYTES = 64 * 1024;
@@ -91,13 +97,13 @@ export class RecordFile {
     append: PendingAppend,
     draft: RemovalDraft,
   ): ReturnType<typeof encodeRemoval> | undefined {
-    if (append.isSettled) return undefined;
+    if (append.outcome.isSettled) return undefined;
     try {
       const encoded = encodeRemoval(draft, this.#nextSeq, this.#now());
       this.#nextSeq += 1;
       return encoded;
     } catch (error) {
-      append.reject(writeFailed(this.#path, error));
+      append.outcome.reject(writeFailed(this.#path, error));
       return undefined;
     }
   }

@@ -1,15 +1,14 @@
 // The writer of a removal log: append-only, one writer per file, writes acknowledged once they are on disk.
 
 import { CtxfoldError } from '../../shared/errors.js';
-import { withDeadline, MAX_TIMER_MS } from '../waiting/abortable.js';
+import { Deferred, withDeadline, MAX_TIMER_MS } from '../waiting/abortable.js';
 import { assertFilePath, openAppendFile, prepareParentDirectory } from './append-file.js';
 import type { AppendFile } from './append-file.js';
 import { CallIndex } from './call-index.js';
 import { acquireFileLock } from './file-lock.js';
 import type { FileLock, LockTiming } from './file-lock.js';
-import type { PendingAppend } from './pending-append.js';
-import { enqueueAppend } from './pending-append.js';
 import { readLogTail, RecordFile } from './record-file.js';
+import type { PendingAppend } from './record-file.js';
 import type { RemovalDraft } from './removal-record.js';
 import { RemovalReading } from './removal-reader.js';
 import type { RemovalSource } from './removal-reader.js';
@@ -118,11 +117,14 @@ export class RemovalLog {
     if (this.#closing !== undefined) {
       return Promise.reject(writerClosed(this.path, 'open another one to append.'));
     }
-    if (drafts.length === 0 && signal?.aborted !== true) return Promise.resolve();
-    const appended = enqueueAppend(this.#waiting, drafts, signal);
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    if (drafts.length === 0) return Promise.resolve();
+    const outcome = new Deferred<void>(signal, () => this.#waiting.delete(append));
+    const append: PendingAppend = { drafts, outcome };
+    this.#waiting.add(append);
     // Starting in a microtask combines all appends of one macrotask into one batch.
     this.#draining ??= Promise.resolve().then(() => this.#drain());
-    return appended;
+    return outcome.promise;
   }
 
   /**
@@ -193,7 +195,7 @@ export class RemovalLog {
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();
-      for (const append of left) append.reject(error as Error);
+      for (const append of left) append.outcome.reject(error);
     }
   }
 
@@ -207,16 +209,16 @@ export class RemovalLog {
     while (this.#waiting.size > 0) {
       this.#inFlight = [...this.#waiting];
       this.#waiting = new Set();
-      for (const append of this.#inFlight) append.begin();
+      for (const append of this.#inFlight) append.outcome.ignoreSignal();
       try {
         await this.#parts.lock.assertHeld();
         await this.#parts.records.write(this.#inFlight);
         // If this process was suspended in between, its records may be mixed with another writer's.
         await this.#parts.lock.assertHeld();
-        for (const append of this.#inFlight) append.resolve();
+        for (const append of this.#inFlight) append.outcome.resolve();
       } catch (error) {
         const failure = writeFailed(this.path, error);
-        for (const append of this.#inFlight) append.reject(failure);
+        for (const append of this.#inFlight) append.outcome.reject(failure);
       }
       this.#inFlight = [];
     }

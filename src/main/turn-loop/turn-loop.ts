@@ -17,7 +17,7 @@ import {
 } from '../../shared/misuse.js';
 import type { PreflightResult } from '../preflight/session-events.js';
 import { Session } from '../session.js';
-import { abortable, limitSignal } from '../waiting/abortable.js';
+import { abortable, Deferred, limitSignal } from '../waiting/abortable.js';
 import type { ChatChunk, ChatModel, ToolHandlers } from './chat-model.js';
 import { ResponseBuilder } from './response-builder.js';
 import { runTools } from './run-tools.js';
@@ -133,16 +133,13 @@ export class TurnLoop {
     this.#turns += 1;
     const promptId = options.promptId ?? `turn-${this.#turns}`;
     const before = this.#current;
-    let finish: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    this.#current = before.then(() => ended);
+    const ended = new Deferred<void>();
+    this.#current = before.then(() => ended.promise);
     try {
       await abortable(before, options.signal);
       yield* this.#runTurn(message, promptId, options.signal);
     } finally {
-      finish();
+      ended.resolve();
     }
   }
 
