@@ -163,12 +163,10 @@ export type PreflightDetails = Pick<PreflightMessage, 'promptId' | 'source' | 'p
 
 /** Publishes the preflights of one session and their steps. */
 export class SessionTelemetry {
-  readonly #sessionId: string;
-  readonly #history: SessionTelemetryOptions['history'];
+  readonly #session: SessionTelemetryOptions;
 
-  constructor(options: SessionTelemetryOptions) {
-    this.#sessionId = options.sessionId;
-    this.#history = options.history;
+  constructor(session: SessionTelemetryOptions) {
+    this.#session = session;
   }
 
   /** Publishes the outcome of a running preflight. Settles like `running`. */
@@ -196,9 +194,9 @@ export class SessionTelemetry {
     if (report.step === 'none' || report.event === null) return;
     const { step, event, failure, isAborted, startTimeMs, durationMs } = report;
     const strategy = 'strategy' in report ? report.strategy : undefined;
-    const { modelName } = this.#history;
+    const { modelName } = this.#session.history;
     publishCompaction(() => ({
-      sessionId: this.#sessionId,
+      sessionId: this.#session.sessionId,
       step,
       ...(strategy !== undefined && { strategy }),
       ...(modelName !== undefined && { modelName }),
@@ -212,9 +210,9 @@ export class SessionTelemetry {
 
   /** Publishes a cache miss, without the provider's reason: that is foreign text. */
   noteCacheMiss({ cause, expectedTokens, readTokens }: CacheMissedEvent): void {
-    const { modelName } = this.#history;
+    const { modelName } = this.#session.history;
     publishCacheMiss(() => ({
-      sessionId: this.#sessionId,
+      sessionId: this.#session.sessionId,
       ...(modelName !== undefined && { modelName }),
       cause,
       expectedTokens,
@@ -223,7 +221,7 @@ export class SessionTelemetry {
   }
 
   #unchangedTokens(): Pick<CompactionMessage, 'tokensBefore' | 'tokensAfter'> {
-    const tokens = this.#history.getTotalTokens();
+    const tokens = this.#session.history.getTotalTokens();
     return { tokensBefore: tokens, tokensAfter: tokens };
   }
 
@@ -233,11 +231,11 @@ export class SessionTelemetry {
     end: Pick<PreflightMessage, 'outcome' | 'code'>,
   ): void {
     publishPreflight(() => ({
-      sessionId: this.#sessionId,
+      sessionId: this.#session.sessionId,
       promptId,
       source,
       pendingTokens,
-      totalTokens: this.#history.getTotalTokens(),
+      totalTokens: this.#session.history.getTotalTokens(),
       durationMs: performance.now() - start,
       ...end,
     }));
