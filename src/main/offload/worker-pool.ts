@@ -6,6 +6,7 @@ import type { Transferable } from 'node:worker_threads';
 import { asError, CtxfoldError, WorkerPoolError } from '../../shared/errors.js';
 import type { TaskRequest, ThreadData } from '../../shared/protocol.js';
 import { loadTokenText } from '../../shared/tokens/o200k.js';
+import { settledWithin } from '../waiting/abortable.js';
 import { CircuitBreaker, RestartBackoff } from './circuit-breaker.js';
 import type { WorkOutcome, WorkPermit } from './circuit-breaker.js';
 import {
@@ -111,7 +112,6 @@ export class WorkerPool {
   #replacements: number = 0;
   #strayErrors: number = 0;
   #closing: Promise<void> | undefined;
-  #onJobEnd: () => void = () => undefined;
 
   constructor(options: WorkerPoolOptions = {}, internals: WorkerPoolInternals = {}) {
     this.#options = completeWorkerPoolOptions(options);
@@ -210,7 +210,6 @@ export class WorkerPool {
 
   /** Reacts to any change of state. Every event of the pool ends here. */
   #update(): void {
-    this.#onJobEnd();
     if (this.isClosed) return;
     if (this.#breaker.isOpen) {
       this.#refuseQueued('too many tasks failed in a row', ({ permit }) => !permit.isProbe);
@@ -355,7 +354,8 @@ export class WorkerPool {
     clearTimeout(this.#lossTimer);
     for (const job of this.#queue) job.outcome.reject(closedError());
     this.#queue.clear();
-    await this.#whenNoneAwaited(this.#options.closeTimeoutMs);
+    const awaited = Array.from(this.#running, ({ outcome }) => outcome.promise);
+    await settledWithin(this.#options.closeTimeoutMs, Promise.allSettled(awaited));
     for (const job of this.#running) job.outcome.reject(closedError());
     const sets = this.#threads === undefined ? [] : [this.#threads];
     const stopped = Promise.allSettled([...sets, ...this.#retired].map((set) => set.destroy()));
@@ -364,19 +364,6 @@ export class WorkerPool {
     const { signal } = controller;
     await Promise.race([stopped, delay(STOP_TIMEOUT_MS, undefined, { signal })]);
     controller.abort();
-  }
-
-  /** Resolves when no caller waits any more, at the latest after `timeoutMs`. */
-  #whenNoneAwaited(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#onJobEnd = () => {
-        for (const job of this.#running) if (!job.outcome.isSettled) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      this.#onJobEnd();
-    });
   }
 }
 
