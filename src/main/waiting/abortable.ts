@@ -142,17 +142,21 @@ export async function withSignals<Value>(
 }
 
 /** Not by `AbortSignal.any`: the signals may live long. */
-function joinSignals(signals: readonly (AbortSignal | undefined)[]): LimitedSignal {
+function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal {
+  const signals = given.filter((signal) => signal !== undefined);
+  const [only] = signals;
+  // Nearly every turn: a signal and its listeners take ten microseconds.
+  if (only !== undefined && signals.length === 1) return { signal: only, stop: () => undefined };
   const controller = new AbortController();
   const stops = signals.map((signal) => {
     const pass = (): void => {
-      controller.abort(signal?.reason);
+      controller.abort(signal.reason);
     };
-    if (signal?.aborted === true) pass();
-    return signal && whenAborted(signal, pass);
+    if (signal.aborted) pass();
+    return whenAborted(signal, pass);
   });
   const stop = (): void => {
-    for (const stopListening of stops) stopListening?.();
+    for (const stopListening of stops) stopListening();
   };
   return { signal: controller.signal, stop };
 }
