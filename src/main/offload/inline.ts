@@ -7,16 +7,20 @@ import type { IndexScope } from '../../shared/density/index/index-scope.js';
 import { scopeOfPass } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { asError } from '../../shared/errors.js';
+import { runSlicesInTurns } from '../../shared/slices.js';
 import type { BytePairCounter } from '../../shared/tokens/byte-pair-counter.js';
 import { fixedEntryTokens } from '../../shared/tokens/content-text.js';
 import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
 import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
-import { inTurns } from '../waiting/event-loop-turn.js';
+import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
+
+/** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
+const SLICE_LENGTH = 65_536;
 
 /** This many entries are indexed within a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
@@ -74,14 +78,14 @@ export class InlineOffload implements Offload, HistoryMirror {
     signal?.throwIfAborted();
     if (counter === undefined) return entries.map(estimateEntryTokens);
     const startedAt = performance.now();
-    const tokens = await inTurns(countInSlices(entries, counter), signal);
+    const tokens = await countInSlices(entries, counter, signal);
     this.#addPass('count', entries.length, performance.now() - startedAt);
     return tokens;
   }
 
   async #loadTextCounter(): Promise<BytePairCounter | undefined> {
     try {
-      return await loadTextCounter(inTurns);
+      return await loadTextCounter(nextTurn);
     } catch (thrown) {
       this.#meter.addFallback({ task: 'count', error: asError(thrown), attempts: 0 });
       return undefined;
@@ -94,17 +98,24 @@ export class InlineOffload implements Offload, HistoryMirror {
   }
 }
 
-/** Like `countEachEntry`, in slices, even within one huge entry. */
-function* countInSlices(
+/** Like `countEachEntry`, yielding to the event loop after each slice, even within one huge entry. */
+async function countInSlices(
   entries: readonly IContent[],
   counter: BytePairCounter,
-): Generator<void, readonly number[], undefined> {
+  signal: AbortSignal | undefined,
+): Promise<readonly number[]> {
   const counts: number[] = [];
+  let unitsLeft = SLICE_LENGTH;
   for (const entry of entries) {
     let tokens = fixedEntryTokens(entry);
-    for (const text of entryTexts(entry)) tokens += yield* counter.countInSlices(text);
+    for (const text of entryTexts(entry)) {
+      tokens += await runSlicesInTurns(counter.countInSlices(text), () => nextTurn(signal));
+      unitsLeft -= text.length;
+      if (unitsLeft > 0) continue;
+      unitsLeft = SLICE_LENGTH;
+      await nextTurn(signal);
+    }
     counts.push(tokens);
-    yield;
   }
   return counts;
 }

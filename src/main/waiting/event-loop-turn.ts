@@ -18,17 +18,14 @@ const SLICE_MS = 1;
 
 /**
  * Runs a generator to its end and returns its result, yielding to the event loop whenever a millisecond has passed. Most yields
- * only read the clock. @throws the signal's reason after a yield.
+ * only read the clock.
  */
-export async function inTurns<Result>(
-  slices: Generator<void, Result, undefined>,
-  signal?: AbortSignal,
-): Promise<Result> {
+export async function inTurns<Result>(slices: Generator<void, Result, undefined>): Promise<Result> {
   let start = performance.now();
   for (let slice = slices.next(); ; slice = slices.next()) {
     if (slice.done === true) return slice.value;
     if (performance.now() - start < SLICE_MS) continue;
-    await nextTurn(signal);
+    await nextTurn();
     start = performance.now();
   }
 }

@@ -4,25 +4,24 @@
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { asError, CtxfoldError } from '../errors.js';
-import { runSlices } from '../slices.js';
+import { runSlices, runSlicesInTurns } from '../slices.js';
 import { BytePairCounter } from './byte-pair-counter.js';
 import { decodeTokenFile } from './token-file.js';
 
-/** Runs slices to their end. */
-type Run = <Result>(slices: Generator<void, Result, undefined>) => Result | Promise<Result>;
-
 /**
- * Returns the counter of this thread; loads it on the first call, in slices that `run` may pause between. Rejects with a
+ * Returns the counter of this thread; loads it on the first call, in slices with `pause` between them. Rejects with a
  * `CtxfoldError` `TOKEN_COUNT_FAILED`; the next call tries again.
  */
-export type LoadTextCounter = (run?: Run) => Promise<BytePairCounter>;
+export type LoadTextCounter = (pause?: () => Promise<void>) => Promise<BytePairCounter>;
 
 /** Makes a `LoadTextCounter` for a token file. */
 export function textCounterLoader(read: () => Promise<Uint8Array>): LoadTextCounter {
   let loading: Promise<BytePairCounter> | undefined;
-  const load = async (run: Run): Promise<BytePairCounter> => {
+  const load = async (pause?: () => Promise<void>): Promise<BytePairCounter> => {
     try {
-      return new BytePairCounter(await run(decodeTokenFile(await read())));
+      const decoding = decodeTokenFile(await read());
+      const tokens = pause ? await runSlicesInTurns(decoding, pause) : runSlices(decoding);
+      return new BytePairCounter(tokens);
     } catch (thrown) {
       const cause = asError(thrown);
       throw new CtxfoldError(
@@ -33,8 +32,8 @@ export function textCounterLoader(read: () => Promise<Uint8Array>): LoadTextCoun
       );
     }
   };
-  return (run = runSlices) => {
-    loading ??= load(run);
+  return (pause) => {
+    loading ??= load(pause);
     loading.catch(() => {
       loading = undefined;
     });
