@@ -9,8 +9,8 @@ import { scriptedSummarizer } from '../support/scripted-summarizer.js';
 import { outcomeOf } from '../support/session-bench.js';
 
 // The time that a close grants to a preflight has passed at once.
-vi.mock(import('../../src/main/waiting/abortable.js'), async (load) => ({
-  ...(await load()),
+vi.mock('../../src/main/waiting/abortable.js', async (load) => ({
+  ...(await load<object>()),
   settledWithin: () => Promise.resolve(),
 }));
 
