@@ -49,7 +49,7 @@ import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
 import { packedTokensOf } from './tokens/packed-tokens.js';
 import { TokenCalibration } from './tokens/token-calibration.js';
-import { abortable, settledWithin, withSignals } from './waiting/abortable.js';
+import { abortable, settledWithin } from './waiting/abortable.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
 const MAX_LOST_RACES = 5;
@@ -69,8 +69,6 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
-  /** Aborts what a preflight waits for when `close` has waited long enough. */
-  readonly #ending = new AbortController();
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
@@ -281,8 +279,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Closes the session's removal log once the running preflight has ended, or after five seconds, which abort it. From the call
-   * on nothing is added, and no preflight begins; the contents stay readable. Final and idempotent.
+   * Closes the session's removal log once the running preflight has ended, or after five seconds, which abort a compression. From
+   * the call on nothing is added, and no preflight begins; the contents stay readable. Final and idempotent.
    */
   close(): Promise<void> {
     this.history.close();
@@ -321,14 +319,11 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
-    return withSignals([details.signal, this.#ending.signal], async (signal) => {
-      const options = { ...details, signal };
-      for (let lostRaces = 0; ; lostRaces += 1) {
-        const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, options));
-        if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
-        this.#parts.logger.debug('another process was faster', { promptId });
-      }
-    });
+    for (let lostRaces = 0; ; lostRaces += 1) {
+      const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
+      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
+      this.#parts.logger.debug('another process was faster', { promptId });
+    }
   }
 
   /** Saves the state. Returns whether another process was faster and this history now continues from its state. */
@@ -392,7 +387,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { removalLog, keeper, onClose } = this.#parts;
     // With a limit: a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
-    this.#ending.abort(sessionClosed());
+    this.#parts.ending.abort(sessionClosed());
     await keeper?.settled();
     await removalLog?.close();
     await onClose?.();

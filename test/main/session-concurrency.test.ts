@@ -316,16 +316,19 @@ describe('Session', () => {
       expect(session.history.isCompressing).toBe(false);
     });
 
-    it('gives the signal to the strategy', async () => {
-      const { signal } = new AbortController();
+    it('gives the strategy a signal that aborts with it', async () => {
+      const controller = new AbortController();
       const seen: unknown[] = [];
-      const strategy = strategyOf(async (context) => {
-        seen.push(context.signal);
+      const strategy = strategyOf(async ({ signal }) => {
+        seen.push(signal?.aborted);
+        controller.abort('enough');
+        seen.push(signal?.aborted, signal?.reason);
         return [];
       });
-      await openSession({ strategy, entries: historyOf('h') }).performCompression('p1', { signal });
-      await openSession({ strategy, entries: historyOf('h') }).performCompression('p1');
-      expect(seen).toEqual([signal, undefined]);
+      const session = openSession({ strategy, entries: historyOf('h') });
+      const compressing = session.performCompression('p1', { signal: controller.signal });
+      await expect(compressing).rejects.toBe('enough');
+      expect(seen).toEqual([false, true, 'enough']);
     });
   });
 

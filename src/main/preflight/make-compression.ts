@@ -10,7 +10,7 @@ import type {
   CompressionStrategy,
   OwnStrategyName,
 } from '../strategies/strategy.js';
-import { abortable } from '../waiting/abortable.js';
+import { abortable, withSignals } from '../waiting/abortable.js';
 import { addWorkNote, wholeBoundary } from './add-work-note.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
@@ -36,11 +36,22 @@ export interface MadeCompression {
  *
  * @throws what the strategy threw; or the signal's reason.
  */
-export async function makeCompression(
+export function makeCompression(
   parts: SessionParts,
   strategy: CompressionStrategy,
   promptId: string,
   signal: AbortSignal | undefined,
+): Promise<MadeCompression> {
+  return withSignals([signal, parts.ending.signal], (either) =>
+    compress(parts, strategy, promptId, either),
+  );
+}
+
+async function compress(
+  parts: SessionParts,
+  strategy: CompressionStrategy,
+  promptId: string,
+  signal: AbortSignal,
 ): Promise<MadeCompression> {
   const { history } = parts;
   const former = [...history.getRawHistory()];
@@ -75,7 +86,7 @@ export async function makeCompressionWithFallback(
   try {
     return await makeCompression(parts, strategy, promptId, signal);
   } catch (thrown) {
-    signal?.throwIfAborted();
+    for (const each of [signal, parts.ending.signal]) each?.throwIfAborted();
     const name = fallbackOf(parts, strategy);
     if (name === undefined) throw thrown;
     const error = asError(thrown);

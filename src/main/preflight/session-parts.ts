@@ -101,6 +101,8 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly cacheMisses: CacheMisses;
   /** Absent if removed content is not recorded. */
   readonly recorder?: RemovalRecorder | undefined;
+  /** Aborts what a compression waits for once `close` has waited long enough. */
+  readonly ending: AbortController;
 }
 
 /**
@@ -128,6 +130,7 @@ export function createParts(init: SessionInit): SessionParts {
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
+    ending: new AbortController(),
   };
 }
 
