@@ -170,6 +170,32 @@ describe.skipIf(!isThere)(
       }
     });
 
+    it('asks itself when the job was called off between two looks at it', async () => {
+      const failing = (failedReason?: string) => ({
+        failedReason,
+        getState: async () => 'failed',
+        remove: async () => undefined,
+      });
+      for (const [reason, text] of [
+        ['The session has moved on, or was closed.', 'here'],
+        [undefined, 'here'],
+        ['No key.', 'The worker failed: No key.'],
+      ] as const) {
+        let looks = 0;
+        const job = () => (looks < 3 ? failing() : reason && failing(reason));
+        const raced = { add: async () => undefined, getJob: async () => (looks++, job()) };
+        const one = queuedSummarizer(scriptedSummarizer('here'), {
+          queue: raced as unknown as Queue,
+          store: memoryStore(),
+        });
+        const said = one.generate({ ...REQUEST }).then(
+          (answer) => answer.text,
+          (thrown: Error) => thrown.message,
+        );
+        expect(await said).toBe(text);
+      }
+    });
+
     it('calls off what was overtaken: the worker ends within a second or so, and does not try again', async () => {
       let ended: unknown;
       let calls = 0;

@@ -169,13 +169,17 @@ class QueuedRequest {
 
   /** Returns the answer, or the state of the job. @throws SummarizerError if the job failed */
   async #poll(): Promise<SummarizerResponse | string> {
-    const job = await this.#withTimeout(() => this.#parts.queue.getJob(this.#id));
+    const { queue } = this.#parts;
+    const job = await this.#withTimeout(() => queue.getJob(this.#id));
     const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
-      const reason = job?.failedReason ?? 'no reason is known';
+      // It may have failed since it was read, and has no reason then.
+      const failed = await this.#withTimeout(() => queue.getJob(this.#id));
+      const reason = failed?.failedReason;
       // By another process that shared it, or for an earlier request of this session, such as one that the user stopped.
-      if (reason === CANCELLED || reason === LOST) {
-        throw new SummarizerError(`No worker did ${this.#id}: ${reason}`, 'SUMMARIZER_UNREACHABLE');
+      if (reason === undefined || reason === CANCELLED || reason === LOST) {
+        const why = reason ?? 'It is gone.';
+        throw new SummarizerError(`No worker did ${this.#id}: ${why}`, 'SUMMARIZER_UNREACHABLE');
       }
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }
