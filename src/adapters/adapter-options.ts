@@ -57,6 +57,11 @@ export interface CompactCall {
   /** The model that the messages go to; its window and prices count. @default a window of 128,000 tokens and usual prices */
   readonly modelName?: string | undefined;
   /**
+   * Tokens of what this request holds beside the messages, such as system text and tools, in the model's own tokens; may be an
+   * estimate. @default the adapter's `overheadTokens`, which takes precedence
+   */
+  readonly overheadTokens?: number | undefined;
+  /**
    * Tokens that the provider reported for the previous request, including cached ones. Used only with `overheadTokens`, without
    * which it says nothing about the messages, and with `reportedCacheReadTokens`.
    */

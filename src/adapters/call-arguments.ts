@@ -67,6 +67,7 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   signal: expects(asSignal, 'an AbortSignal'),
   conversationId: isText,
   modelName: isText,
+  overheadTokens: isCount,
   reportedInputTokens: isCount,
   reportedCacheReadTokens: isCount,
   reportedCacheMissReason: isText,

@@ -272,17 +272,17 @@ export class Conversation<Message> {
 
   async #runPreflight(
     session: Session,
-    { signal, cacheTtlMs }: CompactCall,
+    { signal, cacheTtlMs, overheadTokens = 0 }: CompactCall,
     transientTokens: number,
   ): Promise<void> {
     const view = this.#view;
-    const { history } = session;
-    const promptId = `${session.sessionId}#${view.given.length}`;
+    const besides = this.#options.overheadTokens === undefined ? overheadTokens : 0;
+    const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
     const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
-      promptId,
-      view.pinnedTokens + transientTokens,
+      `${sessionId}#${view.given.length}`,
+      view.pinnedTokens + transientTokens + besides,
       'adapter',
       { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs) },
     );
@@ -345,7 +345,8 @@ export class Conversation<Message> {
     // Without an answer the last request failed, and the usage is that of an earlier one.
     const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};
     const report = usageReportOf(said);
-    const method = this.#options.overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
+    const { overheadTokens = call.overheadTokens } = this.#options;
+    const method = overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
     if (report !== undefined) session[method](report);
     if (oddUsage) session.reportOddUsage(oddUsage);
     if (modelName !== undefined) history.nameModel(modelName);

@@ -20,6 +20,7 @@ import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
 import { asError } from '../../shared/errors.js';
 import { asText } from '../../shared/json.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
@@ -161,6 +162,7 @@ class LocalEngine implements Engine {
     const compacted = await this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
+      overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
       ...this.#reported.get(line.id),
       cacheTtlMs: asked,
       reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,

@@ -204,6 +204,26 @@ describe('an engine', () => {
     await small.close();
   });
 
+  it('counts what a request holds beside its messages towards the window', async () => {
+    const words = 'What was said of it then. '.repeat(80);
+    const messages = Array.from({ length: 27 }, (_, at) => ({
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content: `${at}. ${words}`,
+    }));
+    const sentWith = async (description: string): Promise<number> => {
+      const options = { maxConversations: 2, workspaceRoot: '/w', contextLimit: 20_000 };
+      const small = await createEngine(options);
+      const tools = [{ name: 'look', description, input_schema: { type: 'object' } }];
+      const body = Buffer.from(JSON.stringify({ messages, tools }));
+      const { line } = await small.compact({ api: 'anthropic', body, scope: 'one' });
+      await small.close();
+      return line!.costs.sentTokens;
+    };
+    const [few, many] = [await sentWith('Looks.'), await sentWith('Looks. '.repeat(5_000))];
+    expect(few).toBeGreaterThan(12_000);
+    expect(many).toBeLessThan(20_000 - 35_000 / 5);
+  });
+
   it('makes no body of a request that is only observed, and says how long it would be', async () => {
     const [api] = API_TALKS;
     const messages = talk(api!, 9);
