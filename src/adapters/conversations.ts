@@ -15,6 +15,8 @@ import { isSameValue } from './same-value.js';
 /** What a call and a conversation must have in common, besides messages. */
 interface ConversationKey {
   readonly conversationId: string | undefined;
+  /** Of a named one: users may have the same ids in directories of their own. */
+  readonly name: string | undefined;
   /** A session has one reasoning policy. */
   readonly reasoning: CompactCall['reasoning'];
   /** The same object for equal options. */
@@ -33,8 +35,8 @@ export class Conversations<Message> {
   readonly #format: MessageFormat<Message>;
   /** Least recently used first. */
   readonly #conversations = new Map<Conversation<Message>, ConversationKey>();
-  /** Closing conversations by id and directory. A new conversation with the same id waits for them. */
-  readonly #closing = new Map<string, Promise<void>>();
+  /** Closing conversations by name. A new conversation of that name waits for them. */
+  readonly #closing = new Map<ConversationKey['name'], Promise<void>>();
 
   constructor(compactor: Compactor, format: MessageFormat<Message>) {
     this.#compactor = compactor;
@@ -57,8 +59,10 @@ export class Conversations<Message> {
     const messages = checkedMessages(given);
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
+    const { conversationId } = call;
     const key = {
-      conversationId: call.conversationId,
+      conversationId,
+      name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
       reasoning: options.reasoning ?? call.reasoning,
       options: this.#knownOptions(options),
     };
@@ -113,7 +117,7 @@ export class Conversations<Message> {
     if (known !== undefined) return known;
     options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
     const parts = { compactor: this.#compactor, format: this.#format, options };
-    return new Conversation(parts, conversationId, this.#closing.get(nameOf(key)));
+    return new Conversation(parts, conversationId, this.#closing.get(key.name));
   }
 
   #continuedBy(
@@ -136,7 +140,7 @@ export class Conversations<Message> {
   /** Closes a conversation of that name under other options, so that only one session has its id. */
   #named(key: ConversationKey, logger: Logger): Conversation<Message> | undefined {
     for (const [conversation, known] of this.#conversations) {
-      if (known.conversationId === undefined || nameOf(known) !== nameOf(key)) continue;
+      if (known.name !== key.name) continue;
       if (known.options === key.options) return conversation;
       this.#drop(conversation, logger);
     }
@@ -169,18 +173,13 @@ export class Conversations<Message> {
       const error = asError(thrown);
       logger.error('the session of a conversation could not be closed', { error });
     });
-    if (key.conversationId === undefined) return;
-    const name = nameOf(key);
+    const { name } = key;
+    if (name === undefined) return;
     this.#closing.set(name, closing);
     void closing.then(() => {
       if (this.#closing.get(name) === closing) this.#closing.delete(name);
     });
   }
-}
-
-/** Identifies a named conversation: users may have the same ids in directories of their own. */
-function nameOf({ conversationId, options }: ConversationKey): string {
-  return JSON.stringify([options.removalLogDirectory, conversationId]);
 }
 
 const CONVERSATIONS = new WeakMap<Compactor, Map<unknown, Conversations<never>>>();

@@ -53,6 +53,29 @@ describe('reported usage', () => {
   });
 });
 
+describe('overheadTokens of a call', () => {
+  it.each([
+    ['is not taken for messages in what was reported', undefined, 2],
+    ["yields to the adapter's", 0, 3],
+  ])('%s', async (_, ofAdapter, expected) => {
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      onError: 'throw',
+      ...(ofAdapter !== undefined && { overheadTokens: ofAdapter }),
+      onSession: (made) => (session = made),
+    });
+    const messages = [{ role: 'user' as const, content: 'one word '.repeat(1_000) }];
+    const before = await compact(messages, { overheadTokens: 9_000 });
+    expect(before).toEqual(messages);
+    const counted = session!.contextUsage().tokens;
+    await compact([...messages, { role: 'assistant' as const, content: 'Yes.' }, ASK], {
+      overheadTokens: counted,
+      reportedInputTokens: (ofAdapter ?? 9_000) + expected * counted,
+    });
+    expect(session!.contextUsage().tokens / counted).toBeCloseTo(expected, 0);
+  });
+});
+
 describe('maxConversations', () => {
   it('holds for each of many options, and sixteen times as many are kept in all', async () => {
     const compactor = makeCompactor();
