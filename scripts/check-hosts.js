@@ -46,6 +46,7 @@ const HOSTS = [
       import register from 'ctxfold/openclaw';
       export const fits: (api: OpenClawPluginApi) => void = register;`,
   },
+  { name: 'kilo', packages: ['@kilocode/cli@7.7.7'], node: [20, 0] },
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'], node: [20, 0] },
   { name: 'codex', packages: ['@openai/codex@0.169.0'], node: [20, 0] },
   { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'], node: [20, 0] },

@@ -1,4 +1,4 @@
-// OpenCode, as a client in the check of hosts.
+// OpenCode, and Kilo, which is built from it and loads the same plugin, as clients in the check of hosts.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,33 +14,21 @@ const PROVIDERS: Readonly<Record<ProviderApi, readonly [id: string, npm: string,
   gemini: ['google', '@ai-sdk/google', '/v1beta'],
 };
 
-export const opencode: Client = {
-  name: 'opencode',
+/** What Kilo calls otherwise. */
+interface Names {
+  readonly name: string;
+  /** The package of the program, without the platform. */
+  readonly program: string;
+  /** The package of the plugin port. */
+  readonly port: string;
+}
+
+const clientOf = ({ name, program, port }: Names, plays: Client['plays']): Client => ({
+  name,
   thinks: false,
   goesOn: true,
   failsAfterRefusal: true,
-  plays: [
-    { way: 'plugin', api: 'openai-chat', isLong: true },
-    { way: 'none', api: 'openai-chat', isLong: true },
-    {
-      way: 'gateway',
-      api: 'openai-chat',
-      isLong: true,
-      window: 40_000,
-      ownCompaction: 'once or more',
-    },
-    { way: 'plugin', api: 'anthropic', ownCompaction: 'after a refusal' },
-    { way: 'plugin', api: 'openai-chat', isLong: true, window: 40_000 },
-    { way: 'plugin', api: 'openai-responses' },
-    {
-      way: 'none',
-      api: 'openai-chat',
-      isLong: true,
-      window: 40_000,
-      ownCompaction: 'once or more',
-    },
-    { way: 'plugin', api: 'gemini' },
-  ],
+  plays,
   tools: {
     read: (filePath) => ({ name: 'read', input: { filePath } }),
     edit: (filePath, oldString, newString) => ({
@@ -50,11 +38,11 @@ export const opencode: Client = {
     run: (command) => ({ name: 'bash', input: { command, description: 'Looks further' } }),
   },
   configure({ home, url, api, contextWindow, plugin }) {
-    const folder = join(home, '.config/opencode');
+    const folder = join(home, '.config', name);
     mkdirSync(folder, { recursive: true });
     // It wants a package of its own from the registry, and would wait for it at each start: it looks for no more than this.
     mkdirSync(join(folder, 'node_modules'));
-    const dependencies = { '@opencode-ai/plugin': '*' };
+    const dependencies = { [port]: '*' };
     const lock = { lockfileVersion: 3, packages: { '': { dependencies } } };
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
     const [id, npm, path] = PROVIDERS[api];
@@ -78,11 +66,47 @@ export const opencode: Client = {
     );
   },
   run({ installed }, prompt, goesOn) {
-    const packageName = `opencode-${process.platform}-${process.arch}`;
+    const packageName = `${program}-${process.platform}-${process.arch}`;
+    const prefix = name.toUpperCase();
     return {
-      command: join(installed, 'node_modules', packageName, 'bin/opencode'),
+      command: join(installed, 'node_modules', packageName, 'bin', name),
       args: ['run', ...(goesOn ? ['--continue'] : []), prompt],
-      env: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
+      env: { [`${prefix}_DISABLE_MODELS_FETCH`]: '1', [`${prefix}_DISABLE_AUTOUPDATE`]: '1' },
     };
   },
-};
+});
+
+export const opencode: Client = clientOf(
+  { name: 'opencode', program: 'opencode', port: '@opencode-ai/plugin' },
+  [
+    { way: 'plugin', api: 'openai-chat', isLong: true },
+    { way: 'none', api: 'openai-chat', isLong: true },
+    {
+      way: 'gateway',
+      api: 'openai-chat',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+    { way: 'plugin', api: 'anthropic', ownCompaction: 'after a refusal' },
+    { way: 'plugin', api: 'openai-chat', isLong: true, window: 40_000 },
+    { way: 'plugin', api: 'openai-responses' },
+    {
+      way: 'none',
+      api: 'openai-chat',
+      isLong: true,
+      window: 40_000,
+      ownCompaction: 'once or more',
+    },
+    { way: 'plugin', api: 'gemini' },
+  ],
+);
+
+export const kilo: Client = clientOf(
+  { name: 'kilo', program: '@kilocode/cli', port: '@kilocode/plugin' },
+  [
+    { way: 'plugin', api: 'openai-chat', isLong: true },
+    { way: 'none', api: 'openai-chat', isLong: true },
+    { way: 'plugin', api: 'anthropic', ownCompaction: 'after a refusal' },
+  ],
+);
