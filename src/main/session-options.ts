@@ -4,7 +4,6 @@ import type { IContent } from '../shared/content.js';
 import { assertDensityOptions } from '../shared/density-options.js';
 import { SAFE_INCLUSION_SYNTAXES } from '../shared/density.js';
 import { DEFAULT_SHRINK } from '../shared/density/rules/shrink.js';
-import { DEFAULT_WORKING_SET } from '../shared/density/rules/working-set-rules.js';
 import { withoutUndefined } from '../shared/json.js';
 import {
   assertBoolean,
@@ -15,7 +14,7 @@ import {
   readOptions,
 } from '../shared/misuse.js';
 import type { CompactorOptions } from './compactor-options.js';
-import { KNOWN_TOOL_CATALOG } from './formats/known-tools.js';
+import { agentPreset } from './formats/presets.js';
 import type { EditOptions } from './preflight/edit-options.js';
 import type { DensityOptions } from './preflight/session-parts.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
@@ -152,12 +151,7 @@ const FOR_AGENTS: SessionDefaults = {
   edits: 'auto',
   addsWorkNote: true,
   ahead: 0.7,
-  density: {
-    toolCatalog: KNOWN_TOOL_CATALOG,
-    workingSet: DEFAULT_WORKING_SET,
-    shrink: DEFAULT_SHRINK,
-    inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES,
-  },
+  density: { ...agentPreset(), shrink: DEFAULT_SHRINK },
 };
 
 /** Without a catalog and working-set rules, a pass uses the documented ones. */

@@ -49,6 +49,7 @@ const TOOL_USE = ofFields(
     when: CONDITION,
     has: texts,
     anyServer: boolean,
+    words: texts,
   },
   ['access'],
 );

@@ -61,12 +61,17 @@ interface UseCondition {
    * `mcp__files__read_file`, `files.read_file`. @default false
    */
   readonly anyServer?: boolean;
+  /**
+   * For uses under `'*'`: restricts this one to tools whose name has one of these words. Several words in one text must all be in
+   * the name: `'find file'` are those of `findFilesByGlob`. Plurals count as singulars, and the name of a server does not count.
+   */
+  readonly words?: readonly string[];
 }
 
 /** What a tool call does. */
 export type ToolUse = FileUse | ResultUse | CommandUse;
 
-/** What calls do, by tool name; the first use whose `when` and `has` apply is taken. */
+/** What calls do, by tool name, then under `'*'` for any tool; the first use whose `when` and `has` apply is taken. */
 export type ToolCatalog = Readonly<Record<string, readonly ToolUse[]>>;
 
 const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
@@ -131,20 +136,32 @@ export function extendToolCatalog(base: ToolCatalog, additions: ToolCatalog): To
   return { ...base, ...additions };
 }
 
-/** Longer names have no server's name in front. */
+/** Key of the uses of any tool. */
+export const ANY_TOOL = '*';
+/** Longer names are names of nothing that is known. */
 const MAX_NAME = 200;
 const SEPARATOR = /__|[_.:/-]/g;
+/** The name of a server, where it certainly precedes that of a tool. */
+const SERVER = /^.*(?:__|[.:/])/s;
 
 /**
- * Returns the uses that a catalog has of a tool, `undefined` if none. A tool that it lacks is looked up by the end of its name, if
- * that stands behind the name of a server. One word behind a single `_` or `-` is no such end: `mark_read` is not `read`.
+ * Returns the uses that a catalog has of a tool: those of its name, else of the end of its name behind that of a server, and then
+ * those of any tool whose words it has. One word behind a single `_` or `-` is no such end: `mark_read` is not `read`.
  */
 export function usesOf(
   catalog: ToolCatalog | undefined = DEFAULT_TOOL_CATALOG,
   tool: string,
-): readonly ToolUse[] | undefined {
-  if (Object.hasOwn(catalog, tool)) return catalog[tool];
-  if (tool.length > MAX_NAME) return undefined;
+): readonly ToolUse[] {
+  const byName = usesByName(catalog, tool);
+  const ofAny = Object.hasOwn(catalog, ANY_TOOL) ? catalog[ANY_TOOL] : undefined;
+  const byWords = ofAny === undefined ? [] : usesByWords(ofAny, tool);
+  if (byWords.length === 0) return byName;
+  return byName.length === 0 ? byWords : [...byName, ...byWords];
+}
+
+function usesByName(catalog: ToolCatalog, tool: string): readonly ToolUse[] {
+  if (Object.hasOwn(catalog, tool)) return catalog[tool] ?? [];
+  if (tool.length > MAX_NAME) return [];
   for (const { index, 0: separator } of tool.matchAll(SEPARATOR)) {
     const name = tool.slice(index + separator.length);
     const isCertain = !/^[_-]$/.test(separator) || tool.startsWith('mcp_') || name.includes('_');
@@ -152,5 +169,35 @@ export function usesOf(
     const uses = catalog[name]?.filter(({ anyServer }) => anyServer === true);
     if (uses !== undefined && uses.length > 0) return uses;
   }
-  return undefined;
+  return [];
+}
+
+/** By tool, for calls are many and tools are few. */
+const USES_BY_WORDS = new WeakMap<readonly ToolUse[], Map<string, readonly ToolUse[]>>();
+const MAX_KNOWN = 1_000;
+
+function usesByWords(uses: readonly ToolUse[], tool: string): readonly ToolUse[] {
+  if (tool.length > MAX_NAME) return [];
+  let known = USES_BY_WORDS.get(uses);
+  if (known === undefined || known.size >= MAX_KNOWN) {
+    known = new Map();
+    USES_BY_WORDS.set(uses, known);
+  }
+  let fitting = known.get(tool);
+  if (fitting === undefined) {
+    const inName = wordsOf(tool);
+    fitting = uses.filter(
+      ({ words }) =>
+        words?.some((text) => text.split(' ').every((word) => inName.has(word))) !== false,
+    );
+    known.set(tool, fitting);
+  }
+  return fitting;
+}
+
+/** The words of a tool's name, in small letters and as singulars. */
+function wordsOf(tool: string): ReadonlySet<string> {
+  const name = tool.replace(SERVER, '').replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ');
+  const words = name.toLowerCase().match(/[a-z]+/g) ?? [];
+  return new Set(words.map((word) => word.replace(/ies$/, 'y').replace(/(?<=..[^s])s$/, '')));
 }

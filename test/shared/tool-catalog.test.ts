@@ -6,7 +6,8 @@ import { aiContent, toolCall, toolContent, toolResponse } from '../../src/shared
 import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
-import { DEFAULT_TOOL_CATALOG, extendToolCatalog } from '../../src/shared/tool-catalog.js';
+import { DEFAULT_TOOL_CATALOG, extendToolCatalog, usesOf } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog, ToolUse } from '../../src/shared/tool-catalog.js';
 import { describeResult } from '../support/notation.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];
@@ -61,5 +62,48 @@ describe('extendToolCatalog', () => {
     const extended = extendToolCatalog(DEFAULT_TOOL_CATALOG, additions);
     expect(extended).toEqual({ ...DEFAULT_TOOL_CATALOG, ...additions });
     expect(DEFAULT_TOOL_CATALOG['replace']).not.toEqual([]);
+  });
+});
+
+describe('uses of any tool', () => {
+  const [runs, shows, asks] = [
+    { access: 'run', commandKeys: ['c'] },
+    { access: 'search' },
+    { access: 'ask' },
+  ] as const;
+  const catalog: ToolCatalog = {
+    look: [asks],
+    '*': [
+      { ...runs, words: ['exec', 'run it'] },
+      { ...shows, words: ['file'] },
+    ],
+  };
+
+  it.each([
+    ['exec', ['run']],
+    ['myExec', ['run']],
+    ['box__exec-file', ['run', 'search']],
+    ['exec.look_up', []],
+    ['executive', []],
+    ['run', []],
+    ['it_may_run', ['run']],
+    ['ListFiles', ['search']],
+    ['look', ['ask']],
+    ['file_look', ['search']],
+  ])('belong to %s by its words', (tool, expected) => {
+    expect(usesOf(catalog, tool).map(({ access }) => access)).toEqual(expected);
+  });
+
+  it('come behind those of the name, and are of every tool without words', () => {
+    const any = { ...catalog, '*': [runs] };
+    expect(usesOf(any, 'look')).toEqual([asks, runs]);
+    expect(usesOf(any, 'x')).toEqual([runs]);
+  });
+
+  it('are those of the catalog as it is now', () => {
+    const changing = { '*': [runs] as readonly ToolUse[] };
+    expect(usesOf(changing, 'x')).toEqual([runs]);
+    changing['*'] = [shows];
+    expect(usesOf(changing, 'x')).toEqual([shows]);
   });
 });

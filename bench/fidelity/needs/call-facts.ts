@@ -24,7 +24,7 @@ const KINDS: Readonly<Record<number, CallKind>> = {
 
 /** What the catalog and the text of its command say of a call. */
 export function callFacts({ toolCatalog }: AgentPreset, call: ToolCallBlock): CallFacts {
-  const { kind, paths, command } = callUse(toolCatalog[call.name], call.parameters, true);
+  const { kind, paths, command } = callUse(toolCatalog[call.name] ?? [], call.parameters, true);
   // Behind the text stands the directory that it runs in.
   const [text] = command?.split('\0') ?? [];
   return { kind: KINDS[kind] ?? 'other', paths, ...(text !== undefined && { command: text }) };

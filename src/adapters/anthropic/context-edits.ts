@@ -1,6 +1,7 @@
 // Options for Anthropic's context editing that approximate the rules of a session, for hosts that let the server edit.
 
 import type { Session } from '../../main/session.js';
+import { ANY_TOOL } from '../../shared/tool-catalog.js';
 import type { ToolCatalog, ToolUse } from '../../shared/tool-catalog.js';
 
 /** `context_management` of a request with the beta `context-management-2025-06-27`. */
@@ -59,7 +60,9 @@ export function contextEdits(
 
 /** Names of the tools whose results a session keeps longest: those that only read files, ask the user or instruct. */
 function lastingIn(catalog: ToolCatalog): string[] {
-  return Object.keys(catalog).filter((name) => catalog[name]?.every(isLasting) === true);
+  return Object.keys(catalog).filter(
+    (name) => name !== ANY_TOOL && catalog[name]?.every(isLasting) === true,
+  );
 }
 
 function isLasting({ access }: ToolUse): boolean {

@@ -62,6 +62,11 @@ const APPENDS: readonly FileUse[] = WRITES_PART.flatMap((use) => [
   { ...use, when: { key: 'mode', values: ['append'] } },
   { ...use, when: { key: 'append', values: ['true'] } },
 ]);
+/** The parameters that hold the text of a file. */
+const TEXT_KEYS = [
+  ...['content', 'contents', 'text', 'file_text', 'file_content', 'fileContent'],
+  ...['new_content', 'code', 'data', 'body'],
+] as const;
 const WRITES_WHOLE: readonly FileUse[] = [
   { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
 ];
@@ -76,6 +81,10 @@ const REPORTS: readonly FileUse[] = [
 ];
 const ASKS: readonly ToolUse[] = [{ access: 'ask' }];
 const INSTRUCTS: readonly ToolUse[] = [{ access: 'instruct' }];
+
+const PATCHES: readonly FileUse[] = [
+  { access: 'write', extent: 'part', patchKeys: ['patchText', 'patch', 'input'] },
+];
 
 /** The editor of agents that write whole files by another command than `create`. */
 const OTHER_EDITOR: readonly ToolUse[] = [
@@ -95,7 +104,38 @@ const VARIANTS: ToolCatalog = {
   ...same(['write', 'write_file', 'write_to_file'], APPENDS),
 };
 
-/** Tools that no preset has: of editors, of file servers, of agents whose sessions are not read here. */
+/**
+ * Tools that nobody has listed, by the words of their names and by what they are told. Those that show files are not among them:
+ * an unknown tool that is told a path counts as one that may, and a listed one as one that shows certain lines of it.
+ */
+const ANY_TOOL: readonly ToolUse[] = [
+  ...named(['write file', 'write text'], APPENDS),
+  ...named(
+    ['write file', 'write text', 'create file', 'save file', 'fs write'],
+    WRITES_WHOLE.map((use) => ({ ...use, has: TEXT_KEYS })),
+  ),
+  ...named(
+    ['edit', 'replace', 'insert', 'append', 'modify', 'patch', 'update file', 'multiedit'],
+    WRITES_PART,
+  ),
+  ...named(['apply diff', 'delete line'], WRITES_PART),
+  ...named(['patch'], PATCHES),
+  ...named(
+    ['bash', 'shell', 'sh', 'powershell', 'terminal', 'console', 'command', 'cmd', 'process'],
+    RUNS_IF_TOLD,
+  ),
+  ...named(['exec', 'execute', 'run'], RUNS_IF_TOLD),
+  ...named(['grep', 'rg', 'ripgrep', 'glob', 'ls', 'directory tree', 'list dir'], searches()),
+  ...named(['list file', 'list directory', 'list folder', 'find path'], searches()),
+  ...named(['find file', 'search file', 'search code', 'search codebase'], searches()),
+  ...named(['find name', 'search directory', 'search workspace', 'search project'], searches()),
+  ...named(['ask user', 'ask human', 'ask question', 'ask followup'], ASKS),
+  ...named(['agent', 'subagent'], REPORTS),
+  ...named(['load skill', 'use skill', 'read skill', 'get skill'], INSTRUCTS),
+  ...named(['fetch rule', 'fetch instruction', 'initial instruction'], INSTRUCTS),
+];
+
+/** Tools that no preset has and whose names say too little: of editors, of file servers, of agents whose sessions are not read here. */
 const OTHERS: ToolCatalog = {
   ...same(['read', 'view', 'view_file', 'view_line_range', 'open_file', 'file_read'], READS),
   ...same(['readFile', 'ReadFile', 'read_file_range', 'read_text_file'], READS),
@@ -104,19 +144,7 @@ const OTHERS: ToolCatalog = {
   ...same(['read_multiple_files', 'readMultipleFiles', 'read_files'], READS_MANY),
   ...same(['codebase_search', 'semantic_search'], READS_FOUND),
 
-  ...same(['Write', 'write', 'write_to_file', 'save-file', 'fsWrite', 'Create'], WRITES_WHOLE),
-  ...same(['create_file', 'createFile', 'create_new_file', 'create_text_file'], WRITES_WHOLE),
-  ...same(['writeFile', 'WriteFile', 'file_write'], [...APPENDS, ...WRITES_WHOLE]),
-  ...same(['edit', 'edit_file', 'editFile', 'edit_existing_file', 'edit_block'], WRITES_PART),
-  ...same(['Edit', 'MultiEdit', 'multiedit', 'multi_edit'], WRITES_PART),
-  ...same(['search_replace', 'single_find_and_replace'], WRITES_PART),
-  ...same(['str_replace', 'strReplace', 'StrReplaceFile', 'file_str_replace'], WRITES_PART),
-  ...same(['replace_string_in_file', 'replace_text_in_file'], WRITES_PART),
-  ...same(['replace_file_content', 'multi_replace_file_content'], WRITES_PART),
-  ...same(['replace_content', 'replace_regex', 'replace_lines', 'delete_lines'], WRITES_PART),
-  ...same(['replace_symbol_body', 'insert_after_symbol', 'insert_before_symbol'], WRITES_PART),
-  ...same(['insert_edit_into_file', 'insert_content', 'insert_at_line', 'fsAppend'], WRITES_PART),
-  ...same(['apply_diff', 'search_and_replace'], WRITES_PART),
+  ...same(['Write', 'write', 'Create', 'write_to_file'], WRITES_WHOLE),
   str_replace_editor: WRITES_PART.map((use) => ({ ...use, has: ['old_str', 'old_string'] })),
   multi_replace_string_in_file: [
     {
@@ -126,34 +154,18 @@ const OTHERS: ToolCatalog = {
       pathListItemKey: 'filePath',
     },
   ],
-  ...same(
-    ['apply_patch', 'ApplyPatch', 'patch'],
-    [{ access: 'write', extent: 'part', patchKeys: ['patchText', 'patch', 'input'] }],
-  ),
+  ...same(['apply_patch', 'ApplyPatch'], PATCHES),
   ...same(['file_editor', 'memory'], EDITOR_TOOL),
   ...same(['text_editor', 'str-replace-editor', 'fs_write'], OTHER_EDITOR),
 
-  ...same(['run_terminal_cmd', 'run_in_terminal', 'run_terminal_command', 'shell_exec'], RUNS),
-  ...same(['runCommand', 'run_command', 'launch-process', 'start_process', 'Shell'], RUNS),
-  ...same(['execute_shell_command', 'execute_terminal_command', 'executeBash'], RUNS),
   ...same(['CheckBackgroundJob', 'read_background_output'], RUNS),
-  ...same(['terminal', 'execute', 'Execute', 'monitor'], RUNS_IF_TOLD),
+  monitor: RUNS_IF_TOLD,
+  ...same(['find', 'list', 'List'], searches()),
 
-  ...same(['grep', 'rg', 'ls', 'list', 'find', 'list_dir', 'directory_tree'], searches()),
-  ...same(['grep_search', 'grepSearch', 'file_search', 'fileSearch', 'find_path'], searches()),
-  ...same(['glob_file_search', 'file_glob_search', 'find_files_by_glob'], searches()),
-  ...same(['find_by_name', 'search_in_files_by_text', 'listDirectory', 'List'], searches()),
-  search_codebase: searches(),
-
-  ...same(['Task', 'Agent', 'task', 'agent', 'spawn_agent', 'wait_agent', 'new_task'], REPORTS),
-  invoke_agent: REPORTS,
-  ...same(['ask_user_question', 'askQuestions', 'ask_questions', 'ask_human'], ASKS),
-  ...same(['ask_question', 'askQuestion', 'AskQuestion'], ASKS),
-  exit_plan_mode: ASKS,
+  ...same(['Task', 'task', 'new_task'], REPORTS),
+  ...same(['exit_plan_mode', 'AskQuestion'], ASKS),
   question: ASKS.map((use) => ({ ...use, has: ['question', 'questions'] })),
-  ...same(['skill', 'load_skill', 'use_skill', 'Skills'], INSTRUCTS),
-  ...same(['tool_search', 'tool_describe'], INSTRUCTS),
-  ...same(['fetch_rules', 'fetch_instructions', 'initial_instructions'], INSTRUCTS),
+  ...same(['skill', 'Skills', 'tool_search', 'tool_describe'], INSTRUCTS),
 };
 
 /**
@@ -195,6 +207,11 @@ function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
   return [isCommon ? { ...use, has: SEARCH_KEYS } : { ...use, anyServer: true }];
 }
 
+/** Restricts uses to tools with one of these words in their names. */
+function named(words: readonly string[], uses: readonly ToolUse[]): readonly ToolUse[] {
+  return uses.map((use) => ({ ...use, words }));
+}
+
 function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {
   return Object.fromEntries(tools.map((tool) => [tool, uses]));
 }
@@ -207,4 +224,5 @@ export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   VARIANTS,
   ...Object.values(FORMATS).map(({ toolCatalog }) => toolCatalog),
   OTHERS,
+  { '*': ANY_TOOL },
 ]);

@@ -7,6 +7,7 @@ import { DEFAULT_WORKING_SET } from '../../shared/density/rules/working-set-rule
 import type { WorkingSetRules } from '../../shared/density/rules/working-set-rules.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import { FORMATS } from './formats.js';
+import { KNOWN_TOOL_CATALOG } from './known-tools.js';
 import { TRANSCRIPT_FORMATS } from './transcript.js';
 import type { TranscriptFormat } from './transcript.js';
 
@@ -17,15 +18,20 @@ export interface AgentPreset {
   readonly inclusionSyntaxes: readonly InclusionSyntax[];
 }
 
-/** Returns the preset of the agent whose sessions have this format. @throws RangeError for an unknown format. */
-export function agentPreset(format: TranscriptFormat): AgentPreset {
-  if (!TRANSCRIPT_FORMATS.includes(format)) {
+/**
+ * Returns the preset of the agent whose sessions have this format, by default the one that sessions have: with the tools of all
+ * known agents.
+ *
+ * @throws RangeError for an unknown format.
+ */
+export function agentPreset(format?: TranscriptFormat): AgentPreset {
+  if (format !== undefined && !TRANSCRIPT_FORMATS.includes(format)) {
     throw new RangeError(
       `Expected one of ${TRANSCRIPT_FORMATS.join(', ')}, got ${kindOf(format)}.`,
     );
   }
   return {
-    toolCatalog: FORMATS[format].toolCatalog,
+    toolCatalog: format === undefined ? KNOWN_TOOL_CATALOG : FORMATS[format].toolCatalog,
     workingSet: DEFAULT_WORKING_SET,
     inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES,
   };

@@ -32,7 +32,7 @@ export class CatalogCheck {
 
   #checkCall(tool: string, parameters: unknown): void {
     if (this.#warned.has(tool)) return;
-    const use = useOf(usesOf(this.#catalog, tool) ?? [], parameters);
+    const use = useOf(usesOf(this.#catalog, tool), parameters);
     if (use === undefined || !contradicts(use, parameters)) return;
     this.#warned.add(tool);
     this.#logger.warn(

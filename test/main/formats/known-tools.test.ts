@@ -44,6 +44,21 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
   ['Cline', 'spawn_agent', { systemPrompt: 'x', task: 'look' }, { kind: read }],
   ['Qwen Code', 'agent', { description: 'x', prompt: 'look' }, { kind: read }],
   ['Qwen Code', 'tool_search', { query: 'x' }, { kind: instruct }],
+  ['Nanocoder', 'string_replace', { path: 'a.ts', old_str: 'a', new_str: 'b' }, part],
+  ['Nanocoder', 'execute_bash', { command: 'npm test' }, runs],
+  ['Nanocoder', 'search_file_contents', { query: 'x', path: 'src' }, { kind: search }],
+  ['Nanocoder', 'find_files', { pattern: '*.ts' }, { kind: search }],
+  ['Nanocoder', 'ask_user', { question: 'Which?', options: [] }, { kind: ask }],
+  ['nobody yet', 'patchFile', { file: 'a.ts', patches: [] }, part],
+  ['nobody yet', 'overwriteTextFile', { path: 'a.ts' }, { kind: read, paths: [] }],
+  ['nobody yet', 'workspace.create_files', { path: 'a.ts', content: 'x' }, whole],
+  ['nobody yet', 'RunShellCommand', { command: 'cat a.ts' }, { kind: read, paths }],
+  ['nobody yet', 'sandbox__list-directories', { path: 'src' }, { kind: search }],
+  ['nobody yet', 'delegate_to_agent', { task: 'look' }, { kind: read }],
+  ['a shop', 'search_orders', { query: 'late' }, { kind: unknown }],
+  ['a shop', 'update_order', { id: 7, text: 'x' }, { kind: unknown }],
+  ['a tracker', 'create_issue', { title: 'x', body: 'y' }, { kind: unknown }],
+  ['a bank', 'run_report', { month: 7 }, { kind: unknown }],
   ['Zed', 'edit_file', { display_description: 'x', path: 'a.ts', mode: 'edit' }, part],
   ['Zed', 'terminal', { command: 'npm test', cd: 'web' }, { kind: command }],
   ['Kiro', 'fsWrite', { path: 'a.ts', text: 'x' }, whole],
@@ -129,11 +144,11 @@ it.each<[agent: string, tool: string, parameters: object, expected: object]>([
 it.each(['constructor', '__proto__', 'mcp__constructor', '_'.repeat(100_000)])(
   'takes %.20s for the name of no tool',
   (tool) => {
-    expect(usesOf(KNOWN_TOOL_CATALOG, tool)).toBeUndefined();
+    expect(usesOf(KNOWN_TOOL_CATALOG, tool)).toEqual([]);
   },
 );
 
 it('leaves the names of tools behind a server to catalogs that say so', () => {
-  expect(usesOf(DEFAULT_TOOL_CATALOG, 'mcp__files__read_file')).toBeUndefined();
+  expect(usesOf(DEFAULT_TOOL_CATALOG, 'mcp__files__read_file')).toEqual([]);
   expect(usesOf(undefined, 'read_file')).toBe(DEFAULT_TOOL_CATALOG['read_file']);
 });

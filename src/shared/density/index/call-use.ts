@@ -43,11 +43,11 @@ const DIRECTORY_KEYS = [
  *   known about them
  */
 export function callUse(
-  uses: readonly ToolUse[] | undefined,
+  uses: readonly ToolUse[],
   parameters: unknown,
   readsCommands: boolean,
 ): CallUse {
-  const use = uses && useOf(uses, parameters);
+  const use = useOf(uses, parameters);
   if (use === undefined) return readsCommands ? unknownUse(parameters) : UNKNOWN;
   switch (use.access) {
     case 'search':

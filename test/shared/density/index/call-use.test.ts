@@ -153,18 +153,16 @@ describe('callUse', () => {
 
   it('knows of a tool that is not in the catalog only that it may show the file it is told', () => {
     const { read: kind, unknown } = CALL_KIND;
-    for (const uses of [undefined, []]) {
-      for (const parameters of [
-        { path: 'a.ts' },
-        { targetFile: 'a.ts' },
-        { operations: [{ path: 'a.ts' }] },
-        'a.ts',
-      ]) {
-        expect(callUse(uses, parameters, true)).toEqual({ ...UNKNOWN, kind });
-      }
-      for (const parameters of [{ query: 'a.ts' }, {}]) {
-        expect(callUse(uses, parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
-      }
+    for (const parameters of [
+      { path: 'a.ts' },
+      { targetFile: 'a.ts' },
+      { operations: [{ path: 'a.ts' }] },
+      'a.ts',
+    ]) {
+      expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind });
+    }
+    for (const parameters of [{ query: 'a.ts' }, {}]) {
+      expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
     }
   });
 
