@@ -20,6 +20,7 @@ export const openclaw: Client = {
   goesOn: true,
   plays: [
     { way: 'plugin', api: 'openai-chat', isLong: true },
+    { way: 'gateway', api: 'openai-chat', isLong: true },
     { way: 'none', api: 'openai-chat', isLong: true },
     { way: 'plugin', api: 'anthropic', isLong: true, ownCompaction: 'after a refusal' },
   ],
