@@ -18,7 +18,7 @@ import type { ShrinkOption } from '../../src/shared/density/rules/shrink.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
-import { PlannedEdit } from '../../src/main/preflight/found-edit.js';
+import { plannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
@@ -230,7 +230,7 @@ function densitySender(
     if (index === undefined) index = indexOf(history, config);
     else for (const entry of added) index.append(entry);
     const { plan, texts } = withTexts(planIndexed(index, config), index);
-    const found = new PlannedEdit(plan, history, config, texts, () => undefined);
+    const found = plannedEdit(plan, history, config, texts);
     const result = admit(found, history);
     if (isEmptyDensityResult(result)) return history;
     applyDensityResult(history, result);

@@ -15,7 +15,7 @@ import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission, LandingPoint } from './edit-policy.js';
-import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
+import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
@@ -262,7 +262,7 @@ async function findEdit(
   );
   // Entries that were merely appended do no harm.
   if (history.revision !== base.revision) return null;
-  const found = new PlannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
+  const found = plannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
     if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
   });
   return { found, base };

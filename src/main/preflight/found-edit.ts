@@ -1,9 +1,9 @@
-// An edit found by a preflight, of which a part may land: either a pass's plan, materialized only on demand, or the result of a
-// custom strategy. Limiting an edit keeps calls and responses together (both go or neither does). A plan whose edits are held
-// grows with the history, so limiting it costs what is left, not what is held.
+// An edit found by a preflight, of which a part may land: rows, made into a result only on demand. They are a pass's plan, or
+// stand for the result of a custom strategy. Limiting an edit keeps calls and responses together (both go or neither does). A plan
+// whose edits are held grows with the history, so limiting it costs what is left, not what is held.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
-import { firstEditedIndex, isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
+import { NO_EDITS, validateDensityResult } from '../../shared/density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
 import {
   materializeDensityPlan,
@@ -12,27 +12,97 @@ import {
 } from '../../shared/density/plan/materialize.js';
 import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
+import { NONE } from '../../shared/density/index/history-columns.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 
-/** An edit of the present history; invalid once that is rewritten. */
-export interface FoundEdit {
-  /** The first entry that it edits; `Infinity` if it edits none. */
-  readonly firstEntry: number;
-  /** Number of its edits: rows of a plan, entries of a strategy's result. */
-  readonly size: number;
-  readonly result: DensityResult;
-  /** The part that changes nothing in front of a place; the same object if that is all of it. */
-  limitedTo(place: Place): FoundEdit;
-  /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
-  shrinkingFrom(entry: number): FoundEdit;
-}
-
 /** Whether a strategy uses this library's own pass, which workers and replays know. */
 export function isDocumented(strategy: CompressionStrategy): boolean {
   return strategy.optimize === HighDensityStrategy.prototype.optimize;
+}
+
+/** An edit of the present history; invalid once that is rewritten. */
+export class FoundEdit {
+  readonly #rows: DensityPlan;
+  readonly #history: readonly IContent[];
+  readonly #make: (rows: DensityPlan) => DensityResult;
+  #result: DensityResult | undefined;
+
+  /** @param make returns the edit that some of the rows give */
+  constructor(
+    rows: DensityPlan,
+    history: readonly IContent[],
+    make: (rows: DensityPlan) => DensityResult,
+  ) {
+    this.#rows = rows;
+    this.#history = history;
+    this.#make = make;
+  }
+
+  /** The first entry that it edits; `Infinity` if it edits none. */
+  get firstEntry(): number {
+    return this.#rows[0] ?? Infinity;
+  }
+
+  /** Number of its rows. */
+  get size(): number {
+    return this.#rows.length / ROW_LENGTH;
+  }
+
+  get result(): DensityResult {
+    return (this.#result ??= this.#make(this.#rows));
+  }
+
+  /**
+   * The part that changes nothing in front of a place; the same object if that is all of it. Entries are edited as a whole or not
+   * at all: one that would lose a call whose response must stay is left alone, and vice versa.
+   */
+  limitedTo(place: Place): FoundEdit {
+    const rows = this.#rows;
+    const rest = rowsFrom(rows, place.entry);
+    const edits = editsOf(rest, this.#history);
+    const inFront = rows.subarray(0, rows.length - rest.length);
+    const heldIds = lostIds(inFront, this.#history, edits);
+    const held = heldEntries(edits, heldIds, this.#history, place, () => {
+      const { replacements } = this.#make(rowsOf(rest, (entry) => entry === place.entry));
+      return replacements.get(place.entry);
+    });
+    return this.#part(held.size === 0 ? rest : rowsOf(rest, (entry) => !held.has(entry)));
+  }
+
+  /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
+  shrinkingFrom(entry: number): FoundEdit {
+    const rest = rowsFrom(this.#rows, entry);
+    const shrunk = shrunkEntries(rest);
+    return this.#part(rowsOf(rest, (at) => shrunk.has(at)));
+  }
+
+  #part(rows: DensityPlan): FoundEdit {
+    if (rows.length === this.#rows.length) return this;
+    return new FoundEdit(rows, this.#history, this.#make);
+  }
+}
+
+/**
+ * An edit given by a plan.
+ *
+ * @param texts the texts that the plan refers to
+ * @param onMade called with each result that is materialized
+ */
+export function plannedEdit(
+  plan: DensityPlan,
+  history: readonly IContent[],
+  settings: PassSettings,
+  texts?: readonly string[],
+  onMade?: (result: DensityResult) => void,
+): FoundEdit {
+  return new FoundEdit(plan, history, (rows) => {
+    const result = materializeDensityPlan(rows, history, settings, texts);
+    onMade?.(result);
+    return result;
+  });
 }
 
 /** Runs a strategy's `optimize` on the calling thread. */
@@ -41,98 +111,47 @@ export function findHere(
   history: readonly IContent[],
   config: DensityConfig,
 ): FoundEdit {
-  const result = strategy.optimize?.(history, config) ?? NO_EDITS;
-  return new ReturnedEdit(result, history, config);
+  return returnedEdit(strategy.optimize?.(history, config) ?? NO_EDITS, history, config);
 }
 
-/** An edit given by a plan. */
-export class PlannedEdit implements FoundEdit {
-  readonly #plan: DensityPlan;
-  readonly #history: readonly IContent[];
-  readonly #settings: PassSettings;
-  readonly #texts: readonly string[];
-  readonly #onMade: (result: DensityResult) => void;
-  #result: DensityResult | undefined;
+/**
+ * An edit that a strategy returned as a result.
+ *
+ * @throws CtxfoldError or TypeError if it is no edit of the history; see `validateDensityResult`.
+ */
+export function returnedEdit(
+  result: DensityResult,
+  history: readonly IContent[],
+  settings: PassSettings,
+): FoundEdit {
+  validateDensityResult(result, history.length);
+  const all = rowsOfResult(result, history);
+  return new FoundEdit(all, history, (rows) => {
+    if (rows.length === all.length) return result;
+    const entries = new Set<number>();
+    for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) entries.add(row.entry);
+    return partOfResult(result, (entry) => entries.has(entry), settings);
+  });
+}
 
-  /**
-   * @param texts the texts that the plan refers to
-   * @param onMade called with the result once it is materialized
-   */
-  constructor(
-    plan: DensityPlan,
-    history: readonly IContent[],
-    settings: PassSettings,
-    texts: readonly string[] | undefined,
-    onMade: (result: DensityResult) => void,
-  ) {
-    this.#plan = plan;
-    this.#history = history;
-    this.#settings = settings;
-    this.#texts = texts ?? [];
-    this.#onMade = onMade;
-  }
-
-  get firstEntry(): number {
-    return this.#plan[0] ?? Infinity;
-  }
-
-  get size(): number {
-    return this.#plan.length / ROW_LENGTH;
-  }
-
-  get result(): DensityResult {
-    if (this.#result === undefined) {
-      this.#result = materializeDensityPlan(this.#plan, this.#history, this.#settings, this.#texts);
-      this.#onMade(this.#result);
+/**
+ * Rows that tell of each entry of a result what limiting it depends on: which calls it loses, and whether it is only shrunk.
+ * A result need not have rows of its own, and these need not cover it.
+ */
+function rowsOfResult(result: DensityResult, history: readonly IContent[]): DensityPlan {
+  const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN);
+  const rows: number[] = [];
+  for (const index of editedIndices(result)) {
+    const blocks = history[index]?.blocks ?? [];
+    const lost = lostCallIds(history[index], result.replacements.get(index));
+    for (const callId of lost) {
+      const block = blocks.findIndex((candidate) => callIdOf(candidate) === callId);
+      rows.push(index, block, ACTION.drop, NONE, NONE, NONE);
     }
-    return this.#result;
+    const action = shrunk.has(index) ? ACTION.shrink : ACTION.cut;
+    if (lost.length === 0) rows.push(index, NONE, action, NONE, NONE, NONE);
   }
-
-  limitedTo(place: Place): FoundEdit {
-    return this.#part(limitPlan(this.#plan, this.#history, place, this.#settings, this.#texts));
-  }
-
-  shrinkingFrom(entry: number): FoundEdit {
-    return this.#part(shrinkingPart(this.#plan, entry));
-  }
-
-  #part(plan: DensityPlan): FoundEdit {
-    if (plan.length === this.#plan.length) return this;
-    return new PlannedEdit(plan, this.#history, this.#settings, this.#texts, this.#onMade);
-  }
-}
-
-/** An edit that a strategy returned as a result. */
-class ReturnedEdit implements FoundEdit {
-  readonly result: DensityResult;
-  readonly #history: readonly IContent[];
-  readonly #settings: PassSettings;
-
-  constructor(result: DensityResult, history: readonly IContent[], settings: PassSettings) {
-    this.result = result;
-    this.#history = history;
-    this.#settings = settings;
-  }
-
-  get firstEntry(): number {
-    return isEmptyDensityResult(this.result) ? Infinity : firstEditedIndex(this.result);
-  }
-
-  get size(): number {
-    return this.result.removals.length + this.result.replacements.size;
-  }
-
-  limitedTo(place: Place): FoundEdit {
-    const result = limitResult(this.result, this.#history, place, this.#settings);
-    if (result === this.result) return this;
-    return new ReturnedEdit(result, this.#history, this.#settings);
-  }
-
-  shrinkingFrom(entry: number): FoundEdit {
-    const result = shrinkingPartOfResult(this.result, entry, this.#settings);
-    const part = new ReturnedEdit(result, this.#history, this.#settings);
-    return part.size === this.size ? this : part;
-  }
+  return Int32Array.from(rows);
 }
 
 /** A place in a history: in front of this block of this entry. */
@@ -147,68 +166,7 @@ interface EntryEdit {
   readonly lostCallIds: readonly string[];
 }
 
-/**
- * Returns the part of a plan that changes nothing in front of a place; the same object if that is all of it. Entries are edited
- * as a whole or not at all: one that would lose a call whose response must stay is left alone, and vice versa.
- *
- * @param history the history that the plan was made for
- * @param settings the settings it was made with
- * @param texts the texts it refers to
- */
-export function limitPlan(
-  plan: DensityPlan,
-  history: readonly IContent[],
-  place: Place,
-  settings: PassSettings,
-  texts: readonly string[] = [],
-): DensityPlan {
-  const rest = rowsFrom(plan, place.entry);
-  const edits = editsOfPlan(rest, history);
-  const heldIds = lostIds(plan.subarray(0, plan.length - rest.length), history, allLostIds(edits));
-  const held = heldEntries(edits, heldIds, history, place, () => {
-    const rows = rowsOf(rest, (entry) => entry === place.entry);
-    return materializeDensityPlan(rows, history, settings, texts).replacements.get(place.entry);
-  });
-  return held.size === 0 ? rest : rowsOf(rest, (entry) => !held.has(entry));
-}
-
-/**
- * Like `limitPlan`, for a strategy's result. Without rows the metadata stay unchanged: only the strategy knows what they count.
- */
-export function limitResult(
-  result: DensityResult,
-  history: readonly IContent[],
-  place: Place,
-  settings: PassSettings,
-): DensityResult {
-  const { replacements } = result;
-  const edits = editedIndices(result).map((index) => {
-    return { index, lostCallIds: lostCallIds(history[index], replacements.get(index)) };
-  });
-  const rest = edits.filter(({ index }) => index >= place.entry);
-  const heldIds = allLostIds(edits.filter(({ index }) => index < place.entry));
-  const held = heldEntries(rest, heldIds, history, place, () => replacements.get(place.entry));
-  if (held.size === 0 && rest.length === edits.length) return result;
-  return partOfResult(result, (entry) => entry >= place.entry && !held.has(entry), settings);
-}
-
-/** Returns the part of a plan that only shrinks results, from an entry on. Entries with other edits are left out. */
-function shrinkingPart(plan: DensityPlan, fromEntry: number): DensityPlan {
-  const rest = rowsFrom(plan, fromEntry);
-  const shrunk = shrunkEntries(rest);
-  return rowsOf(rest, (entry) => shrunk.has(entry));
-}
-
-/** Like `shrinkingPart`, for a strategy's result; empty if that has no rows. */
-function shrinkingPartOfResult(
-  result: DensityResult,
-  fromEntry: number,
-  settings: PassSettings,
-): DensityResult {
-  const shrunk = shrunkEntries(rowsFrom(result.rows ?? EMPTY_PLAN, fromEntry));
-  return partOfResult(result, (entry) => shrunk.has(entry), settings);
-}
-
+/** The entries of which every edit shrinks a result. */
 function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   const shrunk = new Set<number>();
   const others = new Set<number>();
@@ -219,6 +177,7 @@ function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   return shrunk;
 }
 
+/** Without rows the metadata stay unchanged: only the strategy knows what they count. */
 function partOfResult(
   result: DensityResult,
   isWanted: (entry: number) => boolean,
@@ -280,7 +239,7 @@ export function startsOfLosses(
   return starts;
 }
 
-function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
+function editsOf(plan: DensityPlan, history: readonly IContent[]): readonly EntryEdit[] {
   const edits: EntryEdit[] = [];
   const row = new PlanCursor(plan);
   while (!row.isAtEnd) {
@@ -295,16 +254,16 @@ function editsOfPlan(plan: DensityPlan, history: readonly IContent[]): readonly 
   return edits;
 }
 
-function allLostIds(edits: readonly EntryEdit[]): ReadonlySet<string> {
-  return new Set(edits.flatMap(({ lostCallIds: ids }) => ids));
-}
-
-/** Those of the wanted call ids that a plan removes anything of. Few parts of an edit remove calls, so it is rarely read. */
+/**
+ * Those of the call ids lost by some edits that a plan removes anything of. Few parts of an edit remove calls, so it is rarely
+ * read.
+ */
 function lostIds(
   plan: DensityPlan,
   history: readonly IContent[],
-  wanted: ReadonlySet<string>,
+  edits: readonly EntryEdit[],
 ): ReadonlySet<string> {
+  const wanted = new Set(edits.flatMap(({ lostCallIds: ids }) => ids));
   const lost = new Set<string>();
   if (wanted.size === 0) return lost;
   for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {

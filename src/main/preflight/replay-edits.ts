@@ -14,7 +14,7 @@ import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
-import { findHere, isDocumented, PlannedEdit } from './found-edit.js';
+import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import {
   currentDensityConfig,
@@ -243,7 +243,7 @@ class ReplayedPasses {
   find(config: DensityConfig): FoundEdit {
     const history = this.#copy.getRawHistory();
     const { plan, texts } = this.#index.plan(history, config);
-    return new PlannedEdit(plan, history, config, texts, () => undefined);
+    return plannedEdit(plan, history, config, texts);
   }
 
   /** Returns the edit that shrinks results behind the last answer; `undefined` if there is none. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { EditGate } from '../../../src/main/preflight/edit-policy.js';
-import { PlannedEdit } from '../../../src/main/preflight/found-edit.js';
+import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
@@ -42,7 +42,7 @@ describe('EditGate', () => {
     const reads = new Set<number>();
     const history = watched(entries, reads);
     const { plan } = planWithTexts(entries, PASS);
-    const found = new PlannedEdit(plan, history, PASS, [], () => undefined);
+    const found = plannedEdit(plan, history, PASS);
     expect(found.size).toBe(20);
     const gate = new EditGate({
       edits,

@@ -3,11 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { limitPlan, limitResult } from '../../../src/main/preflight/found-edit.js';
+import { plannedEdit, returnedEdit } from '../../../src/main/preflight/found-edit.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
-import { materializeDensityPlan } from '../../../src/shared/density/plan/materialize.js';
 import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
@@ -41,17 +40,18 @@ const LONG = 'x'.repeat(200);
 
 function limited(notation: string, entry: number, block = 0, pass = PASS): DensityResult {
   const history = historyOf(notation);
-  const plan = limitPlan(planWithTexts(history, pass).plan, history, { entry, block }, pass);
-  const result = materializeDensityPlan(plan, history, pass);
+  const place = { entry, block };
+  const { plan } = planWithTexts(history, pass);
+  const { result } = plannedEdit(plan, history, pass).limitedTo(place);
   // What has no plan is limited to the same entries.
   const returned = optimize(history, pass);
-  const given = limitResult(documented(returned), history, { entry, block }, pass);
-  expect(describeResult(given)).toBe(describeResult(result));
-  expect(limitResult(returned, history, { entry, block }, pass)).toEqual(result);
+  const given = returnedEdit(documented(returned), history, pass).limitedTo(place);
+  expect(describeResult(given.result)).toBe(describeResult(result));
+  expect(returnedEdit(returned, history, pass).limitedTo(place).result).toEqual(result);
   return result;
 }
 
-describe('limitPlan', () => {
+describe('FoundEdit.limitedTo', () => {
   it.each([
     ['all, when the place is the start', 0, '-1 -2 -3 -4'],
     ['a pair whose call stands at the place', 3, '-3 -4'],
@@ -113,20 +113,20 @@ describe('limitPlan', () => {
       fc.nat(40),
       fc.nat(3),
       (history, config, entry, block) => {
-        const whole = planWithTexts(history, config).plan;
-        const plan = limitPlan(whole, history, { entry, block }, config);
-        const result = materializeDensityPlan(plan, history, config);
+        const whole = plannedEdit(planWithTexts(history, config).plan, history, config);
+        const planned = whole.limitedTo({ entry, block });
+        const { result } = planned;
         const given = documented(optimize(history, config));
-        const limitedGiven = limitResult(given, history, { entry, block }, config);
-        expect(describeResult(limitedGiven)).toBe(describeResult(result));
+        const returned = returnedEdit(given, history, config).limitedTo({ entry, block });
+        expect(describeResult(returned.result)).toBe(describeResult(result));
         const edited = history.slice();
         applyDensityResult(edited, result);
         expect(findViolations(edited)).toEqual([]);
         expect(edited.slice(0, entry)).toEqual(history.slice(0, entry));
         const indices = [...given.removals, ...given.replacements.keys()];
         if (indices.every((index) => index > entry)) {
-          expect(plan).toBe(whole);
-          expect(limitedGiven).toBe(given);
+          expect(planned).toBe(whole);
+          expect(returned.result).toBe(given);
         }
         const kept = history[entry]?.blocks.slice(0, block) ?? [];
         if (!result.removals.includes(entry)) {
@@ -179,6 +179,51 @@ describe('limitPlan', () => {
   });
 });
 
+describe('FoundEdit.shrinkingFrom', () => {
+  const pass = { ...PASS, shrink: 'default' } as const;
+  const blank = `(${'\n'.repeat(400)}x)`;
+  // The inclusion is cut, and the second response is shrunk.
+  const history = historyOf(`h:see+@a.ts a:r1(b.ts),s2 t:r1(b.ts) t:s2${blank} h:now+@a.ts`);
+  const { plan, texts } = planWithTexts(history, pass);
+  const returned = optimize(history, pass);
+
+  it.each([
+    [0, '~3'],
+    [3, '~3'],
+    [4, ''],
+  ])('leaves from entry %i on what only shrinks results', (entry, expected) => {
+    const planned = plannedEdit(plan, history, pass, texts);
+    expect(describeResult(planned.result)).toBe('~0 ~3');
+    const { result } = planned.shrinkingFrom(entry);
+    expect(describeResult(result)).toBe(expected);
+    expect(returnedEdit(returned, history, pass).shrinkingFrom(entry).result).toEqual(result);
+  });
+
+  it('leaves nothing of an edit that does not tell what it does', () => {
+    const found = returnedEdit(documented(returned), history, pass);
+    expect(found.shrinkingFrom(0).firstEntry).toBe(Infinity);
+  });
+
+  it('returns the same edit if it is all', () => {
+    const found = plannedEdit(plan, history, pass, texts).shrinkingFrom(3);
+    expect(found.shrinkingFrom(2)).toBe(found);
+    const shrunk = returnedEdit(found.result, history, pass);
+    expect(shrunk.shrinkingFrom(2)).toBe(shrunk);
+  });
+});
+
+describe('returnedEdit', () => {
+  it.each([
+    ['DENSITY_OUT_OF_BOUNDS', { removals: [1.5] }],
+    ['DENSITY_OUT_OF_BOUNDS', { removals: [3] }],
+    ['DENSITY_DUPLICATE_INDEX', { removals: [1, 1] }],
+  ])('throws %s for what is no edit of the history, whatever may land of it', (code, fields) => {
+    const result = { ...documented(optimize([], PASS)), ...fields };
+    const refused = expect.objectContaining({ code }) as Error;
+    expect(() => returnedEdit(result, historyOf('h a h'), PASS)).toThrow(refused);
+  });
+});
+
 /** All of an edit but one more, of an entry in front that no pass edits. */
 function allBut(
   whole: DensityResult,
@@ -189,6 +234,5 @@ function allBut(
   const shifted = (whole.rows ?? EMPTY_PLAN).map((value, at) => value + (at % 6 === 0 ? 1 : 0));
   const plan = Int32Array.of(0, 0, ACTION.drop, 0, -1, -1, ...shifted);
   const entries = [...before, ...history];
-  const limitedPlan = limitPlan(plan, entries, { entry: 1, block: 0 }, config);
-  return materializeDensityPlan(limitedPlan, entries, config);
+  return plannedEdit(plan, entries, config).limitedTo({ entry: 1, block: 0 }).result;
 }
