@@ -81,6 +81,23 @@ describe('Session', () => {
       expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'], callIds: ['r9', 'm1'] }]);
     });
 
+    it('finds a call that many results separate from its own', async () => {
+      const others = Array.from({ length: 130 }, (_, at) => `s${at + 100}`);
+      const results = others.map((id) => `t:${id}`).join(' ');
+      const session = openNoted(
+        `h a:m1(z.ts) t:m1 a:m1(a.ts),${others.join()} ${results} t:m1 a:m1(b.ts) t:m1 a:m2(c.ts) t:m2`,
+        {
+          settings: {
+            'compression.density.recencyPruning': true,
+            'compression.density.recencyRetention': 2,
+          },
+        },
+      );
+      const told = listen(session);
+      await session.ensureDensityOptimized();
+      expect(told).toMatchObject([{ paths: ['/w/z.ts', '/w/a.ts'] }]);
+    });
+
     it('does not take a placeholder for a result that was read', async () => {
       const session = openNoted('h a:r1 t:r1~ h', { strategy: keepLast(1) });
       const told = listen(session);

@@ -224,15 +224,7 @@ class EarlierCalls {
 
   #findFar(callId: string, place: number): ToolCallBlock | undefined {
     this.#byId ??= callsById(this.#entries);
-    const calls = this.#byId.get(callId) ?? [];
-    let low = 0;
-    let high = calls.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((calls[middle]?.[0] ?? 0) < place) low = middle + 1;
-      else high = middle;
-    }
-    return calls[low - 1]?.[1];
+    return this.#byId.get(callId)?.findLast(([entry]) => entry < place)?.[1];
   }
 }
 
