@@ -69,7 +69,7 @@ export class FoundEdit {
       const { replacements } = this.#make(rowsOf(rest, (entry) => entry === place.entry));
       return replacements.get(place.entry);
     });
-    return this.#part(held.size === 0 ? rest : rowsOf(rest, (entry) => !held.has(entry)));
+    return this.#part(rowsOf(rest, (entry) => !held.has(entry)));
   }
 
   /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
@@ -143,13 +143,12 @@ function rowsOfResult(result: DensityResult, history: readonly IContent[]): Dens
   const rows: number[] = [];
   for (const index of editedIndices(result)) {
     const blocks = history[index]?.blocks ?? [];
-    const lost = lostCallIds(history[index], result.replacements.get(index));
-    for (const callId of lost) {
+    for (const callId of lostCallIds(history[index], result.replacements.get(index))) {
       const block = blocks.findIndex((candidate) => callIdOf(candidate) === callId);
       rows.push(index, block, ACTION.drop, NONE, NONE, NONE);
     }
     const action = shrunk.has(index) ? ACTION.shrink : ACTION.cut;
-    if (lost.length === 0) rows.push(index, NONE, action, NONE, NONE, NONE);
+    rows.push(index, NONE, action, NONE, NONE, NONE);
   }
   return Int32Array.from(rows);
 }

@@ -8,7 +8,7 @@ import type { IContent } from '../../../src/shared/content.js';
 import { applyDensityResult } from '../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../src/shared/density.js';
 import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
-import { EMPTY_PLAN } from '../../../src/shared/density/plan/plan.js';
+import { EMPTY_PLAN, listRuleEdits } from '../../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../../src/shared/density/rules/marks.js';
 import type { WorkingSetRules } from '../../../src/shared/density/rules/working-set-rules.js';
 import { findViolations } from '../../../src/shared/validity.js';
@@ -197,6 +197,18 @@ describe('FoundEdit.shrinkingFrom', () => {
     const { result } = planned.shrinkingFrom(entry);
     expect(describeResult(result)).toBe(expected);
     expect(returnedEdit(returned, history, pass).shrinkingFrom(entry).result).toEqual(result);
+  });
+
+  it('leaves an entry as it is that is not only shrunk', () => {
+    const recent = { ...pass, recencyPruning: true };
+    const both = historyOf(`h a:s1,s2 t:s1,s2${blank}`);
+    const edit = optimize(both, recent);
+    expect(describeResult(edit)).toBe('~2');
+    expect(listRuleEdits(edit.rows ?? EMPTY_PLAN, () => []).map(({ rule }) => rule)).toEqual([
+      'recency',
+      'shrink',
+    ]);
+    expect(returnedEdit(edit, both, recent).shrinkingFrom(0).firstEntry).toBe(Infinity);
   });
 
   it('leaves nothing of an edit that does not tell what it does', () => {
