@@ -14,19 +14,13 @@ import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
-import type { Admission, LandingPoint } from './edit-policy.js';
+import type { Admission } from './edit-policy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import {
-  currentStrategy,
-  currentDensityConfig,
-  gateOptions,
-  stepAbove,
-  tokensToBeCached,
-} from './session-parts.js';
-import type { SessionParts } from './session-parts.js';
+import { currentStrategy, currentDensityConfig, duePasses, gateOptions } from './session-parts.js';
+import type { DuePass, SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where nothing can come in between. */
 const MAX_STALE_PLANS = 2;
@@ -132,15 +126,14 @@ export class DensityPruner {
     const isBatchPoint = this.#points.reaches(at);
     // If everything would be held anyway, skip the pass: a fresh process would have to index the whole history.
     if (!isFree && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
-    const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
-    const point = { isForced, isBatchPoint, toBeCached };
-    const limit = isBatchPoint && !isFree ? stepAbove(this.#parts, pendingTokens) : undefined;
-    if (limit !== undefined) {
-      const toStep = { ...point, tokensBelowStep: limit };
-      const outcome = await this.#pass(strategy, true, toStep, signal);
-      if (outcome.event !== null) return outcome;
+    const point = { isForced, isBatchPoint };
+    const tokens = history.getTotalTokens();
+    let outcome = SKIPPED;
+    for (const due of duePasses(this.#parts, point, isFree, pendingTokens, tokens)) {
+      outcome = await this.#pass(strategy, due, signal);
+      if (outcome.event !== null) break;
     }
-    return this.#pass(strategy, isFree, { ...point, isAboveStep: limit !== undefined }, signal);
+    return outcome;
   }
 
   /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
@@ -154,11 +147,9 @@ export class DensityPruner {
     return true;
   }
 
-  /** @param isFree whether all stale content may be removed */
   async #pass(
     strategy: CompressionStrategy,
-    isFree: boolean,
-    point: LandingPoint,
+    { isFree, point }: DuePass,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, logger } = this.#parts;

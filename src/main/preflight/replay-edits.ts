@@ -12,19 +12,19 @@ import type { JournalRecords } from '../state/journal.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
-import type { BatchPoints, Admission, LandingPoint } from './edit-policy.js';
+import type { BatchPoints, Admission } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import {
   currentDensityConfig,
   currentStrategy,
+  duePasses,
   gateOptions,
-  stepAbove,
   tokensBelowStep,
   tokensToBeCached,
 } from './session-parts.js';
-import type { SessionParts } from './session-parts.js';
+import type { DuePass, SessionParts } from './session-parts.js';
 import { pricedTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
 
@@ -154,7 +154,7 @@ class PreflightReplay {
     const mayLand = !isAllSent && !this.#isCompressed && (isFree || isBatchPoint);
     let scanned = 0;
     if (isNow || mayLand) {
-      await this.#prune(isFree, { isForced, isBatchPoint, toBeCached });
+      await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
     } else if (isBatching(edits.edits) && !this.#isCompressed && this.#passes !== undefined) {
       await this.#shrink(this.#passes);
@@ -166,19 +166,16 @@ class PreflightReplay {
     return scanned;
   }
 
-  async #prune(isFree: boolean, point: LandingPoint): Promise<void> {
-    const { isBatchPoint } = point;
+  async #prune(isForced: boolean, isBatchPoint: boolean): Promise<void> {
     const copy = this.#copy;
-    const limit =
-      isBatchPoint && !isFree
-        ? stepAbove(this.#parts, this.#pendingTokens, copy.tokens)
-        : undefined;
-    let admission =
-      limit === undefined ? undefined : this.#admit(true, { ...point, tokensBelowStep: limit });
-    if (admission?.reason === undefined) {
-      admission = this.#admit(isFree, { ...point, isAboveStep: limit !== undefined });
+    const point = { isForced, isBatchPoint };
+    const isFree = isForced || this.#sent.isCacheCold;
+    let admission: Admission | undefined;
+    for (const due of duePasses(this.#parts, point, isFree, this.#pendingTokens, copy.tokens)) {
+      admission = this.#admit(due);
+      if (admission.reason !== undefined) break;
     }
-    if (admission.reason !== undefined) {
+    if (admission?.reason !== undefined) {
       const landed = await copy.land(admission, this.#parts.edits.reasoning);
       this.#passes?.noteLanding(landed, false);
     }
@@ -194,7 +191,7 @@ class PreflightReplay {
     passes.noteLanding(await this.#copy.land(shrinking, this.#parts.edits.reasoning), true);
   }
 
-  #admit(isFree: boolean, point: LandingPoint): Admission {
+  #admit({ isFree, point }: DuePass): Admission {
     const config = currentDensityConfig(this.#parts, isFree);
     const found =
       this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);

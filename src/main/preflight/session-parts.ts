@@ -32,7 +32,7 @@ import type { ContextGaugeOptions } from './context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { isBatching } from './edit-policy.js';
-import type { EditGateOptions } from './edit-policy.js';
+import type { EditGateOptions, LandingPoint } from './edit-policy.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
@@ -200,21 +200,34 @@ export function tokensToBeCached(
   return gauge.budget.roomTokens(pendingTokens, cache.price?.leastCachedTokens ?? 0);
 }
 
+/** A pass of a preflight, and the circumstances for which its edit is judged. */
+export interface DuePass {
+  /** Whether all stale content may be removed. */
+  readonly isFree: boolean;
+  readonly point: LandingPoint;
+}
+
 /**
- * For a history above a price step, under a policy that weighs cost: returns how many tokens it may have below the step;
- * otherwise `undefined`.
+ * The passes of a preflight, in order: the next one is due if nothing of one has landed. Under a policy that weighs cost, a batch
+ * first tries to bring a history that is above a price step below it.
  *
- * @param tokens of the history @default its present total
+ * @param tokens counted tokens of the history
  */
-export function stepAbove(
-  parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits' | 'history'>,
+export function duePasses(
+  parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits'>,
+  point: Pick<LandingPoint, 'isForced' | 'isBatchPoint'>,
+  isFree: boolean,
   pendingTokens: number,
-  tokens: number = parts.history.getTotalTokens(),
-): number | undefined {
+  tokens: number,
+): readonly DuePass[] {
   const { edits, minReclaimTokens } = parts.edits;
-  if (!isBatching(edits) || minReclaimTokens !== undefined) return undefined;
   const limit = tokensBelowStep(parts, pendingTokens);
-  return tokens > limit ? limit : undefined;
+  const weighsCost = isBatching(edits) && minReclaimTokens === undefined;
+  const isAboveStep = point.isBatchPoint && !isFree && weighsCost && tokens > limit;
+  const toBeCached = tokensToBeCached(parts, pendingTokens);
+  const last = { isFree, point: { ...point, toBeCached, isAboveStep } };
+  if (!isAboveStep) return [last];
+  return [{ isFree: true, point: { ...point, toBeCached, tokensBelowStep: limit } }, last];
 }
 
 /** Options of a call that a signal can abort; it then rejects with the signal's reason. */
