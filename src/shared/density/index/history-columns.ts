@@ -136,10 +136,33 @@ export function hasPlaceholder(flags: number): boolean {
   return (flags & (RESPONSE_FLAG.pruned | RESPONSE_FLAG.summary)) !== 0;
 }
 
-/** One row per tool call in an `ai` entry, in history order. */
-export class CallColumns {
+/** A table: its columns are its fields. The rows, which name a block each, are in history order. */
+class BlockColumns {
   readonly entry: IntColumn = new IntColumn();
   readonly block: IntColumn = new IntColumn();
+
+  get length(): number {
+    return this.entry.length;
+  }
+
+  /** Appends rows of another history's table. Columns that are not copied row by row must follow. */
+  pushRows(from: this, rows: readonly Stretch[], others: readonly IntColumn[] = []): void {
+    const sources = columnsOf(from);
+    for (const [at, column] of columnsOf(this).entries()) {
+      const source = sources[at];
+      if (source === undefined || others.includes(column)) continue;
+      if (column === this.entry) column.pushShifted(source, rows);
+      else column.pushStretches(source, rows);
+    }
+  }
+}
+
+function columnsOf(table: BlockColumns): readonly IntColumn[] {
+  return Object.values(table).filter((value) => value instanceof IntColumn);
+}
+
+/** One row per tool call in an `ai` entry. */
+export class CallColumns extends BlockColumns {
   /** The row of its response, or `NONE` while open. */
   readonly response: IntColumn = new IntColumn();
   /** One of `CALL_ACCESS`. */
@@ -164,23 +187,9 @@ export class CallColumns {
   /** Id numbers; empty if the index keeps no ids. */
   readonly id: IntColumn = new IntColumn();
 
-  get length(): number {
-    return this.entry.length;
-  }
-
   /** Appends rows of another history's table, all unanswered. */
-  pushRows(from: CallColumns, rows: readonly Stretch[]): void {
-    this.entry.pushShifted(from.entry, rows);
-    this.block.pushStretches(from.block, rows);
-    this.access.pushStretches(from.access, rows);
-    this.group.pushStretches(from.group, rows);
-    this.pathCount.pushStretches(from.pathCount, rows);
-    this.kind.pushStretches(from.kind, rows);
-    this.firstLine.pushStretches(from.firstLine, rows);
-    this.lastLine.pushStretches(from.lastLine, rows);
-    this.signature.pushStretches(from.signature, rows);
-    this.spendable.pushStretches(from.spendable, rows);
-    this.id.pushStretches(from.id, rows);
+  override pushRows(from: this, rows: readonly Stretch[]): void {
+    super.pushRows(from, rows, [this.response, this.paths]);
     this.response.pushRepeated(NONE, this.length - this.response.length);
     this.paths.pushStretches(from.paths, stretchesOfPaths(from.pathCount, rows));
   }
@@ -201,10 +210,8 @@ function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): reado
   }));
 }
 
-/** One row per complete tool response in a `tool` entry, in history order. */
-export class ResponseColumns {
-  readonly entry: IntColumn = new IntColumn();
-  readonly block: IntColumn = new IntColumn();
+/** One row per complete tool response in a `tool` entry. */
+export class ResponseColumns extends BlockColumns {
   /** Tool ids; empty without `recency` in the scope. */
   readonly tool: IntColumn = new IntColumn();
   /** Bits of `RESPONSE_FLAG`. */
@@ -225,52 +232,27 @@ export class ResponseColumns {
   readonly source: IntColumn = new IntColumn();
   /** Id numbers of the answered calls; empty if the index keeps no ids. */
   readonly id: IntColumn = new IntColumn();
-
-  get length(): number {
-    return this.entry.length;
-  }
-
-  pushRows(from: ResponseColumns, rows: readonly Stretch[]): void {
-    this.entry.pushShifted(from.entry, rows);
-    this.block.pushStretches(from.block, rows);
-    this.tool.pushStretches(from.tool, rows);
-    this.flags.pushStretches(from.flags, rows);
-    this.tokens.pushStretches(from.tokens, rows);
-    this.text.pushStretches(from.text, rows);
-    this.source.pushStretches(from.source, rows);
-    this.id.pushStretches(from.id, rows);
-  }
 }
 
 /**
  * One row per response of a tool that still runs, in history order; only if the history may be
  * rewritten.
  */
-export class PartialColumns {
-  readonly entry: IntColumn = new IntColumn();
-  readonly block: IntColumn = new IntColumn();
+export class PartialColumns extends BlockColumns {
   /** The row of its call, or `NONE`. */
   readonly call: IntColumn = new IntColumn();
   /** The id number of its call. */
   readonly id: IntColumn = new IntColumn();
 
-  get length(): number {
-    return this.entry.length;
-  }
-
   /** Appends rows of another history's table, not yet paired with calls. */
-  pushRows(from: PartialColumns, rows: readonly Stretch[]): void {
-    this.entry.pushShifted(from.entry, rows);
-    this.block.pushStretches(from.block, rows);
-    this.id.pushStretches(from.id, rows);
+  override pushRows(from: this, rows: readonly Stretch[]): void {
+    super.pushRows(from, rows, [this.call]);
     this.call.pushRepeated(NONE, this.length - this.call.length);
   }
 }
 
-/** One row per file inclusion in a `human` entry, in history order. */
-export class InclusionColumns {
-  readonly entry: IntColumn = new IntColumn();
-  readonly block: IntColumn = new IntColumn();
+/** One row per file inclusion in a `human` entry. */
+export class InclusionColumns extends BlockColumns {
   readonly path: IntColumn = new IntColumn();
   /** The range within the block's text, or `NONE` for an inclusion of two whole blocks. */
   readonly start: IntColumn = new IntColumn();
@@ -278,18 +260,4 @@ export class InclusionColumns {
   /** The blocks that open and close the group of a whole-block inclusion, or `NONE`. */
   readonly groupOpen: IntColumn = new IntColumn();
   readonly groupClose: IntColumn = new IntColumn();
-
-  get length(): number {
-    return this.entry.length;
-  }
-
-  pushRows(from: InclusionColumns, rows: readonly Stretch[]): void {
-    this.entry.pushShifted(from.entry, rows);
-    this.block.pushStretches(from.block, rows);
-    this.path.pushStretches(from.path, rows);
-    this.start.pushStretches(from.start, rows);
-    this.end.pushStretches(from.end, rows);
-    this.groupOpen.pushStretches(from.groupOpen, rows);
-    this.groupClose.pushStretches(from.groupClose, rows);
-  }
 }
