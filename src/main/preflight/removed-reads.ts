@@ -14,6 +14,7 @@ import { signatureOf } from '../../shared/density/index/hash.js';
 import { fileAccess } from '../../shared/density/index/call-use.js';
 import { findInclusions } from '../../shared/density/index/file-inclusions.js';
 import { pushTo } from '../../shared/lists-by-key.js';
+import { answeredCalls } from '../../shared/summarize/history-outline.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
@@ -27,7 +28,7 @@ export type RemovedContent = Omit<RemovedEvent, 'step'>;
 interface FormerEntry {
   readonly entry: IContent;
   readonly isLost: boolean;
-  /** Finds a call in front of it that is not among the given entries. */
+  /** Finds the call of a result that was replaced, and whose call is not among the given entries. */
   readonly findCall?: (callId: string) => ToolCallBlock | undefined;
 }
 
@@ -60,11 +61,15 @@ export class RemovedReads {
    */
   ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): RemovedContent | null {
     let removed = 0;
-    const calls = new EarlierCalls(entries);
+    const callOf = answeredCalls(entries);
     const former = changes.map(({ before, index, after }): FormerEntry => {
       const place = index - removed;
       if (after === null) removed += 1;
-      const findCall = (callId: string): ToolCallBlock | undefined => calls.find(callId, place);
+      const findCall = (callId: string): ToolCallBlock | undefined => {
+        const isIt = (block: ContentBlock): boolean =>
+          block.type === 'tool_response' && block.callId === callId;
+        return after === null ? undefined : callOf(place, after.blocks.findIndex(isIt));
+      };
       return { entry: before, isLost: true, findCall };
     });
     const present = changes.flatMap(({ after }) => after ?? []);
@@ -191,51 +196,6 @@ class PresentContent {
 /** Equal for equal responses to the same call. */
 function keyOf({ callId, result }: ToolResponseBlock): string {
   return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
-}
-
-/** Blocks searched backwards before an index of all calls is built. */
-const SEARCHED_BLOCKS = 128;
-
-/** A call, and the index of its entry. */
-type PlacedCall = readonly [entry: number, call: ToolCallBlock];
-
-/** Finds calls by id. A response usually follows its call closely, so a short backward search finds most. */
-class EarlierCalls {
-  readonly #entries: readonly IContent[];
-  /** By id, ascending; built for the first call that is far away. */
-  #byId: Map<string, PlacedCall[]> | undefined;
-
-  constructor(entries: readonly IContent[]) {
-    this.#entries = entries;
-  }
-
-  /** Returns the newest call with an id in front of an entry. */
-  find(callId: string, place: number): ToolCallBlock | undefined {
-    let left = SEARCHED_BLOCKS;
-    for (let at = Math.min(place, this.#entries.length) - 1; at >= 0; at -= 1) {
-      const blocks = this.#entries[at]?.blocks ?? [];
-      left -= blocks.length;
-      if (left < 0) return this.#findFar(callId, at + 1);
-      const call = blocks.findLast((block) => isToolCallBlock(block) && block.id === callId);
-      if (call?.type === 'tool_call') return call;
-    }
-    return undefined;
-  }
-
-  #findFar(callId: string, place: number): ToolCallBlock | undefined {
-    this.#byId ??= callsById(this.#entries);
-    return this.#byId.get(callId)?.findLast(([entry]) => entry < place)?.[1];
-  }
-}
-
-function callsById(entries: readonly IContent[]): Map<string, PlacedCall[]> {
-  const byId = new Map<string, PlacedCall[]>();
-  for (const [at, { blocks }] of entries.entries()) {
-    for (const block of blocks) {
-      if (isToolCallBlock(block)) pushTo(byId, block.id, [at, block]);
-    }
-  }
-  return byId;
 }
 
 function textOf(block: ContentBlock | undefined): string {
