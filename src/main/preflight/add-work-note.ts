@@ -5,6 +5,7 @@ import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { NONE } from '../../shared/density/index/history-columns.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { moveBeforePairs } from '../../shared/summarize/plan-compression.js';
 import { isWorkNote, readWorkNote, workNote } from '../../shared/work/work-note.js';
 import { gatherWork, NO_WORK } from '../../shared/work/work-record.js';
 import type { EntryFate } from '../../shared/work/work-record.js';
@@ -101,12 +102,6 @@ function placeOfNote(
 /** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */
 export function wholeBoundary(history: readonly IContent[], boundary: number): number {
   const { outline } = outlineHistory(history);
-  const { callEntries, responseEntries } = outline;
-  let start = boundary;
-  for (let call = callEntries.length - 1; call >= 0; call -= 1) {
-    const response = responseEntries[call] ?? NONE;
-    const callEntry = callEntries[call] ?? NONE;
-    if (callEntry < start && (response === NONE || response >= start)) start = callEntry;
-  }
-  return start;
+  const responseEntries = outline.responseEntries.map((at) => (at === NONE ? history.length : at));
+  return moveBeforePairs(boundary, { ...outline, responseEntries });
 }

@@ -18,7 +18,12 @@ export function parseCompressionStrategyName(name: string): CompressionStrategyN
   if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) {
     return name as CompressionStrategyName;
   }
-  throw unknownStrategy(name);
+  // At run time a name may be anything.
+  const given: unknown = name;
+  throw new UnknownStrategyError(
+    typeof given === 'string' ? given : kindOf(given),
+    Object.keys(STRATEGIES),
+  );
 }
 
 /** Stateless, so one instance serves all sessions. */
@@ -36,14 +41,5 @@ const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>>
  * @throws UnknownStrategyError if there is none.
  */
 export function getCompressionStrategy(name: CompressionStrategyName): CompressionStrategy {
-  if (typeof name === 'string' && Object.hasOwn(STRATEGIES, name)) return STRATEGIES[name];
-  throw unknownStrategy(name);
-}
-
-/** At run time a name may be anything. */
-function unknownStrategy(name: unknown): UnknownStrategyError {
-  return new UnknownStrategyError(
-    typeof name === 'string' ? name : kindOf(name),
-    Object.keys(STRATEGIES),
-  );
+  return STRATEGIES[parseCompressionStrategyName(name)];
 }
