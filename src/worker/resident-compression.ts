@@ -2,7 +2,7 @@
 // the lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
-import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
+import { callsOfResponses, IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';
@@ -29,11 +29,7 @@ export function planResidentCompression(
   const tokens = Int32Array.from(curated.entries, (entry) => facts.entryTokens.at(entry));
   const lines = new Map<number, string>();
   const { calls, responses } = index;
-  const callOf = new Int32Array(responses.length).fill(NONE);
-  for (let call = 0; call < calls.length; call += 1) {
-    const response = calls.response.at(call);
-    if (response !== NONE) callOf[response] = call;
-  }
+  const callOf = callsOfResponses(calls, responses);
   for (let row = 0; row < responses.length; row += 1) {
     const entry = curated.indices[responses.entry.at(row)] ?? NONE;
     if (entry >= tailStart) break;

@@ -23,7 +23,7 @@ import type {
 } from './explanation.js';
 import { isExcerpt } from '../index/excerpt.js';
 import { findInclusions } from '../index/file-inclusions.js';
-import { CALL_KIND, NONE } from '../index/history-columns.js';
+import { CALL_KIND, callsOfResponses, NONE } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
 import { firstRowFrom } from '../index/stretches.js';
@@ -109,14 +109,8 @@ const NO_FINDINGS: Readonly<Record<NoFinding['reason'], string>> = {
   companion: 'It is removed with the block that it belongs to.',
 };
 
-const PURPOSES: Readonly<Record<number, CallPurpose>> = {
-  [CALL_KIND.read]: 'read',
-  [CALL_KIND.write]: 'write',
-  [CALL_KIND.search]: 'search',
-  [CALL_KIND.command]: 'command',
-  [CALL_KIND.ask]: 'ask',
-  [CALL_KIND.instruct]: 'instruct',
-};
+/** By number of the kind. */
+const PURPOSES: readonly CallPurpose[] = Object.keys(CALL_KIND) as (keyof typeof CALL_KIND)[];
 
 class Explainer {
   readonly result: DensityResult;
@@ -125,7 +119,6 @@ class Explainer {
   readonly #index: HistoryIndex;
   readonly #marked: MarkedHistory;
   readonly #removed: ReadonlySet<number>;
-  /** By response row, the row of the call it answers, or `NONE`. */
   readonly #callOf: Int32Array;
   readonly #places: RowPlaces;
 
@@ -142,11 +135,7 @@ class Explainer {
     const { plan, texts } = withTexts(planMarked(index, this.#marked.marks), index);
     this.result = materializeDensityPlan(plan, history, config, texts);
     this.#removed = new Set(this.result.removals);
-    this.#callOf = new Int32Array(responses.length).fill(NONE);
-    for (let call = 0; call < calls.length; call += 1) {
-      const response = calls.response.at(call);
-      if (response !== NONE) this.#callOf[response] = call;
-    }
+    this.#callOf = callsOfResponses(calls, responses);
     this.#places = {
       callAt: (row) => (row === NONE ? null : this.#callPlace(placeOf(calls, row))),
       inclusionAt: (row) => (row === NONE ? null : placeOf(inclusions, row)),

@@ -25,12 +25,6 @@ export interface CallUse {
 
 const NO_PATHS: readonly string[] = [];
 const UNKNOWN: CallUse = { access: CALL_ACCESS.none, kind: CALL_KIND.unknown, paths: NO_PATHS };
-const KIND_OF_COMMAND = {
-  read: CALL_KIND.read,
-  write: CALL_KIND.write,
-  search: CALL_KIND.search,
-  other: CALL_KIND.command,
-} as const;
 const DIRECTORY_KEYS = [
   ...['workdir', 'cwd', 'Cwd', 'cd', 'directory', 'dir_path'],
   ...['working_directory', 'workingDirectory', 'working_dir', 'workingDir'],
@@ -171,7 +165,7 @@ function commandUse({ commandKeys }: CommandUse, parameters: unknown): CallUse {
   const { kind, files, lines } = readCommand(command, directory);
   return {
     access: CALL_ACCESS.none,
-    kind: KIND_OF_COMMAND[kind],
+    kind: CALL_KIND[kind],
     paths: files,
     lines,
     command: directory === undefined ? command : `${command}\0${directory}`,

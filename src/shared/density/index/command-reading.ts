@@ -6,8 +6,8 @@ import { opensScript, purposeOf } from './command-programs.js';
 
 /** What a command is for, as far as its text tells. */
 export interface CommandReading {
-  /** `write` has at least one file. */
-  readonly kind: 'read' | 'write' | 'search' | 'other';
+  /** One of `CALL_KIND`: `command` for anything else. `write` has at least one file. */
+  readonly kind: 'read' | 'write' | 'search' | 'command';
   /**
    * As spelled, resolved against the directory that the command changes to. At most `MAX_FILES`.
    */
@@ -78,9 +78,9 @@ export function readCommand(command: string, directory?: string): CommandReading
   if (written.length > 0) return reading('write', written, base);
   const files = namesFiles ? filesNamed(text) : [];
   // `cat` shows a here-document otherwise.
-  if (files.length === 0 && text.includes('<<')) return { kind: 'other', files };
+  if (files.length === 0 && text.includes('<<')) return { kind: 'command', files };
   const lines = purpose === 'read' && files.length === 1 ? linesShown(text) : undefined;
-  return { ...reading(purpose ?? 'other', files, base), ...(lines !== undefined && { lines }) };
+  return { ...reading(purpose ?? 'command', files, base), ...(lines !== undefined && { lines }) };
 }
 
 function reading(
@@ -88,7 +88,7 @@ function reading(
   files: readonly string[],
   base: string | undefined,
 ): CommandReading {
-  if (files.length === 0) return { kind: kind === 'write' ? 'other' : kind, files };
+  if (files.length === 0) return { kind: kind === 'write' ? 'command' : kind, files };
   if (base === undefined) return { kind, files };
   return { kind, files: files.map((file) => posix.resolve(base, file)) };
 }

@@ -195,6 +195,16 @@ export class CallColumns extends BlockColumns {
   }
 }
 
+/** By response, the row of the call it answers, or `NONE`. */
+export function callsOfResponses(calls: CallColumns, responses: ResponseColumns): Int32Array {
+  const callOf = new Int32Array(responses.length).fill(NONE);
+  for (let call = 0; call < calls.length; call += 1) {
+    const response = calls.response.at(call);
+    if (response !== NONE) callOf[response] = call;
+  }
+  return callOf;
+}
+
 /** The positions of these rows' paths. */
 function stretchesOfPaths(pathCount: IntColumn, rows: readonly Stretch[]): readonly Stretch[] {
   const firstPaths = new Int32Array(pathCount.length + 1);
