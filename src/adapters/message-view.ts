@@ -27,6 +27,7 @@ import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
+import { pushTo } from '../shared/lists-by-key.js';
 
 export class MessageView<Message> {
   readonly #format: MessageFormat<Message>;
@@ -259,9 +260,7 @@ export class MessageView<Message> {
     else record.parts.push(block);
     if (block.type === 'tool_call') this.#countCall(block.id, 1);
     if (block.type !== 'opaque' || block.callId === undefined) return;
-    const dependents = this.#dependents.get(block.callId);
-    if (dependents === undefined) this.#dependents.set(block.callId, [record]);
-    else dependents.push(record);
+    pushTo(this.#dependents, block.callId, record);
   }
 
   #countCall(id: string, change: number): void {

@@ -6,6 +6,7 @@ import { runSlices } from './slices.js';
 import type { ContentBlock, IContent } from './content.js';
 import { findBreaksWithBase } from './continuity.js';
 import { overUncheckedEntries } from './ingestion.js';
+import { pushTo } from './lists-by-key.js';
 
 /** The name of each rule that a history can break. */
 export type ViolationRule =
@@ -129,9 +130,7 @@ export function* pairingViolationsInSlices(
       const part = blocks[block] as ContentBlock;
       if (part.type === 'tool_call') {
         const place = { entry, block, id: part.id };
-        const open = openCalls.get(part.id);
-        if (open === undefined) openCalls.set(part.id, [place]);
-        else open.push(place);
+        pushTo(openCalls, part.id, place);
       } else if (part.type === 'tool_response') {
         const open = openCalls.get(part.callId);
         if (open === undefined || open.length === 0) {

@@ -1,6 +1,7 @@
 // Matches token counts that arrive from workers with the callers that wait for them.
 
 import type { IContent } from '../../shared/content.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 
 interface Wait {
   readonly contents: readonly IContent[];
@@ -62,9 +63,7 @@ export class Arrivals {
     for (; wait.arrived < wait.contents.length; wait.arrived += 1) {
       const content = wait.contents[wait.arrived];
       if (content === undefined || !this.#expected.has(content)) continue;
-      const others = this.#waits.get(content);
-      if (others === undefined) this.#waits.set(content, [wait]);
-      else others.push(wait);
+      pushTo(this.#waits, content, wait);
       return;
     }
     wait.resolve();

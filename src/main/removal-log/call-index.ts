@@ -5,6 +5,7 @@ import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import type { LocatedRemoval, RecordPlace } from './removal-reader.js';
 import { StandIns } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 
 /** A record with a call, or with a response to it that may be the original. */
 export interface CallSighting {
@@ -48,9 +49,7 @@ export class CallIndex {
   #add(callId: string, { sessionId, toolName, place, doubt }: CallSighting): void {
     const names = { sessionId: this.#kept(sessionId), toolName: this.#kept(toolName) };
     const sighting = { ...names, place, doubt };
-    const known = this.#sightings.get(callId);
-    if (known === undefined) this.#sightings.set(callId, [sighting]);
-    else known.push(sighting);
+    pushTo(this.#sightings, callId, sighting);
   }
 
   #kept(name: string): string {

@@ -6,6 +6,7 @@ import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/con
 import { surrogateSafe } from '../../shared/shown-text.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { cleanText, disarmJson } from './frame.js';
+import { pushTo } from '../../shared/lists-by-key.js';
 
 /** Of longer tool payloads only head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;
@@ -128,9 +129,7 @@ class ToolUseNumbers {
 
   ofCall(id: string): number {
     this.#count += 1;
-    const open = this.#open.get(id);
-    if (open === undefined) this.#open.set(id, [this.#count]);
-    else open.push(this.#count);
+    pushTo(this.#open, id, this.#count);
     return this.#count;
   }
 

@@ -3,6 +3,7 @@
 
 import { callsOf, eachPart, eachTurn, resultsOf } from './provider-request.js';
 import type { Check, Finding, ProviderRequest, Turn } from './provider-request.js';
+import { pushTo } from '../lists-by-key.js';
 
 /** Calls of a turn have no result in the tool messages directly after it, or else in the next turn; the subject is their ids. */
 export const unanswered: Check = eachTurn((turn, at, turns) => {
@@ -184,9 +185,7 @@ function pairItems({ turns }: ProviderRequest): Pairing {
     parts.forEach((part, at) => {
       if (part.kind === 'call') {
         const finding = { turn, part: at, subject: part.id };
-        const calls = waiting.get(part.id);
-        if (calls === undefined) waiting.set(part.id, [finding]);
-        else calls.push(finding);
+        pushTo(waiting, part.id, finding);
       } else if (part.kind === 'result' && waiting.get(part.callId)?.pop() === undefined) {
         stray.push({ turn, part: at, subject: part.callId });
       }

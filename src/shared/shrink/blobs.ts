@@ -1,6 +1,7 @@
 // The shrinker `blobs`: shortens base64 and other long runs without a break, and lines of minified code. They are unreadable,
 // and not needed for edits.
 
+import { surrogateSafe } from '../shown-text.js';
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
@@ -78,18 +79,13 @@ function withoutMinified(text: string, maxLine: number): string {
     const end = found === -1 ? text.length : found;
     if (end - start > maxLine && isMinified(text.slice(start, end))) {
       const left = end - start - LINE_HEAD - LINE_TAIL;
-      const headEnd = wholeCharacter(text, start + LINE_HEAD);
+      const headEnd = surrogateSafe(text, start + LINE_HEAD);
       kept += text.slice(from, headEnd) + leftOut(`${left} characters`);
-      from = wholeCharacter(text, end - LINE_TAIL);
+      from = surrogateSafe(text, end - LINE_TAIL);
     }
     start = end + 1;
   }
   return kept + text.slice(from);
-}
-
-/** The index, or the next one if it would split a surrogate pair. */
-function wholeCharacter(text: string, index: number): number {
-  return /[\uDC00-\uDFFF]/.test(text.charAt(index)) ? index + 1 : index;
 }
 
 function isMinified(line: string): boolean {

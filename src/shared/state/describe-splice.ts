@@ -5,6 +5,7 @@ import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
 import { textOfBlock } from './canonical-text.js';
+import { pushTo } from '../lists-by-key.js';
 
 /** Describes a rewrite. It is `unknown` if the list has new content of a kind that must come from the history. */
 export function describeSplice(
@@ -147,9 +148,7 @@ class BlockPlaces {
       if (!this.#places.has(block)) this.#places.set(block, place);
       const answer = answerOf(block);
       if (answer === undefined) continue;
-      const known = this.#answers.get(answer);
-      if (known === undefined) this.#answers.set(answer, [place]);
-      else known.push(place);
+      pushTo(this.#answers, answer, place);
     }
   }
 

@@ -4,6 +4,7 @@
 import { NONE } from '../density/index/history-columns.js';
 import { ENTRY_FLAG } from './history-outline.js';
 import type { HistoryOutline } from './history-outline.js';
+import { pushTo } from '../lists-by-key.js';
 
 /** A history, reduced to what the choice depends on. */
 export interface Truncatable {
@@ -185,9 +186,7 @@ export class EntryGroups {
     for (let entry = 0; entry < this.#parent.length; entry += 1) {
       const group = this.find(entry);
       if (this.isPinned(group)) continue;
-      const unit = units.get(group);
-      if (unit === undefined) units.set(group, [entry]);
-      else unit.push(entry);
+      pushTo(units, group, entry);
     }
     return [...units.values()];
   }

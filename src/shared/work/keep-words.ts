@@ -2,6 +2,8 @@
 // Prohibitions and corrections are dropped last. Also quotes texts as lines. Pure.
 
 import { tryParseJson } from '../json.js';
+import { pushTo } from '../lists-by-key.js';
+import { surrogateSafe } from '../shown-text.js';
 
 /** Marks omitted parts of a message. */
 export const LEFT_OUT = ' […] ';
@@ -57,13 +59,11 @@ export function keepWords(messages: readonly string[], budget: number): KeptWord
   const kept = new Map<number, Piece[]>();
   let left = budget;
   for (const piece of byImportance(messages)) {
-    const known = kept.get(piece.message);
     // The first piece of a message pays for its line, and each piece for the omission marks around it.
-    const bytes = wordBytes(piece.text) + MARKS + (known === undefined ? EMPTY_LINE : 0);
+    const bytes = wordBytes(piece.text) + MARKS + (kept.has(piece.message) ? 0 : EMPTY_LINE);
     if (bytes > left) continue;
     left -= bytes;
-    if (known === undefined) kept.set(piece.message, [piece]);
-    else known.push(piece);
+    pushTo(kept, piece.message, piece);
   }
   const said = messages.flatMap((text, message) => {
     const pieces = kept.get(message);
@@ -94,7 +94,7 @@ function piecesOf(text: string, message: number): readonly Piece[] {
   for (const [sentence] of text.slice(0, MAX_READ).matchAll(PIECE)) {
     const isTelling = TELLING.test(sentence);
     for (let start = 0; start < sentence.length;) {
-      const end = wholeEnd(sentence, Math.min(sentence.length, start + MAX_PIECE));
+      const end = surrogateSafe(sentence, Math.min(sentence.length, start + MAX_PIECE));
       const part = sentence.slice(start, end);
       pieces.push({ message, at, text: part, tier: tierOf(isTyped, isTelling, at < HEAD) });
       at += part.length;
@@ -107,13 +107,6 @@ function piecesOf(text: string, message: number): readonly Piece[] {
 function tierOf(isTyped: boolean, isTelling: boolean, isHead: boolean): number {
   if (isTyped) return isTelling ? 0 : isHead ? 1 : 3;
   return isTelling || isHead ? 2 : 4;
-}
-
-/** The index, or the next one if it would split a surrogate pair. */
-function wholeEnd(text: string, index: number): number {
-  const code = text.charCodeAt(index - 1);
-  const isSplit = index < text.length && code >= 0xd800 && code <= 0xdbff;
-  return isSplit ? index + 1 : index;
 }
 
 function joinPieces(chosen: readonly Piece[], text: string): string {
