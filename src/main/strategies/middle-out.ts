@@ -1,8 +1,6 @@
 // Summarizes the middle and keeps both ends: how the work began, and where it stands.
 
-import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { findTailStart, moveBeforePairs } from '../../shared/summarize/plan-compression.js';
-import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
+import { replaceWithSummary } from './replace-with-summary.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -24,13 +22,7 @@ export class MiddleOutStrategy implements CompressionStrategy {
    * @throws see `replaceWithSummary`.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
-    const { history, runtimeContext } = context;
-    const { ephemerals } = runtimeContext;
-    const { outline } = outlineHistory(history);
-    const tailStart = findTailStart(outline, ephemerals.preserveThreshold());
-    const topLength = Math.ceil(history.length * ephemerals.topPreserveThreshold());
-    const start = moveBeforePairs(Math.min(topLength, tailStart), outline);
-    const span = summarySpan(history, outline, start, tailStart);
-    return replaceWithSummary(this.name, context, span);
+    const { ephemerals } = context.runtimeContext;
+    return replaceWithSummary(this.name, context, ephemerals.topPreserveThreshold());
   }
 }

@@ -1,8 +1,6 @@
 // Summarizes everything in front of the recent tail at once.
 
-import { outlineHistory } from '../../shared/summarize/history-outline.js';
-import { findTailStart } from '../../shared/summarize/plan-compression.js';
-import { replaceWithSummary, summarySpan } from './replace-with-summary.js';
+import { replaceWithSummary } from './replace-with-summary.js';
 import type {
   CompressionContext,
   CompressionResult,
@@ -23,10 +21,6 @@ export class OneShotStrategy implements CompressionStrategy {
    * @throws see `replaceWithSummary`.
    */
   async compress(context: CompressionContext): Promise<CompressionResult> {
-    const { history, runtimeContext } = context;
-    const { outline } = outlineHistory(history);
-    const tailStart = findTailStart(outline, runtimeContext.ephemerals.preserveThreshold());
-    const span = summarySpan(history, outline, 0, tailStart);
-    return replaceWithSummary(this.name, context, span);
+    return replaceWithSummary(this.name, context, 0);
   }
 }

@@ -3,7 +3,9 @@
 import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { CompressionExecutionError, SummaryRejectedError } from '../../shared/errors.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import type { HistoryOutline } from '../../shared/summarize/history-outline.js';
+import { findTailStart, moveBeforePairs } from '../../shared/summarize/plan-compression.js';
 import { groupToolEntries, newestUserEntry } from '../../shared/summarize/truncation.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
@@ -25,18 +27,24 @@ const MIN_SUMMARIZED_ENTRIES = 4;
 const MAX_WINDOW_SHARE = 0.2;
 
 /**
- * Asks the context's summarizer for a summary of a span, and replaces the span by it. With fewer than four entries to
- * summarize, returns the history unchanged without a call.
+ * Asks the context's summarizer for a summary of the entries between the top and the tail, and replaces them by it. With fewer
+ * than four entries to summarize, returns the history unchanged without a call.
  *
+ * @param topShare share of the entries, from the start, that stay
  * @throws CompressionExecutionError if there is no summarizer, or it failed; SummaryRejectedError if the summary is unfit or no
  *   smaller than what it would replace; the signal's reason.
  */
 export async function replaceWithSummary(
   strategyName: CompressionStrategyName,
   context: CompressionContext,
-  span: SummarySpan,
+  topShare: number,
 ): Promise<CompressionResult> {
-  const { history, summarizer, logger, signal } = context;
+  const { history, runtimeContext, summarizer, logger, signal } = context;
+  const { outline } = outlineHistory(history);
+  const tailStart = findTailStart(outline, runtimeContext.ephemerals.preserveThreshold());
+  const topLength = Math.ceil(history.length * topShare);
+  const start = moveBeforePairs(Math.min(topLength, tailStart), outline);
+  const span = summarySpan(history, outline, start, tailStart);
   const { top, summarized, notes, kept, tail } = span;
   if (summarized.length < MIN_SUMMARIZED_ENTRIES) {
     logger.debug('too little to summarize', { strategyName, entries: summarized.length });
@@ -52,7 +60,7 @@ export async function replaceWithSummary(
     );
   }
   const replacedTokens = await countAll(context, [...summarized, ...notes]);
-  const windowTokens = context.runtimeContext.ephemerals.contextLimit() * MAX_WINDOW_SHARE;
+  const windowTokens = runtimeContext.ephemerals.contextLimit() * MAX_WINDOW_SHARE;
   logger.debug('asking for a summary', {
     strategyName,
     entries: summarized.length,

@@ -20,6 +20,7 @@ import type { Summarizer, SummarizerRequest, SummarizerResponse } from './summar
 import { splitIntoPieces, MAX_PIECES, summaryBudget, wordsOf } from './summary-budget.js';
 import type { SummaryBudget } from './summary-budget.js';
 import { summaryPrompt } from './summary-request.js';
+import type { SummaryRequest } from './summary-request.js';
 import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
 import type { Todo } from './todo.js';
@@ -99,12 +100,7 @@ export async function foldHistory(input: FoldInput): Promise<string> {
 
 const NO_DATA = { lines: [], previousSummary: '', piece: 1, pieces: 2, maxWords: 1 } as const;
 
-interface Piece {
-  readonly lines: readonly string[];
-  readonly previousSummary: string;
-  readonly piece: number;
-  readonly pieces: number;
-}
+type Piece = Pick<SummaryRequest, 'lines' | 'previousSummary' | 'piece' | 'pieces'>;
 
 async function summarizePiece(
   input: FoldInput,

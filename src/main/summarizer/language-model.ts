@@ -5,6 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { z } from 'zod';
 import { SummarizerError } from '../../shared/errors.js';
+import { asRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import { parseOptions } from '../host/parse-options.js';
 import { abortable, MAX_TIMER_MS, withDeadline } from '../waiting/abortable.js';
 import { readProviderFailure } from './provider-failure.js';
@@ -177,15 +179,9 @@ function timeout(what: string, timeoutMs: number): () => Error {
     );
 }
 
-const FINISH_REASONS: ReadonlySet<string> = new Set<SummarizerFinishReason>([
-  'stop',
-  'length',
-  'content-filter',
-  'tool-calls',
-  'error',
-  'other',
-  'unknown',
-]);
+const FINISH_REASONS: readonly SummarizerFinishReason[] = [
+  ...(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const),
+];
 
 /**
  * Parses what `doGenerate` returned, in the shapes of specifications v2 (plain finish reason and token counts), v3 and v4
@@ -216,17 +212,10 @@ function readLanguageModelAnswer(answer: unknown): SummarizerResponse {
 function readFinishReason(finishReason: unknown): SummarizerFinishReason {
   const reason =
     typeof finishReason === 'string' ? finishReason : recordOf(finishReason)['unified'];
-  return isFinishReason(reason) ? reason : 'unknown';
+  return FINISH_REASONS.find((known) => known === reason) ?? 'unknown';
 }
 
-function isFinishReason(reason: unknown): reason is SummarizerFinishReason {
-  return typeof reason === 'string' && FINISH_REASONS.has(reason);
-}
-
-function readUsage({
-  inputTokens,
-  outputTokens,
-}: Readonly<Record<string, unknown>>): SummarizerUsage {
+function readUsage({ inputTokens, outputTokens }: JsonRecord): SummarizerUsage {
   return { inputTokens: readCount(inputTokens), outputTokens: readCount(outputTokens) };
 }
 
@@ -235,6 +224,6 @@ function readCount(count: unknown): number | undefined {
   return typeof total === 'number' && total >= 0 ? total : undefined;
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+function recordOf(value: unknown): JsonRecord {
+  return asRecord(value) ?? {};
 }
