@@ -33,7 +33,7 @@ export const WORKING_SET_REASON = {
   /** The same call was made again. */
   repeated: 6,
   /** The same lines of the file were read again. */
-  readAgain: 7,
+  'read-again': 7,
 } as const;
 
 /** The judged results of one history; columns are by response row unless noted. */
@@ -161,7 +161,7 @@ class Judge {
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
     const covering = path === NONE ? NONE : this.#covering(call, path);
-    if (covering !== NONE) return [WORKING_SET_REASON.readAgain, covering];
+    if (covering !== NONE) return [WORKING_SET_REASON['read-again'], covering];
     const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
     if (age > time) return EXPIRED;
     // 0 × Infinity is NaN, so nothing is pruned then.

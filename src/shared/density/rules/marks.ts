@@ -1,7 +1,6 @@
 // The marks that rules leave during a pass: per row of the index's tables, a small integer that
 // holds an action and the rule behind it.
 
-import { pushTo } from '../../lists-by-key.js';
 import type { HistoryIndex } from '../index/history-index.js';
 
 /** What happens to a block. All but `none` and `companion` count towards the rule's total. */
@@ -66,11 +65,6 @@ export interface Marks {
   readonly inclusions: Uint8Array;
   /** By response row, newer rows that refer to it for the lines that they leave out. */
   readonly referredBy: Map<number, number[]>;
-}
-
-/** Notes that one result refers to another. */
-export function noteReference({ referredBy }: Marks, from: number, to: number): void {
-  pushTo(referredBy, to, from);
 }
 
 export function emptyMarks({ calls, responses, inclusions }: HistoryIndex): Marks {

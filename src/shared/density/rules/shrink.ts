@@ -30,7 +30,7 @@ import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION, noteReference } from './marks.js';
+import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
 import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
 
@@ -128,7 +128,7 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     const id = sought.size === 0 ? '' : index.idOf(responses.id.at(row));
     for (const from of sought.get(id) ?? NO_ROWS) {
-      noteReference(marks, from, row);
+      pushTo(marks.referredBy, row, from);
       isAnyKept ||= marks.responses[row] !== 0;
       marks.responses[row] = 0;
     }
@@ -179,7 +179,7 @@ function standingRuns(
     !shared.has(id.at(row)) &&
     canBeReferenced(index.idOf(id.at(row)));
   return index.shownOf(result, stands).map(({ row, ...lines }) => {
-    noteReference(marks, result.row, row);
+    pushTo(marks.referredBy, row, result.row);
     return { ...lines, callId: index.idOf(id.at(row)) };
   });
 }

@@ -129,8 +129,8 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
         return { ...found, age: ofResult, time: 0, by: null, ...waits };
       },
       ofResponse: (row, call, { callAt }) => {
-        const name = REASON_NAMES[reason[row] ?? 0];
-        if (name === undefined) return undefined;
+        const name = REASON_NAMES[reason[row] ?? 0] ?? 'none';
+        if (name === 'none') return undefined;
         return {
           rule: 'working-set',
           reason: name,
@@ -167,15 +167,8 @@ function keepReferred({ referredBy }: Marks, { reason, age }: WorkingSet): void 
   }
 }
 
-const REASON_NAMES: Readonly<Record<number, WorkingSetReason>> = {
-  [WORKING_SET_REASON.unsent]: 'unsent',
-  [WORKING_SET_REASON.small]: 'small',
-  [WORKING_SET_REASON.fresh]: 'fresh',
-  [WORKING_SET_REASON.aged]: 'aged',
-  [WORKING_SET_REASON.expired]: 'expired',
-  [WORKING_SET_REASON.repeated]: 'repeated',
-  [WORKING_SET_REASON.readAgain]: 'read-again',
-};
+/** By number of the reason. */
+const REASON_NAMES = Object.keys(WORKING_SET_REASON) as (keyof typeof WORKING_SET_REASON)[];
 
 export function sayWorkingSet(finding: WorkingSetFinding, { verdict }: ExplainedSubject): string {
   const { isWaiting, waitingTokens, neededTokens } = finding;

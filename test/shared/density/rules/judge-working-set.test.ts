@@ -165,7 +165,7 @@ describe('judgeWorkingSet', () => {
         'fresh fresh fresh fresh',
       );
       expect(reasonsOf('read(a.ts) lines(a.ts:1-2000) part(a.ts) a', rules)).toBe(
-        'readAgain:1 fresh fresh',
+        'read-again:1 fresh fresh',
       );
     });
   });
@@ -173,11 +173,11 @@ describe('judgeWorkingSet', () => {
   describe('by a later read of the same lines', () => {
     it('takes a read whose lines are all shown again', () => {
       const rules = { readCalls: 9 };
-      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:5-9) a', rules)).toBe('readAgain:1 fresh');
-      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:1-20) a', rules)).toBe('readAgain:1 fresh');
-      expect(reasonsOf('lines(a.ts:5-9) read(a.ts) a', rules)).toBe('readAgain:1 fresh');
+      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:5-9) a', rules)).toBe('read-again:1 fresh');
+      expect(reasonsOf('lines(a.ts:5-9) lines(a.ts:1-20) a', rules)).toBe('read-again:1 fresh');
+      expect(reasonsOf('lines(a.ts:5-9) read(a.ts) a', rules)).toBe('read-again:1 fresh');
       expect(reasonsOf('run(sed_-n_5,9p_a.ts) lines(./a.ts:1-20) a', rules)).toBe(
-        'readAgain:1 fresh',
+        'read-again:1 fresh',
       );
     });
 
@@ -198,7 +198,7 @@ describe('judgeWorkingSet', () => {
     it('finds one behind others that do not show all', () => {
       const others = Array.from({ length: 20 }, (_, at) => `lines(a.ts:${at + 6}-99)`).join(' ');
       expect(reasonsOf(`lines(a.ts:5-9) ${others} read(a.ts) a`, { readCalls: 99 })).toMatch(
-        /^readAgain:21 /,
+        /^read-again:21 /,
       );
     });
   });
