@@ -58,12 +58,13 @@ export interface CompactCall {
   readonly modelName?: string | undefined;
   /**
    * Tokens of what this request holds beside the messages, such as system text and tools, in the model's own tokens; may be an
-   * estimate. @default the adapter's `overheadTokens`, which takes precedence
+   * estimate. The `overheadTokens` of the adapter and of the compactor take precedence, and reported usage corrects it.
+   * @default middleware estimates it; else 0
    */
   readonly overheadTokens?: number | undefined;
   /**
-   * Tokens that the provider reported for the previous request, including cached ones. Used only with `overheadTokens`, without
-   * which it says nothing about the messages, and with `reportedCacheReadTokens`.
+   * Tokens that the provider reported for the previous request, including cached ones. Teaches how the model counts, and without
+   * the adapter's `overheadTokens` how much a request holds beside its messages.
    */
   readonly reportedInputTokens?: number | undefined;
   /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */

@@ -276,7 +276,7 @@ export class Conversation<Message> {
     transientTokens: number,
   ): Promise<void> {
     const view = this.#view;
-    const besides = this.#options.overheadTokens === undefined ? overheadTokens : 0;
+    const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
@@ -345,9 +345,7 @@ export class Conversation<Message> {
     // Without an answer the last request failed, and the usage is that of an earlier one.
     const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};
     const report = usageReportOf(said);
-    const { overheadTokens = call.overheadTokens } = this.#options;
-    const method = overheadTokens === undefined ? 'reportCacheRead' : 'reportUsage';
-    if (report !== undefined) session[method](report);
+    if (report !== undefined) session.reportWholeUsage(report);
     if (oddUsage) session.reportOddUsage(oddUsage);
     if (modelName !== undefined) history.nameModel(modelName);
   }

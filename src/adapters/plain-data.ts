@@ -168,7 +168,8 @@ function accessorsOf(value: object): readonly string[] {
   return [...names];
 }
 
-function isPlainObject(value: object): boolean {
+/** Whether it has no class. */
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
 }

@@ -31,7 +31,7 @@ export interface CompactorOptions {
   readonly contextLimit?: number | ((modelName: string) => number | undefined) | undefined;
   /**
    * System text and tool schemas of every request, in the model's own tokens: the part of the window that the history cannot
-   * use. @default 0
+   * use. @default 0; adapters estimate it, and learn it from reported usage
    */
   readonly overheadTokens?: number | undefined;
   /** The directory that relative paths in tool calls are resolved against. @default the working directory */
@@ -114,7 +114,7 @@ const OPTIONS_SCHEMA = z.strictObject({
       'expected a whole number of tokens above 0, or a function of the model name that returns one',
     )
     .optional(),
-  overheadTokens: z.number().int().nonnegative().default(0),
+  overheadTokens: z.number().int().nonnegative().optional(),
   // Resolved now: a pass may run later, in a worker.
   workspaceRoot: z
     .string()
@@ -168,7 +168,14 @@ export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & 
 const DOCUMENTED_CONTEXT_LIMIT = 200_000;
 
 type WithoutDefault =
-  'preset' | 'contextLimit' | 'threads' | 'summarizer' | 'prices' | 'promptDirectory' | 'store';
+  | 'preset'
+  | 'contextLimit'
+  | 'overheadTokens'
+  | 'threads'
+  | 'summarizer'
+  | 'prices'
+  | 'promptDirectory'
+  | 'store';
 
 /**
  * Validates options and fills in the defaults.

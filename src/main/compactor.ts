@@ -173,7 +173,7 @@ class ThreadedCompactor implements Compactor {
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
-    assertTokens('overheadTokens', overheadTokens);
+    if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = options.canRecall === true || removalLogPath !== undefined;

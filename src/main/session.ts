@@ -132,23 +132,22 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
-    assertCacheReport(report);
-    const outcome = this.#parts.gauge.report(report);
-    this.#parts.logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
-    this.#judgeCacheRead(report);
-    return outcome;
+    return this.#takeUsage(report, 'report');
   }
 
   /**
-   * Like `reportUsage`, but for the cache only: for callers that do not know what else a request holds, so that its total says
-   * nothing about the history.
+   * Like `reportUsage`, for callers that do not know what else a request holds: unless there are `overheadTokens`, that is
+   * learned from what the reports of several requests have in common, and the model's ratio from their difference.
    *
    * @throws TypeError or RangeError as `reportUsage` does.
    */
-  reportCacheRead(report: UsageReport): void {
-    assertCacheReport(report);
-    if (report.modelName !== undefined) assertString('modelName', report.modelName);
-    this.#judgeCacheRead(report);
+  reportWholeUsage(report: UsageReport): UsageReportOutcome {
+    return this.#takeUsage(report, 'reportWhole');
+  }
+
+  /** System text and tools of every request, in the model's own tokens, if they were given to the session or the compactor. */
+  get overheadTokens(): number | undefined {
+    return this.#parts.overheadTokens;
   }
 
   /** How full the model's window is, and where that number comes from. */
@@ -293,11 +292,17 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
-  #judgeCacheRead(report: UsageReport): void {
-    const missed = this.#parts.cacheMisses.report(report);
-    if (missed === null) return;
-    this.#telemetry.noteCacheMiss(missed);
-    this.notify('cacheMissed', missed);
+  #takeUsage(report: UsageReport, how: 'report' | 'reportWhole'): UsageReportOutcome {
+    assertCacheReport(report);
+    const { gauge, cacheMisses, logger } = this.#parts;
+    const outcome = gauge[how](report);
+    logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
+    const missed = cacheMisses.report(report);
+    if (missed !== null) {
+      this.#telemetry.noteCacheMiss(missed);
+      this.notify('cacheMissed', missed);
+    }
+    return outcome;
   }
 
   /** Runs something once what is under way has ended. */

@@ -18,6 +18,8 @@ function makeCompactor(): Compactor {
   return compactor;
 }
 
+type ChatMessage = Parameters<ReturnType<typeof chatCompactor>>[0][number];
+
 const ASK = { role: 'user', content: 'Go on.' } as const;
 
 function listening(): {
@@ -50,6 +52,38 @@ describe('reported usage', () => {
     expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
     session!.history.nameModel('first');
     expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+});
+
+describe('usage reported for requests whose tools nobody has counted', () => {
+  it.each([
+    ['nor estimated', undefined],
+    ['but estimated', 20_000],
+  ])('keeps them within the window of a model that counts differently: %s', async (_, estimate) => {
+    const [tools, ratio, limit] = [27_000, 1.5, 80_000];
+    const compactor = createCompactor({ offload: 'inline', contextLimit: limit });
+    open.push(compactor);
+    let session: Session | undefined;
+    let compressed = 0;
+    const compact = chatCompactor(compactor, {
+      onError: 'throw',
+      onSession: (made) => {
+        session = made;
+        made.on('compressed', () => (compressed += 1));
+      },
+    });
+    const messages: ChatMessage[] = [ASK];
+    const sent: number[] = [];
+    for (let call = 0; call < 100; call += 1) {
+      await compact(messages, { overheadTokens: estimate, reportedInputTokens: sent.at(-1) });
+      sent.push(Math.round(tools + ratio * session!.history.getTotalTokens()));
+      messages.push({ role: 'assistant', content: `${call} ${'one word '.repeat(400)}` }, ASK);
+    }
+    expect(Math.max(...sent)).toBeLessThan(limit);
+    expect(compressed).toBeGreaterThan(0);
+    // The window is used before anything is lost.
+    const first = sent.findIndex((tokens, at) => tokens < sent[at - 1]!);
+    expect(sent[first - 1]).toBeGreaterThan(0.8 * limit);
   });
 });
 

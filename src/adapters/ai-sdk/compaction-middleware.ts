@@ -10,6 +10,7 @@ import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
+import { overheadOf } from '../request-overhead.js';
 import { isSameList } from '../same-value.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
@@ -28,6 +29,9 @@ export interface PromptParams {
   readonly abortSignal?: AbortSignal | undefined;
   /** May say how long the prompt is to be cached. */
   readonly providerOptions?: object | undefined;
+  /** Take a part of the window. */
+  readonly tools?: readonly object[] | undefined;
+  readonly responseFormat?: object | undefined;
 }
 
 /** A `LanguageModelMiddleware` of AI SDK 6 and 7. */
@@ -73,11 +77,17 @@ export function compactionMiddleware(
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {
       const { model, params } = checkedFields(modelCall, 'a call to a model');
-      const { abortSignal: signal } = checkedFields(params, 'the parameters of a call');
-      const cacheTtlMs = cacheTtlIn({ providerOptions: params.providerOptions });
-      const compactByProvider = compactionByModel(modelCall, ignoring);
-      const call = { ...describeModel(model), signal, cacheTtlMs, compactByProvider };
-      const prompt = await compact(params.prompt, call);
+      const { abortSignal, providerOptions, tools, responseFormat } = checkedFields<PromptParams>(
+        params,
+        'the parameters of a call',
+      );
+      const prompt = await compact(params.prompt, {
+        ...describeModel(model),
+        signal: abortSignal,
+        overheadTokens: overheadOf(tools, responseFormat),
+        cacheTtlMs: cacheTtlIn({ providerOptions }),
+        compactByProvider: compactionByModel(modelCall, ignoring),
+      });
       return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     },
     wrapGenerate: ({ doGenerate, model }) => reportingRefusal(doGenerate, model),

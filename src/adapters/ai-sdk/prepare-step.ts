@@ -8,6 +8,7 @@ import { hasServerCalls } from '../provider-usage.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
+import { overheadOf } from '../request-overhead.js';
 import { isSameList } from '../same-value.js';
 import type { SdkMessage } from './sdk-message.js';
 
@@ -23,6 +24,8 @@ export interface PrepareStepOptions extends AdapterOptions {
 export interface StepInput<Message> {
   readonly model: ModelReference;
   readonly messages: readonly Message[];
+  /** Of AI SDK 7. */
+  readonly instructions?: unknown;
   readonly steps: readonly { readonly usage: { readonly inputTokens?: number | undefined } }[];
 }
 
@@ -54,6 +57,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       model,
       steps,
       messages: given,
+      instructions,
     } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
     const messages = checkedMessages(given ?? null);
     const last = asRecord(steps?.[steps.length - 1]);
@@ -64,6 +68,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       ...describeModel(model ?? ''),
       signal,
       conversationId,
+      overheadTokens: overheadOf(instructions),
       ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
     })) as Message[];
     return isSameList(compacted, messages) ? undefined : { messages: compacted };

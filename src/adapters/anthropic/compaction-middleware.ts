@@ -8,6 +8,7 @@ import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { reportedBy } from '../provider-usage.js';
+import { overheadOf } from '../request-overhead.js';
 import { messageCompactor, reasoningOfRequest } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import {
@@ -87,9 +88,11 @@ export function compactionMiddleware(
     }
 
     async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
-      const compacted = await compact(parsed.messages, {
+      const { messages: given, ...besides } = parsed;
+      const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
+        overheadTokens: overheadOf(...Object.values(besides)),
         ...reported,
         cacheTtlMs: cacheTtlIn({ cache_control: parsed['cache_control'] }),
         reasoning: reasoningOfRequest(parsed['thinking']),
@@ -101,7 +104,7 @@ export function compactionMiddleware(
       });
       // For a compaction in the caller's own messages, the caller sets the beta.
       const hasCompaction =
-        beginsWithBlock(compacted) && !parsed.messages.includes(compacted[0] as AnthropicMessage);
+        beginsWithBlock(compacted) && !given.includes(compacted[0] as AnthropicMessage);
       return { body: JSON.stringify({ ...parsed, messages: compacted }), hasCompaction };
     }
   };

@@ -8,6 +8,7 @@ import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
 import { hasServerCalls } from '../provider-usage.js';
+import { overheadOf } from '../request-overhead.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -40,10 +41,13 @@ export function compactionMiddleware(
         messages: list,
         model,
         runtime,
+        systemMessage,
+        tools,
       } = checkedFields<Partial<typeof request>>(request, 'a model call');
       const given = checkedMessages(list ?? null);
       const messages = await compact(given, {
         signal: runtime?.signal,
+        overheadTokens: overheadOf(systemMessage?.content, tools),
         ...latestUsage(given),
         ...modelFacts(model),
         compactByProvider: compactionByModel(request),

@@ -18,6 +18,7 @@ import {
   newestCompaction,
 } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
+import { overheadOf } from '../request-overhead.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './input-compactor.js';
 
@@ -78,10 +79,11 @@ export function callModelInputFilter(
       Data & { readonly instructions?: unknown }
     >(modelData, 'what the model is to be sent');
     const fields = asRecord(agent) ?? {};
-    const { model, modelSettings } = fields;
+    const { model, modelSettings, tools } = fields;
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),
+      overheadTokens: overheadOf(instructions, tools),
       cacheTtlMs: cacheTtlIn(modelSettings),
       compactByProvider: compactionByAgentModel(fields, instructions, given, provider),
     });

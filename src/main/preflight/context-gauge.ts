@@ -7,6 +7,8 @@ import type { RequestMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
+import { UnseenTokens } from './unseen-tokens.js';
+import type { RequestUsage } from './unseen-tokens.js';
 
 /**
  * Where a token number comes from. `reported`: by the provider, for exactly this history. `counted`: every entry was counted.
@@ -45,7 +47,7 @@ export interface ContextGaugeOptions {
   readonly runtimeContext: Pick<AgentRuntimeContext, 'ephemerals'>;
   /** What is known of models, possibly shared between sessions. @default a new one of its own */
   readonly calibration?: TokenCalibration | undefined;
-  /** System text and tool schemas of every request, in the model's own tokens. @default 0 */
+  /** System text and tool schemas of every request, in the model's own tokens. @default what `reportWhole` learns */
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
@@ -71,19 +73,21 @@ export class ContextGauge {
   readonly #history: HistoryService;
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
-  readonly #overheadTokens: number;
+  readonly #overheadTokens: number | undefined;
+  readonly #unseen: UnseenTokens;
   readonly #countsAreEstimates: () => boolean;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
   /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: ContextGaugeOptions) {
-    const { overheadTokens = 0, countsAreEstimates = () => false } = options;
-    assertTokens('overheadTokens', overheadTokens);
+    const { overheadTokens, countsAreEstimates = () => false } = options;
+    if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
     this.#history = options.history;
     this.#runtimeContext = options.runtimeContext;
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
+    this.#unseen = new UnseenTokens(this.#calibration);
     this.#countsAreEstimates = countsAreEstimates;
     const { formerRequest, history } = options;
     if (!formerRequest) return;
@@ -101,6 +105,11 @@ export class ContextGauge {
     return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
   }
 
+  /** As the host gave it, else as `reportWhole` has learned it. */
+  get overheadTokens(): number {
+    return this.#overheadTokens ?? this.#unseen.tokens;
+  }
+
   /** Tokens that the model accepts. */
   get contextLimit(): number {
     return this.#runtimeContext.ephemerals.contextLimit();
@@ -110,7 +119,7 @@ export class ContextGauge {
   get budget(): TokenBudget {
     return new TokenBudget({
       contextLimit: this.contextLimit,
-      overheadTokens: this.#overheadTokens,
+      overheadTokens: this.overheadTokens,
       ratio: this.#calibration.ratioOf(this.#history.modelName),
     });
   }
@@ -144,7 +153,7 @@ export class ContextGauge {
       return { tokens: this.#reported.tokens, source: 'reported' };
     }
     const historyTokens = this.budget.toModelTokens(this.#history.getTotalTokens());
-    return { tokens: historyTokens + this.#overheadTokens, source: this.countSource };
+    return { tokens: historyTokens + this.overheadTokens, source: this.countSource };
   }
 
   /** Forgets the last request: a report from here on could belong to the next one. */
@@ -164,24 +173,39 @@ export class ContextGauge {
   }
 
   /** See `reportUsage` of the session. */
-  report({ inputTokens, modelName }: UsageReport): UsageReportOutcome {
+  report(report: UsageReport): UsageReportOutcome {
+    const overheadTokens = this.#overheadTokens ?? 0;
+    return this.#take(report, ({ modelName, reportedTokens, countedTokens }) =>
+      this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
+    );
+  }
+
+  /** See `reportWholeUsage` of the session. */
+  reportWhole(report: UsageReport): UsageReportOutcome {
+    if (this.#overheadTokens !== undefined) return this.report(report);
+    return this.#take(report, (usage) => this.#unseen.observe(usage));
+  }
+
+  #take(
+    { inputTokens, modelName }: UsageReport,
+    learn: (usage: RequestUsage) => ObservationOutcome,
+  ): UsageReportOutcome {
     assertTokens('inputTokens', inputTokens);
     if (modelName !== undefined) this.#history.nameModel(modelName);
     const sent = this.#sent;
     if (sent === undefined) return 'no-preflight';
     if (sent.revision !== this.#history.revision) return 'rewritten';
-    const outcome = this.#learn(sent, inputTokens);
+    const { countedTokens, pendingTokens } = sent;
+    const reportedTokens = inputTokens - pendingTokens;
+    const outcome =
+      countedTokens === undefined
+        ? 'uncounted'
+        : learn({ modelName: this.#history.modelName, reportedTokens, countedTokens });
     // With uncounted content a high report may be right; one that is too low misses something.
     if (outcome !== 'too-low') {
-      this.#reported = { ...sent, tokens: Math.max(0, inputTokens - sent.pendingTokens) };
+      this.#reported = { ...sent, tokens: Math.max(0, reportedTokens) };
     }
     return outcome;
-  }
-
-  #learn({ countedTokens, pendingTokens }: ReadyRequest, inputTokens: number): UsageReportOutcome {
-    if (countedTokens === undefined) return 'uncounted';
-    const historyTokens = inputTokens - this.#overheadTokens - pendingTokens;
-    return this.#calibration.observe(this.#history.modelName, historyTokens, countedTokens);
   }
 
   #isCurrent({ revision, additions }: HistoryVersion): boolean {

@@ -312,14 +312,14 @@ describe('prepareStep', () => {
   it('tells the session what the provider reported for the step before, unless that is a sum', async () => {
     const sessions: Session[] = [];
     const onSession = (session: Session): void => void sessions.push(session);
-    const prepare = prepareStep(openCompactor(), { onSession, overheadTokens: 100 });
+    const prepare = prepareStep(openCompactor(), { onSession });
     const messages: ModelMessage[] = [{ role: 'user', content: 'word '.repeat(2_000) }];
     const model = 'scripted';
     await prepare({ model, messages: [...messages], steps: [] });
     const inputTokenDetails = { cacheReadTokens: 3_000, cacheWriteTokens: 900 };
     const usage = { inputTokens: 4_000, inputTokenDetails };
     const [session] = sessions;
-    const report = session && vi.spyOn(session, 'reportUsage');
+    const report = session && vi.spyOn(session, 'reportWholeUsage');
     messages.push({ role: 'assistant', content: 'Look.' }, ASK);
     const steps = [{ usage: { inputTokens: 9 } }, { usage }];
     // The step before was another model's.

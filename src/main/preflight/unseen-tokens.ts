@@ -1,0 +1,65 @@
+// Learns from the usage of whole requests what they hold besides the tokens that are known of: system text and tools, for hosts
+// that do not say how large these are.
+
+import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
+
+/** The usage reported for one request. */
+export interface RequestUsage {
+  readonly modelName: string | undefined;
+  /** Without what the host knows that the request held besides the history; in the model's own tokens. */
+  readonly reportedTokens: number;
+  /** Of the history. */
+  readonly countedTokens: number;
+}
+
+/** Fewer counted tokens more than in another request say little about the ratio. */
+const MIN_GROWTH_TOKENS = 2_000;
+
+/** The unseen tokens of one session's requests. */
+export class UnseenTokens {
+  readonly #calibration: TokenCalibration;
+  /** The request with the shortest history, which others are compared with. */
+  #shortest: RequestUsage | undefined;
+  /**
+   * The request with the fewest tokens that the history does not explain: a report that is too high, such as a sum over several
+   * requests, must not fill the window.
+   */
+  #least: RequestUsage | undefined;
+
+  constructor(calibration: TokenCalibration) {
+    this.#calibration = calibration;
+  }
+
+  /** In the model's own tokens; 0 as long as nothing was reported. */
+  get tokens(): number {
+    return this.#least === undefined ? 0 : Math.max(0, Math.floor(this.#restOf(this.#least)));
+  }
+
+  /**
+   * Takes the usage of a request. What all requests hold cancels out in the difference between two, so the model's ratio is
+   * learned from that, once the history has doubled: a small difference would decide about a large history.
+   */
+  observe(usage: RequestUsage): ObservationOutcome {
+    if (this.#least?.modelName !== usage.modelName) this.#shortest = this.#least = undefined;
+    const shortest = (this.#shortest ??= usage);
+    const least = (this.#least ??= usage);
+    const outcome = this.#compare(shortest, usage);
+    const oneIsWrong = outcome === 'too-low' || outcome === 'too-high';
+    if (oneIsWrong || usage.countedTokens < shortest.countedTokens) this.#shortest = usage;
+    if (this.#restOf(usage) < this.#restOf(least)) this.#least = usage;
+    return outcome;
+  }
+
+  #compare(one: RequestUsage, other: RequestUsage): ObservationOutcome {
+    const isLonger = other.countedTokens > one.countedTokens;
+    const [short, long] = isLonger ? [one, other] : [other, one];
+    const growth = long.countedTokens - short.countedTokens;
+    if (growth < Math.max(MIN_GROWTH_TOKENS, short.countedTokens)) return 'too-small';
+    const reportedGrowth = long.reportedTokens - short.reportedTokens;
+    return this.#calibration.observe(other.modelName, reportedGrowth, growth);
+  }
+
+  #restOf({ modelName, reportedTokens, countedTokens }: RequestUsage): number {
+    return reportedTokens - this.#calibration.ratioOf(modelName) * countedTokens;
+  }
+}

@@ -1,0 +1,123 @@
+// What the usage of whole requests says of the tokens that nobody has counted, and of how a model counts.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { UnseenTokens } from '../../../src/main/preflight/unseen-tokens.js';
+import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
+import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
+import { runs } from '../../support/scale.js';
+
+const MODEL = 'claude';
+
+interface World {
+  readonly calibration: TokenCalibration;
+  readonly unseen: UnseenTokens;
+  /** Reports a request with that history. */
+  readonly call: (countedTokens: number, reportedTokens?: number) => string;
+  /** What the next request is taken for. */
+  readonly expected: (countedTokens: number) => number;
+}
+
+/** A model that makes `ratio` tokens of each counted one, and requests that hold `overhead` besides. */
+function world(overhead: number, ratio: number): World {
+  const calibration = new TokenCalibration();
+  const unseen = new UnseenTokens(calibration);
+  return {
+    calibration,
+    unseen,
+    call: (countedTokens, reportedTokens = overhead + ratio * countedTokens) =>
+      unseen.observe({ modelName: MODEL, reportedTokens, countedTokens }),
+    expected: (countedTokens) => unseen.tokens + calibration.ratioOf(MODEL) * countedTokens,
+  };
+}
+
+describe('UnseenTokens', () => {
+  it('are none before a report, and all that the history does not explain after the first', () => {
+    const { unseen, call, calibration } = world(27_000, 1.5);
+    expect(unseen.tokens).toBe(0);
+    expect(call(400)).toBe('too-small');
+    expect(unseen.tokens).toBe(27_200);
+    expect(calibration.learnedOf(MODEL)).toBeUndefined();
+  });
+
+  it('tell a ratio from an overhead by the difference of two requests', () => {
+    const { unseen, call, calibration } = world(27_000, 1.5);
+    call(400);
+    expect(call(10_400)).toBe('learned');
+    expect(calibration.ratioOf(MODEL)).toBe(1.5);
+    expect(unseen.tokens).toBe(27_000);
+  });
+
+  it('learn from a history that was compacted, too', () => {
+    const { unseen, call, calibration } = world(27_000, 1.5);
+    call(100_000);
+    expect(call(104_000)).toBe('too-small');
+    expect(call(20_000)).toBe('learned');
+    expect(calibration.ratioOf(MODEL)).toBe(1.5);
+    expect(unseen.tokens).toBe(27_000);
+  });
+
+  it('do not grow by a report that is a sum over several requests', () => {
+    for (const wrong of [0, 2]) {
+      const { unseen, call } = world(27_000, 1);
+      [1_000, 5_000, 9_000, 13_000].forEach((counted, at) =>
+        call(counted, at === wrong ? 500_000 : undefined),
+      );
+      expect(unseen.tokens).toBe(27_000);
+    }
+  });
+
+  it('are forgotten of another model, and never negative', () => {
+    const { unseen, call } = world(27_000, 1);
+    call(1_000);
+    unseen.observe({ modelName: 'small', reportedTokens: 800, countedTokens: 1_000 });
+    expect(unseen.tokens).toBe(0);
+  });
+
+  it('make requests known exactly once the ratio is learned, and better than nothing before', () => {
+    const growths = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 2, maxLength: 30 });
+    fc.assert(
+      fc.property(fc.nat(60_000), arbitraryRatio(0.5, 2), growths, (overhead, ratio, each) => {
+        const { call, expected } = world(overhead, ratio);
+        let counted = 0;
+        let isLearned = false;
+        for (const [at, growth] of each.entries()) {
+          counted += growth;
+          const error = Math.abs(expected(counted) - (overhead + ratio * counted));
+          if (at > 0)
+            expect(error).toBeLessThan((isLearned ? 0 : Math.abs(ratio - 1)) * counted + 2);
+          isLearned = call(counted) === 'learned' || isLearned;
+        }
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  it('stay close with reports that are up to a hundredth off', () => {
+    const growths = fc.array(fc.integer({ min: 1_000, max: 9_000 }), {
+      minLength: 12,
+      maxLength: 30,
+    });
+    const noises = fc.array(arbitraryRatio(0.99, 1.01), { minLength: 30, maxLength: 30 });
+    fc.assert(
+      fc.property(
+        fc.nat(40_000),
+        arbitraryRatio(0.8, 1.8),
+        growths,
+        noises,
+        (overhead, ratio, each, noise) => {
+          const { call, expected } = world(overhead, ratio);
+          let counted = 0;
+          each.forEach((growth, at) => {
+            counted += growth;
+            call(counted, (overhead + ratio * counted) * (noise[at] ?? 1));
+          });
+          const real = overhead + ratio * counted;
+          expect(Math.abs(expected(counted) - real)).toBeLessThan(0.1 * real);
+        },
+      ),
+      { numRuns: runs(2_000) },
+    );
+  });
+});
