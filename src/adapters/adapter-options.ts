@@ -119,9 +119,19 @@ export type CompleteAdapterOptions = AdapterOptions & {
   readonly logger: Logger;
 };
 
+/**
+ * Checks the names of options.
+ *
+ * @param own names of further options, of one adapter
+ * @throws RangeError naming each unknown one
+ */
+export function assertAdapterOptions(options: object, own: readonly string[] = []): void {
+  assertKnownOptions('adapter options', { ...options }, [...Object.keys(CHECKS), ...own]);
+}
+
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
 export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
-  assertKnownOptions('adapter options', { ...options }, Object.keys(CHECKS));
+  assertAdapterOptions(options);
   if (options.density !== undefined) assertDensityOptions('density', options.density);
   const parsed = OPTIONS_SCHEMA.safeParse(options);
   if (!parsed.success) {

@@ -2,7 +2,8 @@
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { chatCompactor } from '../../src/openai.js';
+import { prepareStep } from '../../src/ai-sdk.js';
+import { callModelInputFilter, chatCompactor } from '../../src/openai.js';
 import { createCompactor } from '../../src/index.js';
 import type { Compactor, Session } from '../../src/index.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
@@ -227,6 +228,16 @@ describe('onError', () => {
       `there is no option "${option}"${hint}.`,
     );
   });
+});
+
+it('suggests options that only one adapter has', () => {
+  const compactor = makeCompactor();
+  expect(() => prepareStep(compactor, { conversationid: 'a' } as never)).toThrow(
+    `there is no option "conversationid" (did you mean 'conversationId'?).`,
+  );
+  expect(() => callModelInputFilter(compactor, { compactByProvder: {} } as never)).toThrow(
+    `there is no option "compactByProvder" (did you mean 'compactByProvider'?).`,
+  );
 });
 
 describe('onSession', () => {

@@ -165,6 +165,16 @@ describe('a tool or a system text', () => {
   });
 });
 
+it('is not learned from usage that exceeds the window', async () => {
+  const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
+  onTestFinished(() => compactor.close());
+  const compact = openai.chatCompactor(compactor, { onError: 'throw' });
+  const messages = MESSAGES.slice(0, 3);
+  await compact(messages);
+  const next = [...messages, ...MESSAGES.slice(1, 3)];
+  expect(await compact(next, { reportedInputTokens: LIMIT + 1 })).toEqual(next);
+});
+
 describe('overheadOf', () => {
   it('counts texts, blocks and tools, each object once', () => {
     const tools = [{ name: 'look', description: 'x'.repeat(400) }];

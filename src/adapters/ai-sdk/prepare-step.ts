@@ -1,6 +1,7 @@
 // The adapter for the loops of the AI SDK: a `prepareStep` that compacts the messages of each step.
 
 import type { Compactor } from '../../main/compactor.js';
+import { assertAdapterOptions } from '../adapter-options.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import { checkedCall, checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
@@ -45,11 +46,9 @@ export type PrepareStep = <Message extends SdkMessage>(
  * @throws RangeError naming each invalid option.
  */
 export function prepareStep(compactor: Compactor, options: PrepareStepOptions = {}): PrepareStep {
-  const {
-    signal: givenSignal,
-    conversationId: givenId,
-    ...adapterOptions
-  } = checkedFields(options, 'adapter options');
+  const fields = checkedFields(options, 'adapter options');
+  assertAdapterOptions(fields, ['signal', 'conversationId']);
+  const { signal: givenSignal, conversationId: givenId, ...adapterOptions } = fields;
   const compact = messageCompactor<SdkMessage>(compactor, adapterOptions);
   const { signal, conversationId } = checkedCall({ signal: givenSignal, conversationId: givenId });
   return async <Message extends SdkMessage>(step: StepInput<Message>) => {

@@ -6,6 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import { kindOf } from '../../shared/misuse.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { assertAdapterOptions } from '../adapter-options.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import type { ConversationReport } from '../conversation.js';
 import { cacheTtlIn } from '../cache-marks.js';
@@ -63,7 +64,9 @@ export function callModelInputFilter(
   compactor: Compactor,
   options: ModelInputFilterOptions = {},
 ): ModelInputFilter {
-  const { compactByProvider: provider, ...rest } = checkedFields(options, 'adapter options');
+  const fields = checkedFields(options, 'adapter options');
+  assertAdapterOptions(fields, ['compactByProvider']);
+  const { compactByProvider: provider, ...rest } = fields;
   if (provider !== undefined && typeof asRecord(provider)?.['getModel'] !== 'function') {
     throw new RangeError(
       `Expected compactByProvider to be a model provider of the Agents SDK, as new OpenAIProvider(), got ${kindOf(provider)}.`,

@@ -183,6 +183,8 @@ export class ContextGauge {
   /** See `reportWholeUsage` of the session. */
   reportWhole(report: UsageReport): UsageReportOutcome {
     if (this.#overheadTokens !== undefined) return this.report(report);
+    // It was answered, so it did fit: this is a sum over several requests, or the limit is a guess.
+    if (report.inputTokens > this.contextLimit) return 'too-high';
     return this.#take(report, (usage) => this.#unseen.observe(usage));
   }
 

@@ -1,5 +1,6 @@
 // The edits of a session grouped by reason, described without the names of rules.
 
+import type { WorkingSetReason } from '../../../density.js';
 import { itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
@@ -17,8 +18,13 @@ export interface EditGroup {
   readonly tokens: number;
 }
 
+type Words = readonly [title: string, text: string];
+
+/** The reasons of results that leave the working set. */
+type LeavingReason = Exclude<WorkingSetReason, 'unsent' | 'small' | 'fresh'>;
+
 /** What happened and why it was safe, by rule, or rule and reason. */
-const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+const WORDS: Readonly<Record<string, Words> & Record<`working-set ${LeavingReason}`, Words>> = {
   'shrink shrunk': [
     'Results shortened before they were first sent',
     'This rewrites nothing that is cached.',
@@ -45,9 +51,9 @@ const WORDS: Readonly<Record<string, readonly [title: string, text: string]>> = 
     'Lines that were read again',
     'A newer read further down has the same lines.',
   ],
-  'working-set forgotten': [
-    'Old calls without their results',
-    'The results were already gone, and nothing needs the calls.',
+  'working-set spent': [
+    'Arguments of earlier calls',
+    'Their text is no longer in the file, or was written or read again.',
   ],
   'summarized-result': [
     'Results cut to one line, to make room',

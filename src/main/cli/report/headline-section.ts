@@ -64,8 +64,12 @@ function figure({ input, pricing }: PageHead): Markup {
     </dl>
     <p>
       ${formatCompact(left.sentTokens)} of ${formatCompact(without.sentTokens)} tokens were sent in
-      ${formatCount(requests)} model calls. ${pricing}
+      ${formatCount(requests)} model calls.
     </p>
+    <details>
+      <summary>Prices</summary>
+      <p>${pricing}</p>
+    </details>
   </section>`;
 }
 
