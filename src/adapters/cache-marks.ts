@@ -52,6 +52,14 @@ export function isCacheMark(key: string, value: unknown, depth: number = 0): boo
   return hasMark;
 }
 
+/** Returns the cache marks of parts, as fields; of several marks of one name, the last. */
+export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
+  const fields = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
+  return Object.fromEntries(
+    fields.filter(([key, value]) => value !== undefined && isCacheMark(key, value)),
+  );
+}
+
 /** Options of a request that say how long the provider caches it. */
 const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);

@@ -11,7 +11,7 @@ const DENIED = 'Tool execution denied.';
 
 /**
  * Reads an output. Texts, JSON and values of unknown types are the result as they are. Of content, the result has the texts
- * and a stand-in for each media item. Errors and denials by the user set `error`.
+ * and a stand-in for each other item. Errors and denials by the user set `error`.
  */
 export function readToolOutput(output: JsonRecord): Outcome {
   const { type, value } = output;
@@ -24,7 +24,7 @@ export function readToolOutput(output: JsonRecord): Outcome {
       return { result: typeof reason === 'string' ? reason : DENIED, error: DENIED };
     }
     case 'content':
-      return { result: contentText(value), mediaTokens: contentMediaTokens(value) };
+      return { result: readContent(value), mediaTokens: contentMediaTokens(value) };
     case 'json': {
       const shown = asRecord(asRecord(value)?.['output']);
       if (shown?.['type'] !== 'computer_screenshot') return { result: value ?? '' };
@@ -87,9 +87,17 @@ function isToolReference(item: unknown): boolean {
   return asRecord(options?.['anthropic'])?.['type'] === 'tool-reference';
 }
 
-function contentText(value: unknown): string {
+/** Returns a list if there are items of a provider, which a text cannot replace. */
+function readContent(value: unknown): string | readonly string[] {
   if (!Array.isArray(value)) return payloadText(value);
-  return (value as readonly unknown[]).map(itemText).join('\n');
+  const items = value as readonly unknown[];
+  const texts = items.map(itemText);
+  return items.every(isTextOrMedia) ? texts.join('\n') : texts;
+}
+
+function isTextOrMedia(item: unknown): boolean {
+  const { type, text } = asRecord(item) ?? {};
+  return typeof text === 'string' || typeof type !== 'string' || MEDIA_ITEM.test(type);
 }
 
 /** Returns an item's text, or its type without the payload, which may be megabytes. */

@@ -4,7 +4,7 @@ import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
-import { isSameButForCacheMarks } from '../cache-marks.js';
+import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
@@ -61,8 +61,14 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart | null {
     return { ...part, input: edit.parameters };
   }
   const isReplaced = edit.type === 'tool_response' && !loadsTools(part);
-  if (isReplaced && typeof edit.result === 'string') return { ...part, content: edit.result };
-  return part;
+  if (!isReplaced || typeof edit.result !== 'string') return part;
+  return { ...part, content: withMarks(edit.result, asArray(part['content'])) };
+}
+
+/** A breakpoint in a result that is replaced moves to the new text. */
+function withMarks(text: string, replaced: readonly unknown[]): string | readonly MessagePart[] {
+  const marks = cacheMarksOf(replaced);
+  return Object.keys(marks).length === 0 ? text : [{ type: 'text', text, ...marks }];
 }
 
 /** Whether a result loads tools by reference: without it, the model loses them. */

@@ -2,7 +2,7 @@
 // other content becomes two entries. Blocks omit fields that they do not need: edits are applied to the message's own parts.
 
 import { toolCall } from '../../shared/content.js';
-import { asText, errorLine, isRecord } from '../../shared/json.js';
+import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
@@ -127,13 +127,13 @@ function readResult(
 ): ToolResponseBlock | undefined {
   const callId = answeredIdOf(part);
   if (callId === undefined) return undefined;
-  const result = textOf(part['content']);
+  const { content } = part;
   return answerBlock(
     { callId, toolName: toolNames.get(callId) ?? UNKNOWN_TOOL },
     {
-      result,
-      error: part['is_error'] === true ? errorLine(result) : undefined,
-      mediaTokens: estimateFileTokens(part['content']),
+      result: resultOf(content),
+      error: part['is_error'] === true ? errorLine(textOf(content)) : undefined,
+      mediaTokens: estimateFileTokens(content),
     },
   );
 }
@@ -149,11 +149,22 @@ function opaque(part: MessagePart): ContentBlock {
   return opaqueBlock(part.type, estimatePartTokens(part));
 }
 
+/** The text of a result; a list if it has items that a text cannot replace, such as search results, which the model cites. */
+function resultOf(content: unknown): string | readonly string[] {
+  const isPlain = asArray(content).every((item) => {
+    const fields = asRecord(item);
+    return fields === undefined || fields['type'] === 'text' || isFile(fields);
+  });
+  return isPlain ? textOf(content) : textsOf(content);
+}
+
 /** The texts of a result, with stand-ins for other items. */
 function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((item: unknown) => (isRecord(item) ? textOfItem(item) : '')).join('\n');
+  return typeof content === 'string' ? content : textsOf(content).join('\n');
+}
+
+function textsOf(content: unknown): readonly string[] {
+  return asArray(content).map((item) => (isRecord(item) ? textOfItem(item) : ''));
 }
 
 function textOfItem(item: Readonly<Record<string, unknown>>): string {

@@ -5,7 +5,7 @@ import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../blocks.js';
-import { isCacheMark } from '../cache-marks.js';
+import { cacheMarksOf } from '../cache-marks.js';
 import { tryPlainData } from '../plain-data.js';
 import { carriedTokens } from './carried-tokens.js';
 
@@ -104,10 +104,7 @@ export function rewriteOutput(output: unknown, text: string, textType: string): 
   }
   const parts = (output as readonly unknown[]).map((part) => asRecord(part) ?? {});
   const first = parts.find((part) => typeof part['text'] === 'string') ?? { type: textType };
-  const marks = parts.flatMap((part) =>
-    Object.entries(part).filter(([key, value]) => value !== undefined && isCacheMark(key, value)),
-  );
-  return [{ ...first, ...Object.fromEntries(marks), text }];
+  return [{ ...first, ...cacheMarksOf(parts), text }];
 }
 
 /** Tool names by call id, because answers do not contain them. */

@@ -143,7 +143,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       },
     ],
     [
-      'a file that is a text',
+      'a file that is a text, and an item of a provider',
       {
         type: 'content',
         value: [
@@ -151,7 +151,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
           { type: 'custom' },
         ],
       },
-      { result: '[text/plain]\n[custom]', mediaTokens: 100 },
+      { result: ['[text/plain]', '[custom]'], mediaTokens: 100 },
     ],
   ])('reads %s that a tool gives out', (_, output, expected) => {
     const part = { ...RESULT, output };

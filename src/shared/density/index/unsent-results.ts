@@ -94,7 +94,7 @@ export class UnsentResults {
 
   /**
    * Registers a result. It may be shrunk unless it is short, not a text, a failure, shrunk already,
-   * or answers an unknown call.
+   * answers an unknown call, or has media: an edit leaves a text only, and the model has not seen them.
    *
    * @param responses the columns of the history, still without it
    * @param place its position, now or later
@@ -107,7 +107,7 @@ export class UnsentResults {
     place: EntryPlace,
     lastAnswer: number,
   ): number {
-    const { callId, result, error } = response;
+    const { callId, result, error, mediaTokens = 0 } = response;
     const calls = this.#openAt(place);
     const open = calls.get(callId);
     const call = open?.pop();
@@ -121,7 +121,7 @@ export class UnsentResults {
     }
     if (place === 'end') this.#forgetFar(responses, lastAnswer);
     const lines = cachedLinesOf(response, result);
-    if (call !== undefined && !isShrunk(result)) {
+    if (call !== undefined && mediaTokens === 0 && !isShrunk(result)) {
       const row = responses.length;
       this.#results.set(row, { row, call, response: { ...response, result }, lines });
     }

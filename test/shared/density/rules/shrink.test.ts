@@ -111,6 +111,13 @@ describe('SHRINK', () => {
     ['what an unknown tool tells of a file', asked('peek', { file: 'a.ts' }, NOISE)],
     ['the result of no call', [toolContent([toolResponse('nobody', 'run_shell_command', NOISE)])]],
     ['a small result', run('the same\n'.repeat(40))],
+    [
+      'a result with an image, which the model has not seen yet',
+      [
+        aiContent([toolCall('i', 'browse', {})]),
+        toolContent([{ ...toolResponse('i', 'browse', NOISE), mediaTokens: 1_600 }]),
+      ],
+    ],
   ])('leaves %s alone', (_, history) => {
     expect(isEmptyDensityResult(optimize([humanText('go'), ...history], CONFIG))).toBe(true);
   });
