@@ -32,6 +32,13 @@ export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   }
 }
 
+/** A text that is equal for messages that are equal but for cache marks, given that their keys have the same order. */
+export function textWithoutCacheMarks(message: JsonRecord): string {
+  return JSON.stringify(inParts(message), (key, value: unknown) =>
+    isCacheMark(key, value) ? undefined : value,
+  );
+}
+
 function inParts(message: JsonRecord): JsonRecord {
   const { content } = message;
   return typeof content === 'string'

@@ -156,7 +156,7 @@ class LocalEngine implements Engine {
     const { scope } = call;
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
     // The other fields are not needed later.
-    const { line, isNew } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
+    const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
     const asked = cacheTtlIn(list.fields);
     const compacted = await this.#compacts[api.name](messages, {
@@ -173,7 +173,7 @@ class LocalEngine implements Engine {
       body: call.isObserved === true ? undefined : pieces && assemble(bytes, pieces),
       editedBytes: pieces && lengthOf(pieces),
       line: this.#reportOf(line, messages, compacted, {
-        ...{ model, isNew },
+        ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
       }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
@@ -227,7 +227,7 @@ class LocalEngine implements Engine {
     { id, name, api }: Line,
     given: readonly object[],
     sent: readonly object[],
-    about: Pick<LineReport, 'model' | 'isNew' | 'cacheTtlMs'>,
+    about: Pick<LineReport, 'model' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
   ): LineReport | undefined {
     const session = this.#watched.get(id)?.session;
     if (session === undefined) return undefined;

@@ -2,7 +2,7 @@
 // of it is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
-import { isSameButForCacheMarks } from '../../adapters/cache-marks.js';
+import { isSameButForCacheMarks, textWithoutCacheMarks } from '../../adapters/cache-marks.js';
 import { commonPrefixLength } from '../body/common-prefix.js';
 import { skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
@@ -10,12 +10,16 @@ import type { ListInBody } from '../body/list-in-body.js';
 import { isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 
-/** One conversation. */
-export interface Line {
-  readonly id: string;
+/** What all requests of a conversation have in common. */
+interface LineKey {
   readonly scope: string;
   readonly api: ApiName;
   readonly name: string | undefined;
+}
+
+/** One conversation. */
+export interface Line extends LineKey {
+  readonly id: string;
   /** The message list of the latest body, and where its elements are. */
   list: ListInBody;
   /** Hash of the first message; lists that begin with the same message have equal ones. */
@@ -31,6 +35,14 @@ export interface KnownStart {
   readonly messages: readonly object[];
   /** Their ranges in the new body. */
   readonly elements: readonly ByteRange[];
+}
+
+/** The line that a list belongs to. */
+interface TakenLine {
+  readonly line: Line;
+  readonly isNew: boolean;
+  /** Whether the list does not continue the line's last one, but was made from it by the host. */
+  readonly isRewritten: boolean;
 }
 
 const CLOSE_LIST = 0x5d;
@@ -83,17 +95,18 @@ export class Lines {
   }
 
   /**
-   * Records a list: as the latest one of the line that it continues, or as the first of a new line. May evict others.
+   * Records a list: as the latest one of the line that it belongs to, or as the first of a new line. May evict others.
    *
    * @param start the result of `knownStart` for it
    */
   take(
-    about: Pick<Line, 'scope' | 'api' | 'name'>,
+    about: LineKey,
     list: ListInBody,
     messages: readonly object[],
     start: KnownStart,
-  ): { readonly line: Line; readonly isNew: boolean } {
-    const known = this.#lineOf(about, messages, start);
+  ): TakenLine {
+    const continued = this.#continuedLine(about, messages, start);
+    const known = continued ?? this.#rewrittenLine(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
     const line = known ?? { ...about, id: this.#idOf(about, messages), list, firstKey, messages };
     line.list = list;
@@ -102,16 +115,15 @@ export class Lines {
     this.#lines.delete(line);
     this.#lines.add(line);
     this.#makeRoom();
-    return { line, isNew: known === undefined };
+    return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
 
-  #lineOf(
-    { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
+  #continuedLine(
+    about: LineKey,
     messages: readonly object[],
     { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
-    const isOf = (line: Line): boolean =>
-      line.scope === scope && line.api === api && line.name === name;
+    const isOf = (line: Line): boolean => hasKey(line, about);
     // All of that line is a byte-exact prefix: no other line can share more.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
@@ -126,12 +138,26 @@ export class Lines {
     return best;
   }
 
+  /** Finds the line whose end a list holds, after its host has summarized or cleared what was before that. */
+  #rewrittenLine(about: LineKey, messages: readonly object[]): Line | undefined {
+    let best: Line | undefined;
+    let mostKept = LEAST_KEPT;
+    for (const line of this.#lines) {
+      if (!hasKey(line, about)) continue;
+      // Another process would derive another id from another first message.
+      if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
+      const kept = answersKept(line.messages, messages);
+      if (kept < mostKept) continue;
+      best = line;
+      mostKept = kept;
+    }
+    return best;
+  }
+
   /** If conversations are shared, the id is the same in every process. */
-  #idOf(
-    { scope, api, name }: Pick<Line, 'scope' | 'api' | 'name'>,
-    messages: readonly object[],
-  ): string {
-    const first = JSON.stringify(messages.find(isFromUser) ?? messages[0] ?? null);
+  #idOf({ scope, api, name }: LineKey, messages: readonly object[]): string {
+    // Agents mark the first message as long as it is near the end.
+    const first = textWithoutCacheMarks({ ...firstOf(messages) });
     // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
     const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
     const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
@@ -203,6 +229,32 @@ function commonLength(known: readonly object[], messages: readonly object[]): nu
 function goesOn(known: readonly object[], messages: readonly object[], common: number): boolean {
   if (known.slice(common).some(isFromModel)) return false;
   return common === known.length || messages.slice(0, common).some(isFromUser);
+}
+
+/** A single answer may be the same in two conversations, such as the call that all of them begin with. */
+const LEAST_KEPT = 2;
+
+function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
+  return line.scope === scope && line.api === api && line.name === name;
+}
+
+/** Number of the model's messages, without a gap from the last one on, that a list has kept of a conversation, in any place. */
+function answersKept(known: readonly object[], messages: readonly object[]): number {
+  const last = known.findLastIndex(isFromModel);
+  if (last === -1) return 0;
+  const at = messages.findLastIndex((message) => isSame(known[last], message));
+  let kept = 0;
+  for (let back = 0; back <= Math.min(last, at); back += 1) {
+    const message = known[last - back];
+    if (!isSame(message, messages[at - back])) break;
+    if (isFromModel(message)) kept += 1;
+  }
+  return kept;
+}
+
+/** The message that identifies a conversation: the first one of the user's. */
+function firstOf(messages: readonly object[]): object | undefined {
+  return messages.find(isFromUser) ?? messages[0];
 }
 
 function isSame(a: object | undefined, b: object | undefined): boolean {

@@ -53,6 +53,8 @@ export interface LineReport {
   readonly cacheTtlMs: number | undefined;
   /** Whether this call started the conversation. */
   readonly isNew: boolean;
+  /** Whether the host has rewritten what this conversation held: summarized it, or cleared results. */
+  readonly isRewritten: boolean;
 }
 
 /** One edit, without content. */

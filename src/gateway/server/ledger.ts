@@ -270,6 +270,7 @@ function missOf(
     price: termsOf(line).price,
   });
   if (missed === null) return undefined;
+  if (line.isRewritten) return 'changed by the host';
   const cause = CAUSES[missed.cause];
   return cause === 'unknown' && call.bytes < before.bytes ? 'changed by the host' : cause;
 }

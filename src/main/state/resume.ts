@@ -121,11 +121,12 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
 
 /** What stays valid of a session's memory when its history has changed. */
 function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
-  const { sent, costs, passes, summaries } = memory;
+  const { sent, costs, summaries } = memory;
   return {
     sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
     costs,
-    passes: { ...passes, isSettled: false },
+    // The lengths at which batches land were those of another history.
+    passes: { nextPoint: 0, isSettled: false },
     floorTokens: 0,
     request: null,
     summaries,

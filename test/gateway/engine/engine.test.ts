@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engine/protocol.js';
@@ -94,6 +97,31 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(answers.at(-1)!.line!.isNew).toBe(false);
   });
 
+  it('goes on when the host summarizes or clears what was before the end, and keeps what it has pruned', async () => {
+    const messages = talk(api, 20);
+    const calls = steps(messages);
+    const kept = messages.slice(-24);
+    const isRead = (message: object): boolean => JSON.stringify(message).includes('step 3 has');
+    const cleared = messages.map((message, at) =>
+      isRead(message) ? talk(api, 4, 1)[at]! : message,
+    );
+    for (const list of [[api.user('what was so far: all is well'), ...kept], cleared]) {
+      const name = `session of ${list.length}`;
+      const ids = await lines(api, calls, { name });
+      const { line, editedBytes = Infinity } = await ask(api, list, { name });
+      expect(line).toMatchObject({ id: ids[0], isNew: false, isRewritten: true });
+      expect(line!.costs.requests).toBe(calls.length + 1);
+      expect(editedBytes).toBeLessThan(bodyOf(api, list).length / 2);
+      const next = [...list, api.answer('well'), api.user('and on')];
+      const goesOn = { id: ids[0], isNew: false, isRewritten: false };
+      expect((await ask(api, next, { name })).line).toMatchObject(goesOn);
+    }
+    const other = await ask(api, [api.user('look into it'), ...kept.slice(-2)], {
+      name: 'session',
+    });
+    expect(other.line?.isNew).toBe(true);
+  });
+
   it('passes side calls, and requests whose history the provider keeps', async () => {
     const messages = talk(api, 3);
     expect((await ask(api, messages, { besides: { tools: [] } })).outcome).toBe('passed');
@@ -129,17 +157,33 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
 describe('an engine', () => {
   const [anthropic, responses, chat] = API_TALKS;
 
+  const mark = (message: object): object => {
+    const copy = structuredClone(message) as { content: Record<string, unknown>[] };
+    copy.content.at(-1)!['cache_control'] = { type: 'ephemeral' };
+    return copy;
+  };
+
   it('does not mind marks of the cache that move', async () => {
-    const mark = (message: object): object => {
-      const copy = structuredClone(message) as { content: Record<string, unknown>[] };
-      copy.content.at(-1)!['cache_control'] = { type: 'ephemeral' };
-      return copy;
-    };
     const calls = steps(talk(anthropic!, 4)).map((messages) => [
       ...messages.slice(0, -1),
       mark(messages.at(-1)!),
     ]);
     expect(new Set(await lines(anthropic!, calls)).size).toBe(1);
+  });
+
+  it('gives a conversation one id in all gateways of a store, wherever its marks are', async () => {
+    const [first, ...rest] = talk(anthropic!, 2);
+    const store = mkdtempSync(join(tmpdir(), 'ctxfold-states-'));
+    const ids: (string | undefined)[] = [];
+    for (const messages of [[mark(first!)], [first!, ...rest]]) {
+      const one = await createEngine({ maxConversations: 8, store });
+      const body = Buffer.from(bodyOf(anthropic!, messages));
+      const { line } = await one.compact({ api: 'anthropic', body, scope: 'one' });
+      ids.push(line?.id);
+      await one.close();
+    }
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[0]).toMatch(/-[0-9a-f]{32}$/);
   });
 
   it('reads the names that hosts put beside the messages', async () => {
@@ -196,7 +240,7 @@ describe('an engine', () => {
     const send = (of: ApiTalk, messages: readonly object[]): Promise<EngineAnswer> =>
       small.compact({ api: of.name, body: Buffer.from(bodyOf(of, messages)), scope: 'one' });
     const { line } = await send(api, talk(api, 9));
-    for (const task of ['a', 'b']) await send(other, [other.user(task), ...talk(other, 3)]);
+    for (const task of ['a', 'b']) await send(other, [other.user(task)]);
     expect(await send(api, talk(api, 10))).toMatchObject({
       outcome: 'edited',
       line: { id: line?.id, isNew: true, givenMessages: talk(api, 10).length },

@@ -5,10 +5,10 @@ import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 
 const NOTHING = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
 
-function lineOf(cacheTtlMs?: number): LineReport {
+function lineOf({ cacheTtlMs, isRewritten = false }: Partial<LineReport>): LineReport {
   return {
     ...{ id: 'one', name: undefined, api: 'anthropic', model: 'claude-sonnet-4-5', isNew: false },
-    ...{ givenMessages: 1, sentMessages: 1, contextLimit: 200_000, cacheTtlMs },
+    ...{ isRewritten, givenMessages: 1, sentMessages: 1, contextLimit: 200_000, cacheTtlMs },
     costs: { ...NOTHING, uncompacted: NOTHING } as unknown as LineReport['costs'],
   };
 }
@@ -16,6 +16,7 @@ function lineOf(cacheTtlMs?: number): LineReport {
 interface Call {
   readonly waitMs?: number;
   readonly cacheTtlMs?: number;
+  readonly isRewritten?: boolean;
   readonly edits?: number;
   readonly bytes?: number;
   /** Tokens of the prompt, and those of them that came from the cache. */
@@ -26,10 +27,10 @@ interface Call {
 /** What the ledger says of the last of some calls. */
 function missOf(...calls: readonly Call[]): string | undefined {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact' }));
-  for (const { waitMs = 1_000, cacheTtlMs, edits = 0, bytes = 9, prompt, read } of calls) {
+  for (const { waitMs = 1_000, edits = 0, bytes = 9, prompt, read, ...about } of calls) {
     vi.advanceTimersByTime(waitMs);
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
-    const line = lineOf(cacheTtlMs);
+    const line = lineOf(about);
     const landed = Array.from({ length: edits }, () => edit);
     ledger.recordAnswer({ outcome: 'unchanged', line, edits: landed }, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
@@ -53,6 +54,8 @@ describe('Ledger', () => {
     expect(missOf(first, { prompt: 9_500, read: 4_000 })).toBe('unknown');
     expect(missOf(first, { prompt: 9_500, read: 0, edits: 1 })).toBe('edited');
     expect(missOf(first, { prompt: 9_500, read: 0, bytes: 8 })).toBe('changed by the host');
+    const rewritten = { prompt: 9_500, read: 0, edits: 1, isRewritten: true };
+    expect(missOf(first, rewritten)).toBe('changed by the host');
   });
 
   it('expects no more of a cache than a prompt still holds, and nothing of one that is too short for it', () => {

@@ -90,6 +90,23 @@ describe('createSession with a state', () => {
     );
   });
 
+  it('lands a batch in what is left, however long the former history was', async () => {
+    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const long = historyOf('h a:r1(x.ts) t:r1 h h h h h h h h h h h h h h h h h');
+    const options = { edits: 'batched', minReclaimTokens: 1, cacheTtlMs: 3_600_000 } as const;
+    const former = await compactor.createSession({ ...options, history: long });
+    await former.ensureCompressionBeforeSend('long');
+    const history = [...long.slice(0, 4), ...historyOf('a:w2(x.ts) t:w2 h')];
+    const session = await compactor.createSession({
+      ...options,
+      history,
+      state: former.snapshot(),
+    });
+    const { pruned } = await session.ensureCompressionBeforeSend('short');
+    expect(pruned?.metadata.readWritePairsPruned).toBe(1);
+    await compactor.close();
+  });
+
   it('counts as sent only what stands as it was sent', async () => {
     const { state } = await sent();
     const { session, entries } = await goOn(HISTORY.with(7, humanText('something else')), state);
