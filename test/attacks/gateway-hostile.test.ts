@@ -69,6 +69,9 @@ const heads = fc.constantFrom(
   'HTTP/1.1 400 Bad Request\r\nContent-Length: 28\r\nContent-Encoding: gzip\r\n\r\n',
   'HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 28\r\n\r\n',
   'HTTP/1.1 999 Odd\r\nContent-Length: 28\r\n\r\n',
+  'HTTP/1.1 200 OK\u0001\r\nContent-Length: 28\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nTrailer: X-End\r\nContent-Length: 28\r\n\r\n',
+  'HTTP/1.1 204 No Content\r\nTrailer: X-End\r\n\r\n',
   'HTTP/1.1 99999 Odd\r\n\r\n',
   'HTTP/9.9 200 OK\r\n\r\n',
   'HTTP/1.1 200 OK\r\nBad Header : x\r\n\r\n',
@@ -211,6 +214,11 @@ describe('hostile answers', () => {
           // An answer without a length that is cut off would have been taken for whole.
           [{ pieces: [`HTTP/1.1 200 OK\r\n\r\n${BODY}`], ending: 'reset' }, '/v1/messages'],
           [{ pieces: [`HTTP/1.1 200 OK\r\n\r\n${BODY}`], ending: 'end' }, '/v1/messages'],
+          // Node reads them, and throws when it is to write them.
+          ...['200 OK\u0001\r\n', '200 OK\r\nTrailer: X-End\r\n'].map((head): [Script, string] => [
+            { pieces: [`HTTP/1.1 ${head}Content-Length: 28\r\n\r\n${BODY}`], ending: 'end' },
+            '/v1/messages',
+          ]),
         ],
       },
     );
@@ -245,6 +253,7 @@ const headers = fc.subarray([
   'Transfer-Encoding: chunked',
   'Transfer-Encoding: chunked, identity',
   'Expect: 100-continue',
+  'Trailer: X-End',
   'Connection: close',
   'Connection: Upgrade',
   'Upgrade: websocket',
@@ -308,7 +317,21 @@ describe('hostile requests', () => {
           if (heard !== '') expect(heard).toMatch(/^HTTP\/1\.1 (?:100|200|4\d\d|5\d\d) /);
         },
       ),
-      { numRuns: runs(300) },
+      {
+        numRuns: runs(300),
+        examples: [
+          [],
+          ['Transfer-Encoding: chunked'],
+          ['Connection: Upgrade', 'Upgrade: websocket'],
+        ].map((more): [string, string[], string, boolean, boolean] => [
+          'POST /v1/messages HTTP/1.1',
+          // Node throws when it is to write it to a body that is not in chunks.
+          ['Host: 127.0.0.1', 'Trailer: X-End', ...more],
+          '2\r\n{}\r\n0\r\n\r\n',
+          false,
+          false,
+        ]),
+      },
     );
     expect(open.size).toBe(0);
     const [api] = API_TALKS;

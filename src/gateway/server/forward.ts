@@ -1,7 +1,7 @@
 // Forwards a request to its upstream and pipes the answer back, with headers, trailers, backpressure and aborts in both directions.
 // Reads no content.
 
-import { Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpAgent, request as requestHttp, STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Socket } from 'node:net';
@@ -51,7 +51,14 @@ export class Forwarder {
     body: Uint8Array | undefined,
     events: ForwardEvents,
   ): void {
-    const outgoing = this.#open(request, route, body?.length);
+    let outgoing: ClientRequest;
+    try {
+      outgoing = this.#open(request, route, body?.length);
+    } catch {
+      events.onFailure?.('a request that cannot be passed on');
+      refuse(response, 400, 'the request has headers that cannot be passed on.');
+      return;
+    }
     let isAnswered = false;
     let isBroken = false;
     const fail = (error: NodeJS.ErrnoException): void => {
@@ -91,9 +98,9 @@ export class Forwarder {
     else outgoing.end(body);
   }
 
-  /** Opens a connection for an upgrade to another protocol. */
+  /** Opens a connection for an upgrade to another protocol. @throws for headers that cannot be passed on */
   upgrade(request: IncomingMessage, route: Route): ClientRequest {
-    const headers = endToEnd(request.rawHeaders, ['host', TOKEN_HEADER]);
+    const headers = endToEnd(request.rawHeaders, ['host', 'trailer', TOKEN_HEADER]);
     const { upgrade = 'websocket' } = request.headers;
     headers.push('Host', route.upstream.host, 'Connection', 'Upgrade', 'Upgrade', upgrade);
     const agent = route.upstream.protocol === 'https:' ? this.#httpsOnce : false;
@@ -109,17 +116,17 @@ export class Forwarder {
   }
 
   #open(request: IncomingMessage, route: Route, length: number | undefined): ClientRequest {
-    const own = [
+    const isChunked = length === undefined && request.headers['transfer-encoding'] !== undefined;
+    const headers = endToEnd(request.rawHeaders, [
       'host',
       'expect',
       TOKEN_HEADER,
       ...(length === undefined ? [] : ['content-length']),
-    ];
-    const headers = endToEnd(request.rawHeaders, own);
+      ...(isChunked ? [] : ['trailer']),
+    ]);
     headers.unshift('Host', route.upstream.host);
     if (length !== undefined) headers.push('Content-Length', String(length));
-    else if (request.headers['transfer-encoding'] !== undefined)
-      headers.push('Transfer-Encoding', 'chunked');
+    else if (isChunked) headers.push('Transfer-Encoding', 'chunked');
     if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
     return this.#request(route, { method: request.method, headers });
   }
@@ -167,7 +174,8 @@ export function refuse(response: ServerResponse, status: number, message: string
   };
   const text = JSON.stringify({ type: 'error', error });
   // Does not wait for the rest of the request.
-  response.writeHead(status, {
+  // With a reason, or that of an answer that could not be passed on would stay.
+  response.writeHead(status, STATUS_CODES[status], {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     connection: 'close',
@@ -193,8 +201,16 @@ function pipeAnswer(
 ): void {
   if (response.destroyed) return void answer.destroy();
   response.sendDate = false;
+  const { statusCode = 502, statusMessage = '' } = answer;
+  const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
+  // Node writes trailers, and their names in the head, to chunked bodies only.
+  const isChunked =
+    answer.headers['transfer-encoding'] !== undefined &&
+    response.useChunkedEncodingByDefault &&
+    response.req.method !== 'HEAD';
+  const headers = endToEnd(answer.rawHeaders, isChunked ? [] : ['trailer']);
   try {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
+    response.writeHead(statusCode, reason, headers);
   } catch {
     answer.destroy();
     refuse(response, 502, 'the answer has headers that cannot be passed on.');
@@ -215,6 +231,9 @@ function pipeAnswer(
     if (!answer.complete) response.destroy();
   });
 }
+
+/** Characters that Node does not write in a head, though it reads them in a status line. */
+const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Hop-by-hop headers. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
 // reading their data. Any other protocol is declined by answering in HTTP.
 
 import { STATUS_CODES } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import type { ClientRequest, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
@@ -28,7 +28,13 @@ export function tunnel(
     answer(socket, 426);
     return;
   }
-  const outgoing = forwarder.upgrade(request, route);
+  let outgoing: ClientRequest;
+  try {
+    outgoing = forwarder.upgrade(request, route);
+  } catch {
+    answer(socket, 400);
+    return;
+  }
   socket.once('close', () => outgoing.destroy());
   outgoing.on('error', () => {
     answer(socket, 502);
