@@ -186,7 +186,9 @@ export class Session extends SafeEmitter<SessionEvents> {
   async goOnWith(entries: readonly IContent[]): Promise<void> {
     const given = copyOfArray('the entries', entries) as IContent[];
     return this.#next(async () => {
-      const about = { state: this.snapshot(), given, ...this.#startOptions };
+      // Another process may have decided more about what stays of the history.
+      const state = (await this.#parts.keeper?.loadNewer()) ?? this.snapshot();
+      const about = { state, given, ...this.#startOptions };
       const report = await startOver(this.history, about, this.#adopt);
       if (report !== undefined) this.reportState(report);
     });

@@ -64,6 +64,13 @@ export class StateKeeper {
     return undefined;
   }
 
+  /** Returns the state of a named conversation if another process has saved one since; the next save goes on top of it. */
+  async loadNewer(): Promise<unknown> {
+    const known = this.#version;
+    const state = await this.load([]);
+    return this.#version === known ? undefined : state;
+  }
+
   /**
    * Saves a state, and the originals of what was removed since the last one was saved. If another process has saved since,
    * returns that state instead, and the next save goes on top of it.

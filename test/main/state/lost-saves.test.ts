@@ -141,6 +141,25 @@ describe('a session with a store', () => {
     expect(left.costs().rewrites).toBeLessThan(TURNS / 2);
   });
 
+  it('goes on from the state of a faster process when the host goes back to an earlier message', async () => {
+    const store = memoryStore();
+    const turns = Array.from({ length: TURNS }, (_, at) => turn(at));
+    const earlier = [...turns.slice(0, TURNS / 2).flat(), humanText('something else')];
+    const single = await open(undefined);
+    for (const entries of turns) await send(single, entries);
+    const slow = await open(store);
+    for (const entries of turns.slice(0, -2)) await send(slow, entries);
+    const fast = await open(store, turns.slice(0, -2).flat());
+    for (const entries of turns.slice(-2)) await send(fast, entries);
+    const goBack = async (session: Session): Promise<readonly unknown[]> => {
+      await session.goOnWith(earlier);
+      return [await send(session, []), session.costs()];
+    };
+    const expected = await goBack(single);
+    expect(single.costs().requests).toBe(TURNS + 1);
+    expect(await goBack(slow)).toEqual(expected);
+  });
+
   // It is stored under the hash of its first 2, 4, 8, … entries, and so under another key from time to time.
   it('follows whoever was faster before a conversation without an id got another key', async () => {
     const expected = await alone(TURNS);
