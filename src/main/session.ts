@@ -136,10 +136,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Like `reportUsage`, for callers that do not know what else a request holds: unless there are `overheadTokens`, that is
-   * learned from what the reports of several requests have in common, and the model's ratio from their difference.
-   *
-   * @throws TypeError or RangeError as `reportUsage` does.
+   * Like `reportUsage`, for callers that do not know what else a request holds: without `overheadTokens`, that is learned from
+   * what the reports of several requests have in common, and the model's ratio from their difference. Throws as that does.
    */
   reportWholeUsage(report: UsageReport): UsageReportOutcome {
     return this.#takeUsage(report, 'reportWhole');
@@ -187,8 +185,8 @@ export class Session extends SafeEmitter<SessionEvents> {
     const given = copyOfArray('the entries', entries) as IContent[];
     return this.#next(async () => {
       // Another process may have decided more about what stays of the history.
-      const state = (await this.#parts.keeper?.loadNewer()) ?? this.snapshot();
-      const about = { state, given, ...this.#startOptions };
+      const newer = await this.#parts.keeper?.loadNewer();
+      const about = { state: newer ?? this.snapshot(), given, ...this.#startOptions };
       const report = await startOver(this.history, about, this.#adopt);
       if (report !== undefined) this.reportState(report);
     });
