@@ -24,50 +24,6 @@ export function isBatching(edits: EditPolicy): boolean {
   return edits === 'auto' || edits === 'batched' || edits === 'append-only';
 }
 
-/** The facts that a decision is based on. */
-export interface EditFacts {
-  /** Whether history, overhead and pending tokens reach the threshold, or do not fit the window. */
-  readonly isForced: boolean;
-  /** Whether no request is recent enough to be in the provider's cache. */
-  readonly isCacheCold: boolean;
-  /** Length of the history's prefix that is unchanged since it was sent. */
-  readonly sentEntries: number;
-  /** Estimates the tokens that the edit removes; called only if that decides. */
-  readonly reclaimedTokens: () => number;
-  /** Tokens that it must remove; `undefined` if cache prices decide. */
-  readonly minReclaimTokens: number | undefined;
-  /** The entry from which on the edit pays, `Infinity` for none; called only if that decides. */
-  readonly worthwhileFrom: () => number;
-}
-
-/**
- * What may land now: the whole edit, the part from an entry on, or, for an edit that is held otherwise, only shrunk results in
- * unsent entries.
- */
-export type EditDecision =
-  | { readonly verdict: 'land' | 'unsent-only'; readonly reason: LandingReason }
-  | { readonly verdict: 'land-from'; readonly entry: number; readonly reason: LandingReason }
-  | { readonly verdict: 'hold' };
-
-/** Decides which part of a density edit may land. */
-export function decideEdits(policy: EditPolicy, facts: EditFacts): EditDecision {
-  if (policy === 'every-turn') return { verdict: 'land', reason: 'every-turn' };
-  if (facts.isForced) return { verdict: 'land', reason: 'threshold' };
-  if (policy === 'at-birth') {
-    return { verdict: facts.sentEntries === 0 ? 'land' : 'unsent-only', reason: 'unsent' };
-  }
-  if (facts.isCacheCold) return { verdict: 'land', reason: 'cache-cold' };
-  if (facts.minReclaimTokens !== undefined) {
-    return facts.reclaimedTokens() >= facts.minReclaimTokens
-      ? { verdict: 'land', reason: 'reclaims-enough' }
-      : { verdict: 'hold' };
-  }
-  const entry = facts.worthwhileFrom();
-  return entry === Infinity
-    ? { verdict: 'hold' }
-    : { verdict: 'land-from', entry, reason: 'reclaims-enough' };
-}
-
 /** What may land of an edit. */
 export interface Admission {
   readonly result: DensityResult;
@@ -133,55 +89,55 @@ export class EditGate {
   }
 
   #admit(found: FoundEdit, point: LandingPoint): Admission {
-    const { isForced, isBatchPoint, tokensBelowStep, isAboveStep, toBeCached } = point;
-    const { edits, sent, minReclaimTokens, history, cache } = this.#options;
-    // Most turns hold what they find, which grows with the history: they must not look at all of it.
-    let bound: FoundEdit | undefined;
-    const boundEdit = (): FoundEdit => (bound ??= this.#withoutBreakingReasoning(found, isForced));
-    const sentEntries = sent.intactEntries;
-    const shrinking = (): FoundEdit =>
-      this.#withoutBreakingReasoning(found.shrinkingFrom(sentEntries), isForced);
-    const countedTokens: CountedTokens = (entry) => history.countedTokens(entry);
-    const priced = (): PricedEdit => ({
-      result: boundEdit().result,
-      history: history.getRawHistory(),
-      sentEntries,
-      countedTokens,
-      prices: isAboveStep === true ? cachePrices(cache.price?.above) : cache.prices,
-      toBeCached,
-    });
+    const { isForced, isBatchPoint, tokensBelowStep } = point;
+    const { edits, sent, cache } = this.#options;
+    const bound = (edit: FoundEdit): FoundEdit => this.#withoutBreakingReasoning(edit, isForced);
     if (tokensBelowStep !== undefined) {
       const above = cachePrices(cache.price?.above);
-      const entry = belowStepFrom(priced(), tokensBelowStep, above);
-      return admitted(found, boundEdit().limitedTo({ entry, block: 0 }), 'price-step');
+      const edit = bound(found);
+      const entry = belowStepFrom(this.#priced(edit, point), tokensBelowStep, above);
+      return admitted(found, edit.limitedTo({ entry, block: 0 }), 'price-step');
     }
-    const tokensOf = (edit: DensityResult): number =>
-      reclaimedTokens(edit, history.getRawHistory(), countedTokens);
-    const decision = decideEdits(edits, {
-      isForced,
-      isCacheCold: sent.isCacheCold,
-      sentEntries,
-      // Shrinking unsent results is free, so it must not help to pay for the rest.
-      reclaimedTokens: () =>
-        // Between batches the sum is not needed, and held edits are not materialized.
-        isBatchPoint ? tokensOf(boundEdit().result) - tokensOf(shrinking().result) : 0,
-      minReclaimTokens: isBatchPoint ? minReclaimTokens : Infinity,
-      worthwhileFrom: () => worthwhileFrom({ ...priced(), spendable: this.#options.spendable?.() }),
-    });
-    switch (decision.verdict) {
-      case 'hold':
-        return admitted(found, shrinking(), 'unsent');
-      case 'unsent-only': {
-        const unsent = found.limitedTo({ entry: sentEntries, block: 0 });
-        return admitted(found, this.#withoutBreakingReasoning(unsent, isForced), decision.reason);
-      }
-      case 'land-from': {
-        const from = boundEdit().limitedTo({ entry: decision.entry, block: 0 });
-        return admitted(found, from, decision.reason);
-      }
-      case 'land':
-        return admitted(found, boundEdit(), decision.reason);
+    if (edits === 'every-turn') return admitted(found, bound(found), 'every-turn');
+    if (isForced) return admitted(found, bound(found), 'threshold');
+    const sentEntries = sent.intactEntries;
+    if (edits === 'at-birth') {
+      const unsent = found.limitedTo({ entry: sentEntries, block: 0 });
+      return admitted(found, bound(unsent), 'unsent');
     }
+    if (sent.isCacheCold) return admitted(found, bound(found), 'cache-cold');
+    const shrinking = bound(found.shrinkingFrom(sentEntries));
+    // Between batches most is held, which grows with the history: it must not be looked at.
+    const worthwhile = isBatchPoint ? this.#worthwhile(bound(found), shrinking, point) : undefined;
+    return worthwhile === undefined
+      ? admitted(found, shrinking, 'unsent')
+      : admitted(found, worthwhile, 'reclaims-enough');
+  }
+
+  /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */
+  #worthwhile(edit: FoundEdit, shrinking: FoundEdit, point: LandingPoint): FoundEdit | undefined {
+    const { minReclaimTokens, spendable, history } = this.#options;
+    const priced = this.#priced(edit, point);
+    if (minReclaimTokens === undefined) {
+      const entry = worthwhileFrom({ ...priced, spendable: spendable?.() });
+      return entry === Infinity ? undefined : edit.limitedTo({ entry, block: 0 });
+    }
+    const tokensOf = ({ result }: FoundEdit): number =>
+      reclaimedTokens(result, history.getRawHistory(), priced.countedTokens);
+    // Shrinking unsent results is free, so it must not help to pay for the rest.
+    return tokensOf(edit) - tokensOf(shrinking) >= minReclaimTokens ? edit : undefined;
+  }
+
+  #priced({ result }: FoundEdit, { isAboveStep, toBeCached }: LandingPoint): PricedEdit {
+    const { sent, history, cache } = this.#options;
+    return {
+      result,
+      history: history.getRawHistory(),
+      sentEntries: sent.intactEntries,
+      countedTokens: (entry) => history.countedTokens(entry),
+      prices: isAboveStep === true ? cachePrices(cache.price?.above) : cache.prices,
+      toBeCached,
+    };
   }
 
   #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {

@@ -2,65 +2,95 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { decideEdits } from '../../../src/main/preflight/edit-policy.js';
-import type { EditDecision, EditFacts } from '../../../src/main/preflight/edit-policy.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { EditGate } from '../../../src/main/preflight/edit-policy.js';
+import type { Admission } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
+import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
+import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
+import { describeResult, historyOf } from '../../support/notation.js';
+
+const PASS = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+/** Two stale reads: one was sent, one was not. */
+const HISTORY = historyOf('h a:r1 t:r1 a:w2 t:w2 a:r3 t:r3 a:w4 t:w4');
+const SENT_ENTRIES = 5;
 
 const WARM = {
   isForced: false,
+  isBatchPoint: true,
   isCacheCold: false,
-  sentEntries: 5,
-  reclaimed: 99,
-  minReclaimTokens: 100,
+  sentEntries: SENT_ENTRIES,
+  /** By entry; all of the edit is worth 100. */
+  tokens: Array.from(HISTORY, () => 25),
+  minReclaimTokens: 101 as number | undefined,
 };
-type Case = readonly [EditPolicy, Partial<typeof WARM>, string];
+type Given = Partial<typeof WARM>;
 
-function told(decision: EditDecision): string {
-  return decision.verdict === 'hold' ? 'hold' : `${decision.verdict}: ${decision.reason}`;
+function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number): Admission {
+  const { isForced, isBatchPoint, isCacheCold, sentEntries, tokens, minReclaimTokens } = {
+    ...WARM,
+    ...given,
+  };
+  const gate = new EditGate({
+    edits,
+    reasoning: 'keep',
+    minReclaimTokens,
+    history: {
+      getRawHistory: () => HISTORY,
+      countedTokens: countedTokens ?? ((entry) => tokens[HISTORY.indexOf(entry)]),
+    },
+    logger: SILENT_LOGGER,
+    sent: { intactEntries: sentEntries, isCacheCold },
+    cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
+  });
+  const found = plannedEdit(planWithTexts(HISTORY, PASS).plan, HISTORY, PASS);
+  return gate.admit(found, { isForced, isBatchPoint });
 }
 
-describe('decideEdits', () => {
-  it.each<Case>([
-    ['every-turn', {}, 'land: every-turn'],
-    ['every-turn', { isForced: true, isCacheCold: true }, 'land: every-turn'],
-    ['batched', {}, 'hold'],
-    ['batched', { reclaimed: 100 }, 'land: reclaims-enough'],
-    ['batched', { isCacheCold: true }, 'land: cache-cold'],
-    ['batched', { isForced: true }, 'land: threshold'],
-    ['batched', { sentEntries: 0 }, 'hold'],
-    ['batched', { minReclaimTokens: 0, reclaimed: 0 }, 'land: reclaims-enough'],
-    ['at-birth', {}, 'unsent-only: unsent'],
-    ['at-birth', { reclaimed: 1_000 }, 'unsent-only: unsent'],
-    ['at-birth', { isCacheCold: true }, 'unsent-only: unsent'],
-    ['at-birth', { sentEntries: 0 }, 'land: unsent'],
-    ['at-birth', { isForced: true }, 'land: threshold'],
-  ])('by %s, when %j: %s', (policy, given, expected) => {
-    const { reclaimed, ...facts } = { ...WARM, ...given };
-    const worthwhileFrom = (): number => 0;
-    expect(
-      told(decideEdits(policy, { ...facts, worthwhileFrom, reclaimedTokens: () => reclaimed })),
-    ).toBe(expected);
+function told({ result, reason, isWhole }: Admission): string {
+  return reason === undefined ? 'none' : `${isWhole ? 'all' : describeResult(result)}: ${reason}`;
+}
+
+describe('EditGate', () => {
+  it.each<readonly [EditPolicy, Given, string]>([
+    ['every-turn', {}, 'all: every-turn'],
+    ['every-turn', { isForced: true, isCacheCold: true }, 'all: every-turn'],
+    ['batched', {}, 'none'],
+    ['batched', { minReclaimTokens: 100 }, 'all: reclaims-enough'],
+    ['batched', { minReclaimTokens: 100, isBatchPoint: false }, 'none'],
+    ['batched', { isCacheCold: true }, 'all: cache-cold'],
+    ['batched', { isForced: true }, 'all: threshold'],
+    ['batched', { sentEntries: 0 }, 'none'],
+    ['batched', { minReclaimTokens: 0, tokens: HISTORY.map(() => 0) }, 'all: reclaims-enough'],
+    ['at-birth', {}, '-5 -6: unsent'],
+    ['at-birth', { minReclaimTokens: 0 }, '-5 -6: unsent'],
+    ['at-birth', { isCacheCold: true }, '-5 -6: unsent'],
+    ['at-birth', { sentEntries: 0 }, 'all: unsent'],
+    ['at-birth', { isForced: true }, 'all: threshold'],
+  ])('lands by %s, when %j: %s', (policy, given, expected) => {
+    expect(told(admitted(policy, given))).toBe(expected);
   });
 
   it('lands from where the price of the cache says, when no number is given', () => {
-    const facts = { ...WARM, minReclaimTokens: undefined, reclaimedTokens: () => 0 };
-    const from = (entry: number): EditDecision =>
-      decideEdits('batched', { ...facts, worthwhileFrom: () => entry });
-    expect(from(3)).toEqual({ verdict: 'land-from', entry: 3, reason: 'reclaims-enough' });
-    expect(from(Infinity)).toEqual({ verdict: 'hold' });
+    const given = { minReclaimTokens: undefined };
+    expect(told(admitted('batched', given))).toBe('all: reclaims-enough');
+    // Rewriting it would cost more than the stale read in front of it.
+    const tokens = HISTORY.map((_, index) => (index === 4 ? 100_000 : 25));
+    expect(told(admitted('batched', { ...given, tokens }))).toBe('-5 -6: reclaims-enough');
+    expect(told(admitted('batched', { ...given, tokens, isBatchPoint: false }))).toBe('none');
+    const nothing = HISTORY.map(() => 0);
+    expect(told(admitted('batched', { ...given, tokens: nothing }))).toBe('none');
   });
 
   it('asks what an edit takes away only when that decides', () => {
-    const facts: EditFacts = {
-      ...WARM,
-      worthwhileFrom: () => 0,
-      reclaimedTokens: () => {
-        throw new Error('asked');
-      },
+    const asked = (): number => {
+      throw new Error('asked');
     };
-    expect(told(decideEdits('every-turn', facts))).toBe('land: every-turn');
-    expect(told(decideEdits('at-birth', facts))).toBe('unsent-only: unsent');
-    expect(told(decideEdits('batched', { ...facts, isCacheCold: true }))).toBe('land: cache-cold');
-    expect(() => decideEdits('batched', facts)).toThrow('asked');
+    expect(told(admitted('every-turn', {}, asked))).toBe('all: every-turn');
+    expect(told(admitted('at-birth', {}, asked))).toBe('-5 -6: unsent');
+    expect(told(admitted('batched', { isCacheCold: true }, asked))).toBe('all: cache-cold');
+    expect(told(admitted('batched', { isBatchPoint: false }, asked))).toBe('none');
+    expect(() => admitted('batched', {}, asked)).toThrow('asked');
   });
 });
