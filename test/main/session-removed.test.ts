@@ -112,6 +112,14 @@ describe('Session', () => {
       expect(told).toEqual([{ step: 'pruned', paths: ['/w/a.ts'], callIds: [] }]);
     });
 
+    it('names no file of an entry that a compression keeps', async () => {
+      const strategy = strategyOf(async ({ history }) => history.slice(1), null);
+      const session = openNoted('h:see+@a.ts h:see+@b.ts h:see+@c.ts a', { strategy });
+      const told = listen(session);
+      await session.performCompression('p1');
+      expect(told).toEqual([{ step: 'compressed', paths: ['/w/a.ts'], callIds: [] }]);
+    });
+
     it('names what a compression left out, and nothing that it kept or copied', async () => {
       const strategy = strategyOf(async ({ history }) => structuredClone(history.slice(3)), null);
       const session = openNoted(

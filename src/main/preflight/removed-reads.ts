@@ -195,7 +195,7 @@ class PresentContent {
 
 /** Equal for equal responses to the same call. */
 function keyOf({ callId, result }: ToolResponseBlock): string {
-  return JSON.stringify([callId, typeof result === 'string' ? result : signatureOf('', result)]);
+  return JSON.stringify([callId, signatureOf('', result)]);
 }
 
 function textOf(block: ContentBlock | undefined): string {

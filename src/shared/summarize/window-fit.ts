@@ -58,11 +58,9 @@ function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
   const saved = new Float64Array(tokens).map(
     (before, entry) => before - (summarizedTokens[entry] ?? before),
   );
-  const smaller: number[] = [];
-  saved.forEach((savings, entry) => {
-    if (savings > 0) smaller.push(entry);
-  });
-  return smaller.sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
+  return [...saved.keys()]
+    .filter((entry) => (saved[entry] ?? 0) > 0)
+    .sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
 }
 
 /**

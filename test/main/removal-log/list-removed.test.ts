@@ -12,8 +12,8 @@ import {
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
+import { excerptOf } from '../../support/excerpt-of.js';
 
 const LINE = '[read_file: a.ts — success, 3 lines; recall("c1") for the original]';
 

@@ -9,8 +9,8 @@ import type { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
 import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { openWriter, temporaryPath } from './recording.js';
+import { excerptOf } from '../../support/excerpt-of.js';
 
 /** Of several sessions, which some of these transcripts hold. */
 const ALL = { acrossSessions: true } as const;

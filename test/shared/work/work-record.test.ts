@@ -12,10 +12,10 @@ import {
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
-import { excerptOf } from '../../../src/shared/density/index/excerpt.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { gatherWork, NO_WORK } from '../../../src/shared/work/work-record.js';
 import type { WorkRecord } from '../../../src/shared/work/work-record.js';
+import { excerptOf } from '../../support/excerpt-of.js';
 
 function gather(history: readonly IContent[], earlier: WorkRecord = NO_WORK): WorkRecord {
   const { callOf } = outlineHistory(history);

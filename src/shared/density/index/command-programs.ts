@@ -87,7 +87,7 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         isPiped = false;
       }
       at = end - 1;
-    } else if (isStarting(character) || (isQuote(character) && opensScript(text, at))) {
+    } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
       isStart = true;
     } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
@@ -103,6 +103,10 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
   return [found, ''];
 }
 
+/** A program may follow these, but not a pipe, behind which it only filters. */
+const STARTING: ReadonlySet<number> = new Set(
+  Array.from('\n&(;`', (character) => character.charCodeAt(0)),
+);
 const PIPE = 124;
 /** Opens a group of commands if a space follows; otherwise an object. */
 const BRACE = 123;
@@ -148,20 +152,6 @@ function isWordCharacter(code: number): boolean {
     (code >= 45 && code <= 57) ||
     code === 95
   );
-}
-
-/** Whether a program may follow: after an operator, but not after a pipe, where it only filters. */
-function isStarting(code: number): boolean {
-  switch (code) {
-    case 10: // new line
-    case 38: // &
-    case 40: // (
-    case 59: // ;
-    case 96: // `
-      return true;
-    default:
-      return false;
-  }
 }
 
 function isQuote(code: number): boolean {

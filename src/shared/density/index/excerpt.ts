@@ -37,17 +37,12 @@ const FAILURE =
 /** Every failure line contains one of these. */
 const FAILURE_SIGNS = ['rror', 'FAIL', 'Exception', 'panicked at', 'not ok'];
 
-/**
- * Returns the replacement of a result: the placeholder, followed by the names and failures in it,
- * if any.
- */
-export function excerptOf(result: unknown, placeholder: string): string {
-  return placeholder + namedIn(result);
-}
-
 const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
 
-/** Same for a block, cached: an edit may be found many times before it lands. */
+/**
+ * Returns the replacement of a result: the placeholder, followed by the names and failures in it,
+ * if any. Cached: an edit may be found many times before it lands.
+ */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
   let named = NAMED_IN.get(response);
   if (named === undefined) {

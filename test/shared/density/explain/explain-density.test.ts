@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
-import { excerptOf, withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
+import { withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import type {
   BlockExplanation,
@@ -30,6 +30,7 @@ import {
 } from '../../../support/arbitrary-working-history.js';
 import { historyOf } from '../../../support/notation.js';
 import { runs } from '../../../support/scale.js';
+import { excerptOf } from '../../../support/excerpt-of.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
 

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PRUNED_POINTER } from '../../../../src/shared/density.js';
 import {
-  excerptOf,
   excerptStandIn,
   excerptTokens,
   isExcerpt,
@@ -13,6 +12,7 @@ import {
 import { estimateResultTokens } from '../../../../src/shared/tokens/estimate.js';
 import { naiveExcerpt } from '../../../support/naive-excerpt.js';
 import { runs, sightings } from '../../../support/scale.js';
+import { excerptOf } from '../../../support/excerpt-of.js';
 
 const word = fc.constantFrom(
   ...[

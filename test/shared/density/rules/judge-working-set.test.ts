@@ -3,7 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IContent } from '../../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../../src/shared/density.js';
-import { excerptOf } from '../../../../src/shared/density/index/excerpt.js';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
 import { scopeOfPass } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
@@ -14,6 +13,7 @@ import {
 import type { WorkingSet } from '../../../../src/shared/density/rules/judge-working-set.js';
 import { WORKING_TOOLS } from '../../../support/arbitrary-working-history.js';
 import { workingHistory } from '../../../support/working-notation.js';
+import { excerptOf } from '../../../support/excerpt-of.js';
 
 /** All of them, so that no test depends on a default. */
 const RULES: WorkingSetRules = {
