@@ -78,6 +78,11 @@ export interface CompactCall {
    * marks on the messages, else from the model
    */
   readonly cacheTtlMs?: number | undefined;
+  /**
+   * Returns the usage of this call's own answer, as such arguments: the next call of the conversation asks for it. Middleware
+   * provides it. @default not available
+   */
+  readonly answerUsage?: (() => CompactCall | undefined) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
   readonly compactByProvider?: CompactMessages | undefined;
   /** The reasoning policy that suits the model; for a new conversation if the adapter has no such option. @default 'keep' */

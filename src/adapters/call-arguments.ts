@@ -4,6 +4,7 @@ import { assertCacheReport } from '../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../main/preflight/edit-options.js';
 import { assertKnownOptions, assertTokens } from '../shared/misuse.js';
+import { nextTurn } from '../main/waiting/event-loop-turn.js';
 import { asRecord, asText } from '../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
@@ -59,6 +60,10 @@ export function checkedFields<Fields extends object>(given: Fields | null, what:
 type Check = (value: unknown, name: string) => void;
 
 const isText = expects(asText, 'a string');
+const isFunction = expects(
+  (value) => (typeof value === 'function' ? value : undefined),
+  'a function',
+);
 const isCount: Check = (value, name) => {
   assertTokens(name, value as number);
 };
@@ -75,10 +80,8 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   cacheTtlMs: (value) => {
     assertTimeToLive(value as number);
   },
-  compactByProvider: expects(
-    (value) => (typeof value === 'function' ? value : undefined),
-    'a function',
-  ),
+  answerUsage: isFunction,
+  compactByProvider: isFunction,
   reasoning: checkedReasoning,
 };
 
@@ -159,6 +162,17 @@ export function reportedSum(fresh: unknown, read: unknown, written: unknown): Us
 
 function isTokens(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/**
+ * Returns the usage of a call's answer, if it is known: a copy of the answer may be read one turn of the event loop later than the
+ * caller reads the answer.
+ */
+export async function usageOfAnswer({
+  answerUsage,
+}: CompactCall): Promise<CompactCall | undefined> {
+  if (answerUsage !== undefined && answerUsage() === undefined) await nextTurn();
+  return answerUsage?.();
 }
 
 /** Returns the usage report in a call's arguments, if there is one. Its model is that of the previous call, not this one's. */

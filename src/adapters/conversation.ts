@@ -9,7 +9,7 @@ import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { cacheTtlOfMessages } from './cache-marks.js';
-import { usageReportOf } from './call-arguments.js';
+import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
 import { MessageView } from './message-view.js';
@@ -60,8 +60,8 @@ export class Conversation<Message> {
   readonly #sessionId: string | undefined;
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
-  /** From the newest call. */
-  #compactByProvider: CompactCall['compactByProvider'];
+  /** The newest call that continued this conversation. */
+  #call: CompactCall = {};
   #session: Session | undefined;
   /** Messages of the newest call, which may still be queued. */
   #newest: readonly Message[] = [];
@@ -156,9 +156,9 @@ export class Conversation<Message> {
     await this.#session?.close();
   }
 
-  async #run(given: readonly Message[], call: CompactCall): Promise<Message[] | null> {
-    call.signal?.throwIfAborted();
-    this.#compactByProvider = call.compactByProvider;
+  async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
+    newCall.signal?.throwIfAborted();
+    const call = { ...newCall, ...(await usageOfAnswer(this.#call)) };
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -167,6 +167,7 @@ export class Conversation<Message> {
       if (this.#newest === given) this.#newest = this.#taken.messages;
       return null;
     }
+    this.#call = newCall;
     this.#transient = transient;
     const { known } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
@@ -311,7 +312,8 @@ export class Conversation<Message> {
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       compactByProvider:
         this.#parts.format.provider &&
-        ((request) => compactHead(this.#view, session.history, this.#compactByProvider, request)),
+        ((request) =>
+          compactHead(this.#view, session.history, this.#call.compactByProvider, request)),
       sessionId: this.#sessionId,
       history,
     });

@@ -150,9 +150,11 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
   });
 
   it('carries the item in another process, whose conversation is found by its beginning', async () => {
-    const { provider, events, play, restart } = await playTalk(open);
+    const settings = { 'compression.density.readWritePruning': false };
+    const { provider, events, play, restart } = await playTalk(open, { settings });
     await play(60, 1);
-    await play(1);
+    // Some send it from the next turn on.
+    if (compactionsIn(provider.requests.at(-1)!).length === 0) await play(1);
     const before = provider.requests.at(-1)!;
     await restart();
     await play(1);

@@ -4,7 +4,7 @@
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { AdapterOptions } from '../adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { checkedFields } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
@@ -12,6 +12,7 @@ import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-c
 import type { CompactMessages } from '../provider-compaction.js';
 import { overheadOf } from '../request-overhead.js';
 import { isSameList } from '../same-value.js';
+import { passingUsage } from './answer-usage.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
@@ -44,14 +45,19 @@ export interface CompactionMiddleware {
   readonly transformParams: <Params extends PromptParams>(
     call: ModelCall<Params>,
   ) => Promise<Params>;
-  /** Returns the model's answer. If the model rejects the prompt as too long and names its limit, the compactor remembers that. */
+  /**
+   * Returns the model's answer, and keeps its usage for the next call of the conversation. If the model rejects the prompt as too
+   * long and names its limit, the compactor remembers that.
+   */
   readonly wrapGenerate: <Result>(call: {
     readonly doGenerate: () => PromiseLike<Result>;
+    readonly params: object;
     readonly model: ModelReference;
   }) => Promise<Result>;
   /** The same for a streamed answer. */
   readonly wrapStream: <Result>(call: {
     readonly doStream: () => PromiseLike<Result>;
+    readonly params: object;
     readonly model: ModelReference;
   }) => Promise<Result>;
 }
@@ -73,6 +79,8 @@ export function compactionMiddleware(
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
   const ignoring = IGNORING_MODELS.get(compactor) ?? new Set();
   IGNORING_MODELS.set(compactor, ignoring);
+  /** By the parameters of the calls that were answered. */
+  const usages = new WeakMap<object, CompactCall>();
   return {
     specificationVersion: 'v3',
     transformParams: async (modelCall) => {
@@ -81,25 +89,29 @@ export function compactionMiddleware(
         params,
         'the parameters of a call',
       );
+      let sent = params;
       const prompt = await compact(params.prompt, {
         ...describeModel(model),
         signal: abortSignal,
         overheadTokens: overheadOf(tools, responseFormat),
         cacheTtlMs: cacheTtlIn({ providerOptions }),
         compactByProvider: compactionByModel(modelCall, ignoring),
+        answerUsage: () => usages.get(sent),
       });
-      return isSameList(prompt, params.prompt) ? params : { ...params, prompt };
+      if (!isSameList(prompt, params.prompt)) sent = { ...params, prompt };
+      return sent;
     },
-    wrapGenerate: ({ doGenerate, model }) => reportingRefusal(doGenerate, model),
-    wrapStream: ({ doStream, model }) => reportingRefusal(doStream, model),
+    wrapGenerate: ({ doGenerate, params, model }) => reporting(doGenerate, params, model),
+    wrapStream: ({ doStream, params, model }) => reporting(doStream, params, model),
   };
 
-  async function reportingRefusal<Result>(
+  async function reporting<Result>(
     call: () => PromiseLike<Result>,
+    params: object,
     model: ModelReference,
   ): Promise<Result> {
     try {
-      return await call();
+      return passingUsage(await call(), (usage) => usages.set(params, usage));
     } catch (thrown) {
       compactor.reportRefusal(thrown, describeModel(model).modelName);
       throw thrown;

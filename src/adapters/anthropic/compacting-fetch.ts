@@ -2,11 +2,31 @@
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
+import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { compactionMiddleware } from './compaction-middleware.js';
 
-/** There is no Anthropic client to parse the answer, so its usage is not read. */
-const CONTEXT = { parse: () => Promise.resolve(undefined) } as unknown as MiddlewareContext;
+/** There is no Anthropic client to parse the answer. */
+const CONTEXT = { parse: parsedStart } as unknown as MiddlewareContext;
+
+/** A stream begins with the event that has the usage; what is longer is something else. */
+const MAX_START_CHARACTERS = 100_000;
+
+/** Parses a copy of an answer; of a stream, the message in its first event. */
+async function parsedStart(response: Response): Promise<unknown> {
+  const copy = response.clone();
+  const isStream = copy.headers.get('content-type')?.includes('event-stream') === true;
+  if (!isStream) return tryParseJson(await copy.text());
+  let text = '';
+  for await (const chunk of copy.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    const [, event] = /^data:(.*)\r?\n/m.exec(text) ?? [];
+    // Leaving the loop ends the copy.
+    if (event !== undefined) return asRecord(tryParseJson(event))?.['message'];
+    if (text.length > MAX_START_CHARACTERS) return undefined;
+  }
+  return undefined;
+}
 
 /**
  * Returns a `fetch` that does what `compactionMiddleware` does, for SDKs that accept one:
@@ -16,7 +36,7 @@ const CONTEXT = { parse: () => Promise.resolve(undefined) } as unknown as Middle
  * ```
  *
  * With it, the strategy `provider` works with SDKs that would lose a part of the compaction block, because they never see it. Do not
- * combine it with another adapter for the same model. Reported usage is not read.
+ * combine it with another adapter for the same model.
  *
  * @param send makes the requests @default the global `fetch`
  * @throws RangeError naming each invalid option.

@@ -35,6 +35,12 @@ interface CompactedBody {
   readonly body: string;
   /** Whether it starts with a compaction by the provider, which requires the beta. */
   readonly hasCompaction: boolean;
+  /** What is known of its answer. */
+  readonly answer?: Answer | undefined;
+}
+
+interface Answer {
+  usage?: CompactCall | undefined;
 }
 
 /**
@@ -52,7 +58,6 @@ export function compactionMiddleware(
   options: AdapterOptions = {},
 ): Middleware {
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
-  const usage = new ReportedUsage();
   const requests = new WeakMap<object, CompactedRequest>();
   const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
   let hasWarned = false;
@@ -65,12 +70,10 @@ export function compactionMiddleware(
       hasWarned = true;
       return next(request);
     }
-    const { messages } = body;
-    const reported = usage.of(messages);
-    const response = await next(withBody(request, await compactedBody(request, body)));
+    const compacted = await compactedBody(request, body);
+    const response = await next(withBody(request, compacted));
     reportRefusal(compactor, response, asText(body['model']));
-    if (isRecord(body['context_management'])) return response;
-    usage.read(messages, response, context);
+    if (!isRecord(body['context_management'])) readUsage(compacted, response, context);
     return response;
 
     /** Caches by the options' body, which is the same object in all attempts. */
@@ -89,11 +92,12 @@ export function compactionMiddleware(
 
     async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
+      const answer: Answer = {};
       const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
         overheadTokens: overheadOf(...Object.values(besides)),
-        ...reported,
+        answerUsage: () => answer.usage,
         cacheTtlMs: cacheTtlIn({ cache_control: parsed['cache_control'] }),
         reasoning: reasoningOfRequest(parsed['thinking']),
         compactByProvider: canCompact(parsed)
@@ -105,7 +109,7 @@ export function compactionMiddleware(
       // For a compaction in the caller's own messages, the caller sets the beta.
       const hasCompaction =
         beginsWithBlock(compacted) && !given.includes(compacted[0] as AnthropicMessage);
-      return { body: JSON.stringify({ ...parsed, messages: compacted }), hasCompaction };
+      return { body: JSON.stringify({ ...parsed, messages: compacted }), hasCompaction, answer };
     }
   };
 }
@@ -159,41 +163,32 @@ function withBody(request: APIRequest, { body, hasCompaction }: CompactedBody): 
   return { ...request, headers, body };
 }
 
-/** Reported input usage by the last message of the request, which the next request of the conversation contains. */
-class ReportedUsage {
-  readonly #usage = new WeakMap<object, CompactCall>();
+/** Reads the usage from a copy of a response in the background. Never throws. */
+function readUsage(
+  { answer }: CompactedBody,
+  response: Response,
+  context: MiddlewareContext,
+): void {
+  if (!response.ok || answer === undefined) return;
+  usageIn(response, context).then(
+    (usage) => {
+      answer.usage = usage;
+    },
+    // The caller gets the same error from the response itself.
+    () => undefined,
+  );
+}
 
-  /** Returns the usage of the last request that these messages continue, if known. */
-  of(messages: readonly object[]): CompactCall | undefined {
-    for (let at = messages.length - 1; at >= 0; at -= 1) {
-      const message = messages[at];
-      const usage = message === undefined ? undefined : this.#usage.get(message);
-      if (usage !== undefined) return usage;
-    }
-    return undefined;
+async function usageIn(
+  response: Response,
+  context: MiddlewareContext,
+): Promise<CompactCall | undefined> {
+  const parsed: unknown = await context.parse(response);
+  if (!isEventStream(parsed)) return usageOf(parsed);
+  for await (const event of parsed) {
+    return isRecord(event) ? usageOf(event['message']) : undefined;
   }
-
-  /** Reads usage from a copy of a response in the background. Never throws. */
-  read(messages: readonly object[], response: Response, context: MiddlewareContext): void {
-    const last = messages.at(-1);
-    if (!response.ok || last === undefined) return;
-    this.#read(response, context).then(
-      (usage) => {
-        if (usage !== undefined) this.#usage.set(last, usage);
-      },
-      // The caller gets the same error from the response itself.
-      () => undefined,
-    );
-  }
-
-  async #read(response: Response, context: MiddlewareContext): Promise<CompactCall | undefined> {
-    const parsed: unknown = await context.parse(response);
-    if (!isEventStream(parsed)) return usageOf(parsed);
-    for await (const event of parsed) {
-      return isRecord(event) ? usageOf(event['message']) : undefined;
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
 /** Returns the usage in a message, `undefined` if it has none yet. */

@@ -66,6 +66,7 @@ describe.each(SDK_VERSIONS)('compactionMiddleware in %s', (_, loaded) => {
     const call = {
       doGenerate: () => Promise.reject(refused),
       doStream: () => Promise.reject(refused),
+      params: {},
       model: { provider: 'openai.chat', modelId: 'of-mine' },
     };
     const asking = way === 'generate' ? middleware.wrapGenerate(call) : middleware.wrapStream(call);

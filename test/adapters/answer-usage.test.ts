@@ -1,0 +1,141 @@
+// Middleware sees the usage of each answer, and so keeps requests within the window of a model that counts differently, beside
+// tools that are larger than they seem.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { compactionMiddleware } from '../../src/ai-sdk.js';
+import { compactingFetch } from '../../src/anthropic.js';
+import { createCompactor } from '../../src/index.js';
+import type { AdapterOptions } from '../../src/ai-sdk.js';
+import type { Compactor, Session } from '../../src/index.js';
+
+const [LIMIT, RATIO, TOOLS] = [80_000, 1.5, 27_000];
+
+/** Says that some words were said, and is told how many tokens the request had. */
+type Ask = (texts: readonly string[], inputTokens: () => number) => Promise<void>;
+type Open = (compactor: Compactor, options: AdapterOptions) => Ask;
+
+const roleOf = (at: number): 'user' | 'assistant' => (at % 2 === 0 ? 'user' : 'assistant');
+
+async function partsOf(stream: ReadableStream<unknown>): Promise<unknown[]> {
+  const parts: unknown[] = [];
+  for await (const part of stream) parts.push(part);
+  return parts;
+}
+
+/** A model of the AI SDK behind the middleware, as `wrapLanguageModel` calls both. */
+const sdkModel =
+  (isStreamed: boolean, usageOf: (tokens: number) => unknown): Open =>
+  (compactor, options) => {
+    const middleware = compactionMiddleware(compactor, options);
+    return async (texts, inputTokens) => {
+      const model = { provider: 'anthropic.messages', modelId: 'claude-sonnet-4-5' };
+      const prompt = texts.map((text, at) => ({
+        role: roleOf(at),
+        content: [{ type: 'text' as const, text }],
+      }));
+      const params = await middleware.transformParams({ model, params: { prompt } });
+      if (!isStreamed) {
+        const doGenerate = () => Promise.resolve({ content: [], usage: usageOf(inputTokens()) });
+        const answer = await middleware.wrapGenerate({ doGenerate, params, model });
+        expect(Object.keys(answer)).toEqual(['content', 'usage']);
+        return;
+      }
+      const parts = [{ type: 'text-delta', delta: 'Yes' }, { type: 'finish', usage: usageOf(inputTokens()) }]; // prettier-ignore
+      const doStream = () => Promise.resolve({ stream: ReadableStream.from(parts), request: 1 });
+      const { stream, request } = await middleware.wrapStream({ doStream, params, model });
+      expect(request).toBe(1);
+      expect(await partsOf(stream)).toEqual(parts);
+    };
+  };
+
+const anthropicFetch =
+  (isStreamed: boolean): Open =>
+  (compactor, options) => {
+    let tokens = (): number => 0;
+    const send = compactingFetch(compactor, options, () => {
+      const message = { type: 'message', role: 'assistant', content: [], usage: { input_tokens: tokens() } }; // prettier-ignore
+      if (!isStreamed) return Promise.resolve(Response.json(message));
+      const start = JSON.stringify({ type: 'message_start', message });
+      const bytes = new TextEncoder().encode(`event: message_start\ndata: ${start}\n\nevent: ping\ndata: {}\n\n`); // prettier-ignore
+      const chunks = [bytes.subarray(0, 40), bytes.subarray(40, 90), bytes.subarray(90)];
+      const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+      return Promise.resolve(new Response(ReadableStream.from(chunks), { headers }));
+    });
+    return async (texts, inputTokens) => {
+      tokens = inputTokens;
+      const messages = texts.map((content, at) => ({ role: roleOf(at), content }));
+      const body = JSON.stringify({ model: 'claude-sonnet-4-5', messages });
+      const answer = await send('https://api.anthropic.com/v1/messages', { method: 'POST', body });
+      expect(await answer.text()).toContain(isStreamed ? 'event: ping' : '"usage"');
+    };
+  };
+
+const WAYS: Record<string, Open> = {
+  'the AI SDK': sdkModel(false, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
+  'the AI SDK, streamed': sdkModel(true, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
+  'the AI SDK, plain numbers': sdkModel(false, (inputTokens) => ({ inputTokens })),
+  "Anthropic's fetch": anthropicFetch(false),
+  "Anthropic's fetch, streamed": anthropicFetch(true),
+};
+
+async function play(open: Open, calls: number): Promise<readonly number[]> {
+  const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
+  onTestFinished(() => compactor.close());
+  let session: Session | undefined;
+  const ask = open(compactor, { onError: 'throw', onSession: (made) => (session = made) });
+  const sent: number[] = [];
+  const texts = ['Begin.'];
+  for (let call = 0; call < calls; call += 1) {
+    await ask(texts, () => Math.round(TOOLS + RATIO * session!.history.getTotalTokens()));
+    sent.push(Math.round(TOOLS + RATIO * session!.history.getTotalTokens()));
+    texts.push(`${call} ${'one word '.repeat(400)}`, 'Go on.');
+  }
+  return sent;
+}
+
+describe('the usage of an answer', () => {
+  it.each(Object.entries(WAYS))('is known to the next call: %s', async (_, open) => {
+    const sent = await play(open, 60);
+    expect(Math.max(...sent)).toBeLessThan(LIMIT);
+    expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
+    expect(sent.at(-1)).toBeLessThan(Math.max(...sent));
+  });
+
+  it('is not what a provider reports that has run tools itself', async () => {
+    const learned: unknown[] = [];
+    const compactor = createCompactor({ offload: 'inline' });
+    onTestFinished(() => compactor.close());
+    const middleware = compactionMiddleware(compactor, {
+      onSession: (session) => {
+        session.reportWholeUsage = (report) => {
+          learned.push(report.inputTokens);
+          return 'learned';
+        };
+      },
+    });
+    const model = { provider: 'p', modelId: 'm' };
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Go.' }] }];
+    const own = { type: 'tool-call', toolCallId: 'a', toolName: 'b', input: '{}' };
+    const ask = async (at: number, call: object): Promise<void> => {
+      const params = await middleware.transformParams({ model, params: { prompt: [...prompt] } });
+      const usage = { inputTokens: { total: at } };
+      const parts = [call, { type: 'finish', usage }];
+      if (at % 2 === 0) {
+        const doGenerate = () => Promise.resolve({ content: [call], usage });
+        await middleware.wrapGenerate({ doGenerate, params, model });
+      } else {
+        const doStream = () => Promise.resolve({ stream: ReadableStream.from(parts) });
+        const { stream } = await middleware.wrapStream({ doStream, params, model });
+        await partsOf(stream);
+      }
+      prompt.push(
+        { role: 'assistant' as never, content: [{ type: 'text', text: `Yes ${at}.` }] },
+        { role: 'user', content: [{ type: 'text', text: `And ${at}?` }] },
+      );
+    };
+    for (const at of [1, 2]) await ask(at, { ...own, providerExecuted: true });
+    for (const at of [3, 4, 5]) await ask(at, own);
+    expect(learned).toEqual([3, 4]);
+  });
+});
