@@ -1,11 +1,14 @@
 // Middleware sees the usage of each answer, and so keeps requests within the window of a model that counts differently, beside
 // tools that are larger than they seem.
 
+import { AIMessage, HumanMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { compactionMiddleware } from '../../src/ai-sdk.js';
 import { compactingFetch } from '../../src/anthropic.js';
 import { createCompactor } from '../../src/index.js';
+import { contextEdit } from '../../src/langchain.js';
 import type { AdapterOptions } from '../../src/ai-sdk.js';
 import type { Compactor, Session } from '../../src/index.js';
 
@@ -71,7 +74,29 @@ const anthropicFetch =
     };
   };
 
+/** Agents of LangChain keep the usage in their messages. */
+const langchainEdit: Open = (compactor, options) => {
+  const edit = contextEdit(compactor, options);
+  const messages: BaseMessage[] = [];
+  let read = 0;
+  let total = 0;
+  return async (texts, inputTokens) => {
+    for (; read < texts.length; read += 1) {
+      const text = texts[read] ?? '';
+      const usage_metadata = { input_tokens: total, output_tokens: 1, total_tokens: total + 1 };
+      messages.push(
+        roleOf(read) === 'user'
+          ? new HumanMessage(text)
+          : new AIMessage({ content: text, usage_metadata } as never),
+      );
+    }
+    await edit.apply({ messages, model: { model: 'claude-sonnet-4-5' } } as never);
+    total = inputTokens();
+  };
+};
+
 const WAYS: Record<string, Open> = {
+  'an edit of LangChain': langchainEdit,
   'the AI SDK': sdkModel(false, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
   'the AI SDK, streamed': sdkModel(true, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
   'the AI SDK, plain numbers': sdkModel(false, (inputTokens) => ({ inputTokens })),

@@ -80,7 +80,10 @@ export function contextEdit(compactor: Compactor, options?: AdapterOptions): Con
   return {
     apply: async (given): Promise<void> => {
       const { messages, model } = checkedFields(given, 'what an edit is asked about');
-      const compacted = await compact(checkedMessages(messages), modelFacts(model));
+      const compacted = await compact(checkedMessages(messages), {
+        ...latestUsage(messages),
+        ...modelFacts(model),
+      });
       messages.length = 0;
       for (const message of compacted) messages.push(message);
     },
