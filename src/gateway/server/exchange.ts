@@ -172,7 +172,9 @@ function recordingAnswer(
           const line = answered?.line;
           if (refusal !== undefined) engine.reportRefusal(refusal, line?.model);
           if (line === undefined) return;
-          if (usage !== undefined) engine.report(line.id, usage);
+          // The engine compares it with what it would have sent.
+          const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
+          if (usage !== undefined && isOfEngine) engine.report(line.id, usage);
           ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });

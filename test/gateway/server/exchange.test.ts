@@ -13,6 +13,7 @@ import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
 import { serve } from '../../../src/gateway/server/gateway.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
+import type { GatewayMode } from '../../../src/gateway/server/options.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld, listening, sendTo } from '../../support/gateway-world.js';
 import type { GatewayWorld, ReceivedRequest } from '../../support/gateway-world.js';
@@ -36,23 +37,25 @@ async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Prom
 
 /** A gateway whose engine does what a test wants. */
 async function gatewayWith(
-  compact: Engine['compact'],
+  parts: Pick<Engine, 'compact'> & Partial<Engine>,
+  mode: GatewayMode = 'compact',
+  answered = 'fine',
 ): Promise<{ url: string; received: Buffer[] }> {
   const received: Buffer[] = [];
   const upstream: Server = createServer((asked, answer) => {
     void buffer(asked).then((body) => {
       received.push(body);
-      answer.end('fine');
+      answer.end(answered);
     });
   });
   const upstreamUrl = await listening(upstream);
   const engine = await createEngine({ maxConversations: 1 });
   const options = completeGatewayOptions({
-    mode: 'compact',
+    mode,
     deadlineMs: 50,
     upstreams: { anthropic: upstreamUrl },
   });
-  const gateway = await serve(options, { ...engineOf(engine), compact });
+  const gateway = await serve(options, { ...engineOf(engine), ...parts });
   closing.push(async () => {
     await gateway.close();
     upstream.closeAllConnections();
@@ -78,13 +81,37 @@ describe('what fails in ctxfold', () => {
   ];
 
   it.each(failures)('has the original bytes go out: it %s', async (_, compact) => {
-    const { url, received } = await gatewayWith(compact);
+    const { url, received } = await gatewayWith({ compact });
     const { status, body } = await sendTo(url, '/v1/messages', { body: BODY });
     expect([status, body.toString()]).toEqual([200, 'fine']);
     expect(received[0]!.toString()).toBe(BODY);
     const state = await sendTo(url, '/ctxfold/state', { method: 'GET' });
     expect(JSON.parse(state.body.toString())).toMatchObject({ failureCount: 1 });
   });
+});
+
+it('has the engine learn from the usage of what it would have sent, and from no other', async () => {
+  const costs = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
+  const line = {
+    ...{ id: 'one', name: undefined, api: 'anthropic', model: 'm', isNew: false },
+    ...{ isRewritten: false, givenMessages: 1, sentMessages: 1, contextLimit: 1 },
+    ...{ cacheTtlMs: undefined, costs: { ...costs, uncompacted: costs } },
+  } as unknown as NonNullable<EngineAnswer['line']>;
+  const learned: string[] = [];
+  for (const mode of ['observe', 'compact'] as const) {
+    for (const outcome of ['edited', 'unchanged'] as const) {
+      const parts = {
+        compact: async () => ({ outcome, line, edits: [] }),
+        report: () => void learned.push(`${mode} ${outcome}`),
+      };
+      const { url } = await gatewayWith(parts, mode, 'data: {"usage":{"input_tokens":9}}\n\n');
+      await sendTo(url, '/v1/messages', { body: BODY });
+      await expect
+        .poll(async () => (await sendTo(url, '/ctxfold/state', { method: 'GET' })).body.toString())
+        .toContain('"inputTokens":9');
+    }
+  }
+  expect(learned).toEqual(['observe unchanged', 'compact edited', 'compact unchanged']);
 });
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
