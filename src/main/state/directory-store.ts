@@ -35,7 +35,7 @@ export function directoryStore(path: string, options: StoreOptions = {}): StateS
   // Else it would be a directory of that name in the working directory.
   if (/^[a-z][\w+.-]+:\/\//i.test(path)) {
     throw new TypeError(
-      'Expected the path of a directory, got a URL; for a database, pass the store that ctxfold/redis or ctxfold/postgres makes.',
+      'Expected the path of a directory, got a URL. A database is redis://… or postgres://… on a command line, else the store that ctxfold/redis or ctxfold/postgres makes.',
     );
   }
   return new DirectoryStore(resolve(path), options);
