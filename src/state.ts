@@ -10,6 +10,7 @@ export type {
   SessionMemory,
   SessionState,
   TallyMemory,
+  UsageMemory,
 } from './main/state/session-state.js';
 export { directoryStore } from './main/state/directory-store.js';
 export { openStore } from './main/state/open-store.js';

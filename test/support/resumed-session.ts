@@ -17,6 +17,8 @@ export interface PlayOptions {
   readonly modelName?: string | undefined;
   /** Reported for each request, by the counted tokens of that. */
   readonly reportedRatio?: number | undefined;
+  /** What reports have more, and nobody has given. @default the host gives what its requests hold */
+  readonly unseenTokens?: number | undefined;
 }
 
 /** The entries that are added before each request: up to each answer of the model, and the rest. */
@@ -73,11 +75,12 @@ async function request(
   session: Session,
   entries: readonly IContent[],
   at: number,
-  { modelName, reportedRatio }: PlayOptions,
+  { modelName, reportedRatio, unseenTokens }: PlayOptions,
 ): Promise<IContent[]> {
   if (reportedRatio !== undefined && at > 0) {
     const inputTokens = Math.round(session.history.getTotalTokens() * reportedRatio);
-    session.reportUsage({ inputTokens, modelName });
+    if (unseenTokens === undefined) session.reportUsage({ inputTokens, modelName });
+    else session.reportWholeUsage({ inputTokens: inputTokens + unseenTokens, modelName });
   }
   session.history.addAll(entries, modelName);
   try {

@@ -3,7 +3,7 @@
 
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { RequestMemory } from '../state/session-state.js';
+import type { RequestMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
@@ -53,6 +53,8 @@ export interface ContextGaugeOptions {
   readonly countsAreEstimates?: (() => boolean) | undefined;
   /** The last request of the session that had this history before. @default none */
   readonly formerRequest?: RequestMemory | null | undefined;
+  /** What the reports of an earlier session of this history taught. @default nothing */
+  readonly formerUsage?: UsageMemory | null | undefined;
 }
 
 /** Identifies a state of a history: each addition and edit changes it. */
@@ -87,7 +89,7 @@ export class ContextGauge {
     this.#runtimeContext = options.runtimeContext;
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
-    this.#unseen = new UnseenTokens(this.#calibration);
+    this.#unseen = new UnseenTokens(this.#calibration, options.formerUsage);
     this.#countsAreEstimates = countsAreEstimates;
     const { formerRequest, history } = options;
     if (!formerRequest) return;
@@ -103,6 +105,11 @@ export class ContextGauge {
     if (this.#sent?.revision !== revision) return null;
     const { countedTokens = null, pendingTokens } = this.#sent;
     return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
+  }
+
+  /** What reports have taught, for a later session. */
+  get usageMemory(): UsageMemory | null {
+    return this.#unseen.memory;
   }
 
   /** As the host gave it, else as `reportWhole` has learned it. */

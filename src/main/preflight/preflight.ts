@@ -60,6 +60,7 @@ export class Preflight {
       passes: this.#pruner.memory,
       floorTokens: guard.floorTokens,
       request: gauge.request,
+      usage: gauge.usageMemory,
       summaries: this.ahead.memory,
     };
   }

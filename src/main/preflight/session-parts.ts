@@ -116,7 +116,11 @@ export function createParts(init: SessionInit): SessionParts {
   const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
   const cacheTtlMs = (): number => cache.ttlMs;
   const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
-  const gauge = new ContextGauge({ ...init, formerRequest: former?.request });
+  const gauge = new ContextGauge({
+    ...init,
+    formerRequest: former?.request,
+    formerUsage: former?.usage,
+  });
   return {
     ...init,
     edits,

@@ -1,6 +1,7 @@
 // Learns from the usage of whole requests what they hold besides the tokens that are known of: system text and tools, for hosts
 // that do not say how large these are.
 
+import type { UsageMemory } from '../state/session-state.js';
 import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
 
 /** The usage reported for one request. */
@@ -26,8 +27,26 @@ export class UnseenTokens {
    */
   #least: RequestUsage | undefined;
 
-  constructor(calibration: TokenCalibration) {
+  /** @param former the memory of an earlier session of the history */
+  constructor(calibration: TokenCalibration, former?: UsageMemory | null) {
     this.#calibration = calibration;
+    if (!former) return;
+    const modelName = former.modelName ?? undefined;
+    const usageOf = ([reportedTokens, countedTokens]: UsageMemory['least']): RequestUsage => {
+      return { modelName, reportedTokens, countedTokens };
+    };
+    this.#shortest = usageOf(former.shortest);
+    this.#least = usageOf(former.least);
+  }
+
+  get memory(): UsageMemory | null {
+    const [shortest, least] = [this.#shortest, this.#least];
+    if (shortest === undefined || least === undefined) return null;
+    return {
+      modelName: least.modelName ?? null,
+      shortest: [shortest.reportedTokens, shortest.countedTokens],
+      least: [least.reportedTokens, least.countedTokens],
+    };
   }
 
   /** In the model's own tokens; 0 as long as nothing was reported. */

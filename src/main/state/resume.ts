@@ -121,7 +121,7 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
 
 /** What stays valid of a session's memory when its history has changed. */
 function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
-  const { sent, costs, summaries } = memory;
+  const { sent, costs, usage, summaries } = memory;
   return {
     sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
     costs,
@@ -129,6 +129,7 @@ function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
     passes: { nextPoint: 0, isSettled: false },
     floorTokens: 0,
     request: null,
+    usage,
     summaries,
   };
 }

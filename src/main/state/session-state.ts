@@ -121,6 +121,7 @@ export function stateChecksum(state: Readonly<Record<string, unknown>>): number 
 
 const COUNT = z.number().nonnegative();
 const TALLY = z.tuple([COUNT, COUNT, COUNT, COUNT.default(0), COUNT.default(0)]);
+const USAGE = z.tuple([z.number(), COUNT]);
 const BYTES = z.string().transform(fromBase64);
 
 /** The checksum detects damage, not malice, so everything that something relies on is validated. */
@@ -155,6 +156,10 @@ const STATE = z.object({
     request: z
       .object({ addedSince: COUNT, countedTokens: COUNT.nullable(), pendingTokens: COUNT })
       .nullable(),
+    usage: z
+      .object({ modelName: z.string().nullable(), shortest: USAGE, least: USAGE })
+      .nullable()
+      .default(null),
     summaries: z.object({ landed: COUNT, thrownAway: COUNT }).optional(),
   }),
   model: z
@@ -220,6 +225,14 @@ export interface RequestMemory {
   readonly pendingTokens: number;
 }
 
+/** The two requests from whose usage a session learns what they hold besides the history. */
+export interface UsageMemory {
+  readonly modelName: string | null;
+  /** Each as tokens that were reported, without pending ones, and tokens of the history that were counted. */
+  readonly shortest: readonly [reported: number, counted: number];
+  readonly least: readonly [reported: number, counted: number];
+}
+
 /** What a session remembers besides its history: the state that its parts keep between two preflights. */
 export interface SessionMemory {
   readonly sent: SentMemory;
@@ -228,6 +241,8 @@ export interface SessionMemory {
   /** Tokens that the history must have for the next compression. */
   readonly floorTokens: number;
   readonly request: RequestMemory | null;
+  /** `null` if nothing was reported, or the host has given `overheadTokens`. @default null */
+  readonly usage?: UsageMemory | null | undefined;
   /** Summaries by a model, of which one that is under way counts as thrown away. @default none */
   readonly summaries?: SummaryCounts | undefined;
 }

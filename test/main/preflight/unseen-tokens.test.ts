@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { UnseenTokens } from '../../../src/main/preflight/unseen-tokens.js';
+import type { UsageMemory } from '../../../src/main/state/session-state.js';
 import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
 import { runs } from '../../support/scale.js';
@@ -47,6 +48,20 @@ describe('UnseenTokens', () => {
     expect(call(10_400)).toBe('learned');
     expect(calibration.ratioOf(MODEL)).toBe(1.5);
     expect(unseen.tokens).toBe(27_000);
+  });
+
+  it('go on in another process', () => {
+    const { unseen, call, calibration } = world(27_000, 1.5);
+    expect(unseen.memory).toBeNull();
+    call(400);
+    call(300, 50_000);
+    const memory = JSON.parse(JSON.stringify(unseen.memory)) as UsageMemory;
+    const later = new UnseenTokens(calibration, memory);
+    expect(later.tokens).toBe(unseen.tokens);
+    expect(later.memory).toEqual(memory);
+    const usage = { modelName: MODEL, reportedTokens: 42_600, countedTokens: 10_400 };
+    expect([later, unseen].map((each) => each.observe(usage))).toEqual(['too-low', 'too-low']);
+    expect(later.tokens).toBe(unseen.tokens);
   });
 
   it('learn from a history that was compacted, too', () => {

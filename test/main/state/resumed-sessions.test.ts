@@ -22,9 +22,17 @@ interface Choice extends EditOptions {
   readonly contextLimit: number;
   readonly preset: 'specification' | undefined;
   readonly ratio: number | undefined;
+  readonly unseenTokens: number | undefined;
 }
 
-function optionsOf({ strategy, contextLimit, preset, ratio, ...edits }: Choice): PlayOptions {
+function optionsOf({
+  strategy,
+  contextLimit,
+  preset,
+  ratio,
+  unseenTokens,
+  ...edits
+}: Choice): PlayOptions {
   let summaries = 0;
   return {
     compactor: () => {
@@ -44,6 +52,7 @@ function optionsOf({ strategy, contextLimit, preset, ratio, ...edits }: Choice):
     session: edits,
     modelName: 'some-model',
     reportedRatio: ratio,
+    unseenTokens,
   };
 }
 
@@ -54,6 +63,7 @@ const choice: fc.Arbitrary<Choice> = fc.record({
   contextLimit: fc.constantFrom(1_000, 4_000, 12_000, 200_000),
   preset: fc.constantFrom('specification', undefined, undefined),
   ratio: fc.constantFrom(undefined, 1, 1.5),
+  unseenTokens: fc.constantFrom(undefined, 0, 600, 3_000),
 });
 
 async function expectSame(history: readonly IContent[], options: PlayOptions): Promise<number> {
@@ -112,7 +122,10 @@ describe('Session.snapshot', () => {
       const { entries } = await readTranscript(path);
       const history = entries.slice(0, PLAYS_ALL ? 120 : 60);
       for (const condition of sample(conditions, 5)) {
-        await expectSame(history, optionsOf({ ...condition, preset: undefined, ratio: 1.2 }));
+        await expectSame(
+          history,
+          optionsOf({ ...condition, preset: undefined, ratio: 1.2, unseenTokens: undefined }),
+        );
       }
     },
     600_000,

@@ -179,6 +179,22 @@ describe('Session.goOnWith', () => {
     expect(session.history.getAll()).toEqual(former);
   });
 
+  it('keeps what reports have taught about the tokens besides the history', async () => {
+    await using compactor = createCompactor(COMPACTOR);
+    const session = await compactor.createSession({ history: HISTORY });
+    await session.ensureCompressionBeforeSend('p');
+    session.reportWholeUsage({ inputTokens: session.history.getTotalTokens() + 27_000 });
+    await session.goOnWith([humanText('something else')]);
+    await session.ensureCompressionBeforeSend('p');
+    const ownTokens = session.history.getTotalTokens();
+    expect(session.contextUsage().tokens - ownTokens).toBe(27_000);
+    const other = await compactor.createSession({
+      history: [humanText('something else')],
+      state: session.snapshot(),
+    });
+    expect(other.contextUsage().tokens - other.history.getTotalTokens()).toBe(27_000);
+  });
+
   it('has a preflight that is asked for at once see the new entries, all of them', async () => {
     await using compactor = createCompactor(COMPACTOR);
     const session = await compactor.createSession({ history: HISTORY });
