@@ -110,11 +110,18 @@ export function compactionMiddleware(
     params: object,
     model: ModelReference,
   ): Promise<Result> {
+    let answer: Result;
     try {
-      return passingUsage(await call(), (usage) => usages.set(params, usage));
+      answer = await call();
     } catch (thrown) {
       compactor.reportRefusal(thrown, describeModel(model).modelName);
       throw thrown;
+    }
+    try {
+      return passingUsage(answer, (usage) => usages.set(params, usage));
+    } catch {
+      // Usage only helps, and the model has answered.
+      return answer;
     }
   }
 }

@@ -119,6 +119,25 @@ describe('compactionMiddleware', () => {
     await expect(transformParams({ params, model: MODEL })).rejects.toBe(reason);
   });
 
+  it('returns an answer whose usage cannot be read', async () => {
+    const { wrapGenerate, wrapStream } = compactionMiddleware(openCompactor());
+    const known = { params: {}, model: MODEL };
+    const stream = new ReadableStream();
+    stream.getReader();
+    const streamed = { stream };
+    expect(await wrapStream({ doStream: () => Promise.resolve(streamed), ...known })).toBe(
+      streamed,
+    );
+    const answer = {
+      get usage(): never {
+        throw new Error('not yet');
+      },
+    };
+    expect(await wrapGenerate({ doGenerate: () => Promise.resolve(answer), ...known })).toBe(
+      answer,
+    );
+  });
+
   it('refuses wrong options when it is made', () => {
     const options: AdapterOptions = { maxConversations: 0 };
     expect(() => compactionMiddleware(openCompactor(), options)).toThrow(RangeError);
