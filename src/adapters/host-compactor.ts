@@ -71,8 +71,6 @@ export class HostCompactor<Message> {
     const compactor = createCompactor({ contextLimit, ...options, settings });
     const compact = createMessageCompactor(compactor, this.#format, {
       canRecall,
-      // Required to interpret the tokens that a provider reports.
-      overheadTokens: options.overheadTokens ?? 0,
       onError: 'throw',
       logger: options.logger,
     });
