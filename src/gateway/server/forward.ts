@@ -173,8 +173,7 @@ export function refuse(response: ServerResponse, status: number, message: string
     message: `ctxfold gateway: ${message}`,
   };
   const text = JSON.stringify({ type: 'error', error });
-  // Does not wait for the rest of the request.
-  // With a reason, or that of an answer that could not be passed on would stay.
+  // With a reason, or that of an answer that could not be passed on would stay. Does not wait for the rest of the request.
   response.writeHead(status, STATUS_CODES[status], {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

@@ -3,6 +3,7 @@
 
 import { fileKeysOf, isFileUse } from '../../shared/density/index/call-use.js';
 import {
+  ANY_TOOL,
   runsCommands,
   searches,
   type FileUse,
@@ -64,8 +65,16 @@ const APPENDS: readonly FileUse[] = WRITES_PART.flatMap((use) => [
 ]);
 /** The parameters that hold the text of a file. */
 const TEXT_KEYS = [
-  ...['content', 'contents', 'text', 'file_text', 'file_content', 'fileContent'],
-  ...['new_content', 'code', 'data', 'body'],
+  'content',
+  'contents',
+  'text',
+  'file_text',
+  'file_content',
+  'fileContent',
+  'new_content',
+  'code',
+  'data',
+  'body',
 ] as const;
 const WRITES_WHOLE: readonly FileUse[] = [
   { access: 'write', extent: 'whole', pathKeys: PATH_KEYS },
@@ -108,7 +117,7 @@ const VARIANTS: ToolCatalog = {
  * Tools that nobody has listed, by the words of their names and by what they are told. Those that show files are not among them:
  * an unknown tool that is told a path counts as one that may, and a listed one as one that shows certain lines of it.
  */
-const ANY_TOOL: readonly ToolUse[] = [
+const TOLD_BY_WORDS: readonly ToolUse[] = [
   ...named(['write file', 'write text'], APPENDS),
   ...named(
     ['write file', 'write text', 'create file', 'save file', 'fs write'],
@@ -224,5 +233,5 @@ export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   VARIANTS,
   ...Object.values(FORMATS).map(({ toolCatalog }) => toolCatalog),
   OTHERS,
-  { '*': ANY_TOOL },
+  { [ANY_TOOL]: TOLD_BY_WORDS },
 ]);

@@ -179,8 +179,14 @@ function timeout(what: string, timeoutMs: number): () => Error {
     );
 }
 
+/** All but `unknown`, which stands for any other. */
 const FINISH_REASONS: readonly SummarizerFinishReason[] = [
-  ...(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other'] as const),
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'other',
 ];
 
 /**
