@@ -75,8 +75,19 @@ export interface MessageFormat<Message> {
   /** Whether providers may refuse a request that begins with this pinned message. @default no message */
   mayNotOpen?(message: Message): boolean;
 
+  /** How answers cite what is in the request. @default not by its number */
+  readonly citations?: Citations<Message> | undefined;
+
   /** How compactions made by the provider are represented. @default not supported */
   readonly provider?: ProviderMessages<Message> | undefined;
+}
+
+/** Citations of documents and search results by their numbers among those of the whole request. */
+export interface Citations<Message> {
+  /** Returns the number of documents and search results in a message. */
+  count(message: Message): number;
+  /** Returns the message without such citations; the same object if it has none. */
+  remove(message: Message): Message;
 }
 
 /** Compactions by the provider in a format. */

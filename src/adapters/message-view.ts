@@ -24,6 +24,7 @@ import type {
   WrittenMessage,
 } from './message-place.js';
 import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
+import { isProviderEntry } from '../main/strategies/provider-compaction.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
@@ -45,6 +46,8 @@ export class MessageView<Message> {
   #pinnedTokens = 0;
   /** Whether a pinned message may not be the first one. */
   #mayNeedOpening = false;
+  /** Index of the first message that lost a document: citations by number behind it are removed, in later messages, too. */
+  #firstLost = Infinity;
 
   constructor(format: MessageFormat<Message>) {
     this.#format = format;
@@ -179,6 +182,7 @@ export class MessageView<Message> {
       );
     }
     runSlices(this.#rewriteTouched(touched));
+    runSlices(this.#removeCitations(touched));
     const places = this.#places.filter((place) =>
       'entry' in place ? !removed.has(place.entry) : place.current !== null,
     );
@@ -200,6 +204,8 @@ export class MessageView<Message> {
       if (touched.add(record).size % PER_SLICE === 0) yield;
     }
     yield* this.#rewriteTouched(touched);
+    // What a provider's compaction replaced is cited as before: the messages behind it must stay unchanged.
+    if (!history.slice(0, 1).some(isProviderEntry)) yield* this.#removeCitations(touched);
     const places = hasWritten
       ? yield* arrangeMessages(this.#records, this.#written(), history)
       : this.#records;
@@ -243,12 +249,13 @@ export class MessageView<Message> {
 
   #append(given: Message): GivenMessage<Message> {
     const index = this.#records.length;
-    const [parts, edits, current] = [NO_PARTS, NO_EDITS, given];
+    const [parts, edits] = [NO_PARTS, NO_EDITS];
+    const current = this.#withValidCitations(index, given);
     const record: GivenMessage<Message> = { index, given, parts, remaining: parts, edits, current };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
-    this.#current.push(given);
+    this.#current.push(current);
     return record;
   }
 
@@ -295,6 +302,30 @@ export class MessageView<Message> {
     }
   }
 
+  /** Removes citations behind messages that have lost a document. */
+  *#removeCitations(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
+    const { citations } = this.#format;
+    if (citations === undefined) return;
+    const from = this.#firstLost;
+    for (const { index, given, current } of touched) {
+      if (index >= this.#firstLost) continue;
+      const remaining = current === null ? 0 : citations.count(current);
+      if (remaining < citations.count(given)) this.#firstLost = index;
+    }
+    for (const record of this.#records.slice(this.#firstLost, from)) {
+      if (record.index % PER_SLICE === 0) yield;
+      if (record.current !== null)
+        record.current = this.#withValidCitations(record.index, record.current);
+    }
+  }
+
+  #withValidCitations(index: number, message: Message): Message {
+    const { citations } = this.#format;
+    return citations !== undefined && index >= this.#firstLost
+      ? citations.remove(message)
+      : message;
+  }
+
   /** Compares both lists in one pass: the remaining blocks are in the order of the parts. */
   #editsOf({ parts, remaining }: GivenMessage<Message>): PartEdits | null {
     const edits = new Map<number, ContentBlock | null>();
@@ -313,9 +344,10 @@ export class MessageView<Message> {
 
   /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
   #rewrite({ index, edits }: GivenMessage<Message>, given: Message): Message | null {
-    if (edits === null || edits.size === 0) return edits && given;
+    if (edits === null) return null;
     try {
-      return this.#format.rewrite(given, edits);
+      const edited = edits.size === 0 ? given : this.#format.rewrite(given, edits);
+      return this.#withValidCitations(index, edited);
     } catch (cause) {
       throw new TypeError(`Expected message ${index} to be as it was when it was read.`, { cause });
     }

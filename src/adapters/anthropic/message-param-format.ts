@@ -5,6 +5,7 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
+import { countCited, withoutCitations } from '../citations.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
@@ -31,6 +32,13 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
       ? { role: 'assistant', content: content.trimEnd() }
       : { role: 'user', content };
   },
+  citations: {
+    count: ({ content }) => countCited(content),
+    remove: (message) => {
+      const content = withoutCitations(message.content);
+      return content === message.content ? message : withContent(message, content);
+    },
+  },
   provider: ANTHROPIC_PROVIDER_MESSAGES,
 };
 
@@ -41,10 +49,12 @@ export function sourceOf(message: AnthropicMessage): AnthropicMessage {
 
 /** Removes reasoning at the end, because the API rejects such a message. A cache breakpoint on a removed part is lost. */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
-  const fields = spreadable(message);
-  const content = editedContent(fields.content, edits);
-  const rewritten = { ...fields, content } as AnthropicMessage;
-  SOURCES.set(rewritten, message);
+  return withContent(message, editedContent(spreadable(message).content, edits));
+}
+
+function withContent(message: AnthropicMessage, content: unknown): AnthropicMessage {
+  const rewritten = { ...spreadable(message), content } as AnthropicMessage;
+  SOURCES.set(rewritten, sourceOf(message));
   return rewritten;
 }
 

@@ -1,0 +1,38 @@
+// Citations that name what they cite by its number among the documents, or the search results, of the whole request. Once one of
+// these is gone, they name another one, or none.
+
+import { asArray, asRecord, isRecord } from '../shared/json.js';
+
+const CITED_TYPES: ReadonlySet<unknown> = new Set(['document', 'search_result']);
+
+/** Returns the number of documents and search results in the content of a message, with those in the results of tools. */
+export function countCited(content: unknown): number {
+  let count = 0;
+  for (const part of asArray(content)) {
+    const { type, content: inner } = asRecord(part) ?? {};
+    count += CITED_TYPES.has(type) ? 1 : countCited(inner);
+  }
+  return count;
+}
+
+/** Returns the content without citations by number; the same object if it has none. */
+export function withoutCitations<Content>(content: Content): Content {
+  const parts: readonly unknown[] = asArray(content);
+  return parts.some(citesByNumber) ? (parts.map(withoutOwn) as Content) : content;
+}
+
+function withoutOwn(part: unknown): unknown {
+  if (!isRecord(part) || !citesByNumber(part)) return part;
+  const { citations, ...rest } = part;
+  const others = asArray(citations).filter((citation) => !isByNumber(citation));
+  return others.length === 0 ? rest : { ...rest, citations: others };
+}
+
+function citesByNumber(part: unknown): boolean {
+  return asArray(asRecord(part)?.['citations']).some(isByNumber);
+}
+
+function isByNumber(citation: unknown): boolean {
+  const { document_index: document, search_result_index: result } = asRecord(citation) ?? {};
+  return typeof document === 'number' || typeof result === 'number';
+}
