@@ -7,12 +7,11 @@ const CITED_TYPES: ReadonlySet<unknown> = new Set(['document', 'search_result'])
 
 /** Returns the number of documents and search results in the content of a message, with those in the results of tools. */
 export function countCited(content: unknown): number {
-  let count = 0;
-  for (const part of asArray(content)) {
-    const { type, content: inner } = asRecord(part) ?? {};
-    count += CITED_TYPES.has(type) ? 1 : countCited(inner);
+  if (Array.isArray(content)) {
+    return content.reduce<number>((count, part: unknown) => count + countCited(part), 0);
   }
-  return count;
+  if (!isRecord(content)) return 0;
+  return CITED_TYPES.has(content['type']) ? 1 : countCited(content['content']);
 }
 
 /** Returns the content without citations by number; the same object if it has none. */

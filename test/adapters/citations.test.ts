@@ -109,7 +109,10 @@ describe('countCited', () => {
   it('counts documents and search results, also in results of tools', () => {
     const result = { type: 'tool_result', tool_use_id: 'a', content: [searchOf('x'), text('y')] };
 
-    expect(countCited([documentOf('a'), result, text('z'), documentOf('b')])).toBe(3);
+    const fetched = { type: 'web_fetch_result', url: 'u', content: documentOf('c') };
+    const server = { type: 'web_fetch_tool_result', tool_use_id: 's', content: fetched };
+
+    expect(countCited([documentOf('a'), result, text('z'), documentOf('b'), server])).toBe(4);
     expect(countCited('words')).toBe(0);
   });
 });
