@@ -47,7 +47,7 @@ export class HostCompactor<Message> {
   /** By session, why its last call was sent uncompacted. */
   readonly #failures = new Map<string, string>();
 
-  /** @param options for when it is created: only then, hosts know prompt and tools */
+  /** @param options for when it is created: only then, hosts know their folder */
   constructor(format: MessageFormat<Message>, options: () => HostOptions) {
     this.#format = format;
     this.#options = options;

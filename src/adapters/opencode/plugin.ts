@@ -43,7 +43,6 @@ class Plugin {
     this.#input = input;
     this.#host = new HostCompactor(storedMessageFormat, () => ({
       workspaceRoot: input.directory,
-      overheadTokens: [...this.#toolTokens.values()].reduce((sum, of) => sum + of, SYSTEM_TOKENS),
       ...options,
     }));
   }
@@ -97,7 +96,11 @@ class Plugin {
         await this.#fetchLimit(providerID, modelName);
       }
       const contextLimit = this.#limits.get(key);
-      const call = { sessionId, modelName, contextLimit, ...usageOf(messages) };
+      const overheadTokens = [...this.#toolTokens.values()].reduce(
+        (sum, tokens) => sum + tokens,
+        SYSTEM_TOKENS,
+      );
+      const call = { sessionId, modelName, contextLimit, overheadTokens, ...usageOf(messages) };
       const sent = await this.#host.compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch {

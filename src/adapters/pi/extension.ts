@@ -3,10 +3,10 @@
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { asRecord } from '../../shared/json.js';
-import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { HostCompactor } from '../host-compactor.js';
 import type { HostCall } from '../host-compactor.js';
 import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../recall-words.js';
+import { overheadOf } from '../request-overhead.js';
 import { fieldsOf, isUnsent, resultText, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { agentMessageFormat } from './agent-message-format.js';
@@ -56,10 +56,6 @@ class Extension {
     this.#pi = pi;
     this.#host = new HostCompactor(agentMessageFormat, () => ({
       workspaceRoot: this.#context?.cwd,
-      overheadTokens: estimatePayloadTokens([
-        this.#context?.getSystemPrompt?.(),
-        this.#activeTools(),
-      ]),
       canRecall: !this.#hasForeignRecall,
       ...options,
     }));
@@ -115,6 +111,7 @@ class Extension {
     const sent = await host.compact(messages, {
       sessionId,
       signal: ctx.signal,
+      overheadTokens: overheadOf(ctx.getSystemPrompt?.(), this.#activeTools()),
       ...(ctx.model !== undefined && modelFacts(ctx.model)),
       ...usageOf(messages),
     });

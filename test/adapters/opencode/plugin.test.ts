@@ -122,6 +122,15 @@ describe('plugin', () => {
     expect(await sent(wide, LONG)).toEqual(LONG);
   });
 
+  it('counts the tools that a call is made with', async () => {
+    const hooks = await start({ offload: 'inline' }, { limit: { context: 24_000, output: 8_000 } });
+    expect(await sent(hooks, LONG)).toEqual(LONG);
+    const tool = { description: 'Looks. '.repeat(5_000), parameters: {} };
+    await hooks['tool.definition']({ toolID: 'look' }, tool);
+    const on = [...LONG, user('On.')];
+    expect(await sent(hooks, on)).not.toEqual(on);
+  });
+
   it('goes by the window that a call is made with from then on', async () => {
     const limit = { context: 200_000, output: 8_000 };
     const hooks = await start({ offload: 'inline', overheadTokens: 0 }, { limit });

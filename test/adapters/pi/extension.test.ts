@@ -171,6 +171,22 @@ describe('piExtension', () => {
     await other.emit('session_shutdown');
   });
 
+  it('counts the prompt and the tools of each call', async () => {
+    const { emit, ctx, sent } = playedPi({ offload: 'inline', workspaceRoot: '/w' });
+    const talk = [
+      user('Look.'),
+      ...[1, 2, 3].flatMap((at) => [
+        assistant(call(`c${at}`, 'bash', { command: `look ${at}` })),
+        result(`c${at}`, `what ${at} says is long. `.repeat(200)),
+      ]),
+    ];
+    Object.assign(ctx.model!, { contextWindow: 9_000 });
+    expect(await sent(talk)).toBeUndefined();
+    const full = { ...ctx, getSystemPrompt: () => 'Be careful. '.repeat(2_000) };
+    expect(await emit('context', { messages: [...talk, user('Go on.')] }, full)).toBeDefined();
+    await emit('session_shutdown');
+  });
+
   it("gives back a result as pi's file has it, of the call that a placeholder names by the id", async () => {
     const { recall, entries, sent } = playedPi(PRUNING_OLD);
     const talk = sixReads();
