@@ -83,6 +83,29 @@ async function sentByMany(
   return sent;
 }
 
+/** What the later requests are sent by a process that takes the conversation up with one of them, and another that has its state. */
+async function sentFrom(
+  entries: readonly IContent[],
+  options: SessionOptions,
+  first: number,
+): Promise<readonly string[]> {
+  const requests = requestsOf(entries).slice(first);
+  const history = entries.slice(0, requests[0]);
+  let session = await compactor.createSession({ ...options, history });
+  const sent: string[] = [];
+  let told = history.length;
+  for (const at of requests) {
+    session.history.addAll(entries.slice(told, at));
+    told = at;
+    await session.ensureCompressionBeforeSend('p');
+    sent.push(JSON.stringify(session.history.getAll()));
+    if (sent.length !== 2) continue;
+    const state = session.snapshot();
+    session = await compactor.createSession({ ...options, history: entries.slice(0, at), state });
+  }
+  return sent;
+}
+
 /** A session that reads files and writes them, turn after turn; every write makes a large read stale. */
 function longSession(turns: number): IContent[] {
   const entries = historyOf('h');
@@ -139,6 +162,34 @@ describe('a session that is taken up in another process', () => {
       { numRuns: runs(500, 8) },
     );
   }, 600_000);
+
+  it('goes on as that would, with what earlier requests leave to spend', async () => {
+    const turn = fc.record({
+      file: fc.nat(30),
+      size: fc.integer({ min: 200, max: 9_000 }),
+      writes: fc.integer({ min: 0, max: 4 }).map((one) => one === 0),
+    });
+    const turns = fc.array(turn, { minLength: 30, maxLength: 60, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(turns, fc.double({ min: 0.3, max: 0.9, noNaN: true }), async (turns, at) => {
+        const entries = historyOf('h');
+        for (const [number, { file, size, writes }] of turns.entries()) {
+          const [use, end] = historyOf(
+            writes
+              ? `a:w${number}(f${file}.ts) t:w${number}`
+              : `a:r${number}(f${file}.ts) t:r${number}`,
+          );
+          const result = writes ? 'ok' : `${number} `.padEnd(size, 'x y z ');
+          entries.push(use!, { ...end!, blocks: [{ ...end!.blocks[0], result }] as never });
+        }
+        const options = { edits: 'auto' } as const;
+        const one = await sentByOne(entries, options);
+        const first = Math.floor(at * one.length);
+        expect(await sentFrom(entries, options, first)).toEqual(one.slice(first));
+      }),
+      { numRuns: runs(200, 30) },
+    );
+  }, 60_000);
 
   it('costs no more than one that lives for long, and less than nothing at all', async () => {
     const entries = longSession(PLAYS_ALL ? 50 : 20);

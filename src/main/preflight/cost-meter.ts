@@ -72,6 +72,10 @@ export class CostMeter {
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
+  /** What requests that are not in the totals leave to spend: those of earlier sessions of this history, as replayed. */
+  #carried: number;
+  /** What a replay says that all requests up to the present one leave to spend. */
+  #replayed: number | undefined;
   /** Those of the last request. */
   #terms: RequestTerms = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
@@ -87,6 +91,7 @@ export class CostMeter {
     this.#uncompacted = new TokenTally(former?.uncompacted);
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
+    this.#carried = former?.carried ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
     // The first preflight after it may already edit what was added since.
     history.watch(({ kind }) => {
@@ -124,6 +129,7 @@ export class CostMeter {
     return {
       requests: this.#requests,
       rewrites: this.#rewrites,
+      carried: this.#carried,
       compacted: this.#compacted.memory,
       uncompacted: this.#uncompacted.memory,
       dollars,
@@ -135,7 +141,14 @@ export class CostMeter {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
     const terms = pricedTerms(this.#cache, this.#terms);
-    return spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms);
+    return (
+      this.#carried + spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms)
+    );
+  }
+
+  /** Notes what a replay says that all requests up to the present one, which is not in the totals yet, leave to spend. */
+  noteReplay(spendable: number): void {
+    this.#replayed = spendable;
   }
 
   /**
@@ -179,6 +192,11 @@ export class CostMeter {
       };
       const unreadTokens = totalTokens - addedTokens - read;
       this.#ruleSavings.addRequest(priceAt(price, totalTokens), isRead, unreadTokens);
+    }
+    if (this.#replayed !== undefined) {
+      const prices = pricedTerms(this.#cache, terms);
+      this.#carried = this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, prices);
+      this.#replayed = undefined;
     }
     // Estimates change once entries are counted, so they are not remembered.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);

@@ -37,6 +37,7 @@ const SKIPPED: PassOutcome = { event: null, isSettled: false };
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
+  readonly #costs: Pick<CostMeter, 'spendable' | 'noteReplay'> | undefined;
   readonly #gate: EditGate;
   /** Whether earlier edits of this history have to be replayed first. */
   #needsReplay: boolean;
@@ -47,9 +48,10 @@ export class DensityPruner {
   #settledAdditions = -1;
 
   /** @param costs the session's costs so far */
-  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable'>) {
+  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable' | 'noteReplay'>) {
     const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
+    this.#costs = costs;
     this.#gate = new EditGate({
       ...gateOptions(parts),
       history,
@@ -186,6 +188,7 @@ export class DensityPruner {
     if (outcome === null) return null;
     this.#needsReplay = false;
     this.#points = points;
+    this.#costs?.noteReplay(replay.spendable);
     return outcome;
   }
 

@@ -44,6 +44,8 @@ export interface Replay extends Admission {
   readonly ruleEdits: readonly RuleEdit[];
   /** The journal records of the single edits. */
   readonly records: JournalRecords;
+  /** What the requests up to the present one leave to spend. */
+  readonly spendable: number;
 }
 
 /** A preflight: before an answer of the model, or the present one. */
@@ -132,9 +134,10 @@ class PreflightReplay {
   get outcome(): Omit<Replay, 'base'> {
     const { edit: result, ruleEdits, records } = this.#copy;
     const isWhole = this.#admission?.isWhole ?? true;
-    if (isEmptyDensityResult(result)) return { result, ruleEdits, isWhole, records };
-    const reason = this.#admission?.reason ?? 'sent-before';
-    return { result, ruleEdits, isWhole, records, reason };
+    const left = spendable(this.#tally, 0, this.#unedited, 0, this.#terms);
+    const outcome = { result, ruleEdits, isWhole, records, spendable: left };
+    if (isEmptyDensityResult(result)) return outcome;
+    return { ...outcome, reason: this.#admission?.reason ?? 'sent-before' };
   }
 
   /** Plays one preflight. Returns the number of entries that its passes looked at. */

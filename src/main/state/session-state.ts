@@ -140,6 +140,7 @@ const STATE = z.object({
     costs: z.object({
       requests: COUNT,
       rewrites: COUNT,
+      carried: z.number().default(0),
       compacted: TALLY,
       uncompacted: TALLY,
       dollars: z
@@ -196,6 +197,8 @@ export type TallyMemory = readonly [
 export interface CostMemory {
   readonly requests: number;
   readonly rewrites: number;
+  /** What requests that are not in the totals leave to spend. @default 0 */
+  readonly carried?: number | undefined;
   readonly compacted: TallyMemory;
   readonly uncompacted: TallyMemory;
   /** `null` if a model's price was unknown. @default null */
