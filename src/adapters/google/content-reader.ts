@@ -42,6 +42,7 @@ export class ContentReader implements MessageReader<Content> {
     this.#step = [];
     const calls = step.flatMap(({ parts }) => parts.filter(callOf));
     const group = groupOfCalls(calls.map(isSigned), step[0]?.index ?? 0);
+    const blocks: PlacedBlock[] = [];
     for (const content of step) {
       if (isPinned(content)) {
         pin(content, reading);
@@ -49,8 +50,10 @@ export class ContentReader implements MessageReader<Content> {
       }
       if (!this.#isInStep) this.#pairing.beginStep();
       this.#isInStep = true;
-      reading.entries.push(this.#readModel(content.parts, content.index, group));
+      blocks.push(...this.#readModel(content.parts, content.index, group));
     }
+    // One answer: chats of the SDKs keep each chunk of a stream as a content.
+    if (blocks.length > 0) reading.entries.push({ speaker: 'ai', blocks });
   }
 
   /** Responses become an entry of their own, before that of the user's other parts. */
@@ -80,14 +83,14 @@ export class ContentReader implements MessageReader<Content> {
     return placed({ ...block, isComplete }, index, at);
   }
 
-  #readModel(parts: readonly PartFields[], index: number, group: Group): PlacedEntry {
+  #readModel(parts: readonly PartFields[], index: number, group: Group): readonly PlacedBlock[] {
     const ids = parts.map((part, at) => {
       const call = callOf(part);
       return call && this.#pairing.call(toolUseName(call), [index, at]);
     });
     const firstId = ids.find((id) => id !== undefined);
     let lastId: string | undefined;
-    const blocks = parts.map((part, at): PlacedBlock => {
+    return parts.map((part, at): PlacedBlock => {
       const functionCall = callOf(part);
       const id = ids[at];
       lastId = id ?? lastId;
@@ -98,7 +101,6 @@ export class ContentReader implements MessageReader<Content> {
       const call = toolCall(id, name, functionCall['args'] ?? {});
       return placed({ ...call, ...group }, index, at);
     });
-    return { speaker: 'ai', blocks };
   }
 }
 

@@ -62,21 +62,29 @@ type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
 
 /**
- * Reads a response: unwraps `{ output }` and `{ error }`; anything else is the output as a whole. It has failed if `error` is
- * not empty, or if `isError` is set, as by MCP tools.
+ * Reads a response: unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write
+ * for functions; anything else is the output as a whole. It has failed if `error` is not empty, or if `isError` is set, as by MCP
+ * tools.
  */
 export function readOutcome({ response }: GivenResponse): Outcome {
   if (!isRecord(response)) return { result: '' };
-  const { error, output } = response;
-  const isAlone = Object.keys(response).length === 1;
+  const { error } = response;
   const hasFailed = isFailure(error);
   if (!hasFailed && response['isError'] !== true) {
-    return { result: isAlone && output !== undefined ? output : response };
+    const field = outputField(response);
+    return { result: field === undefined ? response : response[field] };
   }
   return {
-    result: hasFailed && isAlone ? error : response,
+    result: hasFailed && Object.keys(response).length === 1 ? error : response,
     error: errorLine(payloadText(hasFailed ? error : response)),
   };
+}
+
+/** Returns the only field of a response, if that is its output. */
+function outputField(response: JsonRecord): string | undefined {
+  const [field, ...others] = Object.keys(response);
+  if (field === undefined || others.length > 0 || response[field] === undefined) return undefined;
+  return field === 'output' || typeof response[field] === 'string' ? field : undefined;
 }
 
 /** Estimates the tokens of the media in a response. */
@@ -92,8 +100,9 @@ export function mediaTokensOf({ parts }: GivenResponse): number {
  */
 export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
   const { error } = readOutcome(given);
-  const { parts: _media, ...others } = given;
-  return { ...others, response: error === undefined ? { output: text } : { error: text } };
+  const { parts: _media, response = {}, ...others } = given;
+  const field = error === undefined ? (outputField(response) ?? 'output') : 'error';
+  return { ...others, response: { [field]: text } };
 }
 
 function isFailure(error: unknown): boolean {

@@ -92,6 +92,20 @@ describe('contentFormat', () => {
     ]);
   });
 
+  it('reads the chunks of a stream, which chats keep as contents, as one answer', () => {
+    const chunks = ['let ', 'me ', 'see'].map((text) => model({ text }));
+    const entries = read(
+      { parts: [{ text: 'read it' }] },
+      ...chunks,
+      model({ text: '' }, call('read_file')),
+      user(response('read_file', 'long')),
+      ...chunks,
+    );
+    expect(entries.map(([speaker]) => speaker)).toEqual(['human', 'ai', 'tool', 'ai']);
+    expect(entries[1]).toHaveLength(6);
+    expect(entries[1]!.at(-1)).toMatchObject({ type: 'tool_call', id: '#4.1' });
+  });
+
   it('tells what the media of a response take', () => {
     const parts = [
       { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
@@ -168,6 +182,9 @@ describe('contentFormat', () => {
     ['output that is no text', { output: { a: 1 } }, { result: { a: 1 } }],
     ['fields of its own', { stdout: 'ok', code: 0 }, { result: { stdout: 'ok', code: 0 } }],
     ['output beside others', { output: 'ok', n: 1 }, { result: { output: 'ok', n: 1 } }],
+    ['a text in the field of an SDK', { result: 'ok' }, { result: 'ok' }],
+    ['a value in it', { result: { a: 1 } }, { result: { result: { a: 1 } } }],
+    ['an empty error', { error: '' }, { result: '' }],
     ['an error', { error: 'no\nway' }, { result: 'no\nway', error: 'no' }],
     ['an error in JSON', { error: { c: 1 } }, { result: { c: 1 }, error: '{"c":1}' }],
     ['no error', { output: 'ok', error: null }, { result: { output: 'ok', error: null } }],
@@ -418,7 +435,9 @@ describe('contentFormat', () => {
       [{ error: { stack: 'long' }, stdout: '' }, { error: 'short' }],
       [{ isError: true, content: [] }, { error: 'short' }],
       [{ output: 'long', error: null }, { output: 'short' }],
-    ])('keeps failures failures: %j', (given, written) => {
+      [{ result: 'long' }, { result: 'short' }],
+      [{ result: ['long'] }, { output: 'short' }],
+    ])('keeps failures failures, and a text in its field: %j', (given, written) => {
       const content = user(responsePart({ name: 'a', response: given }));
       expect(
         rewrite(content, [[0, result('short')]]).parts?.[0]?.functionResponse?.response,
