@@ -4,7 +4,7 @@ import type { BaseMessage, MessageContent } from '@langchain/core/messages';
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { IContent } from '../../shared/content.js';
-import { isSameButForCacheMarks } from '../cache-marks.js';
+import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
 import { countCited, withoutCitations } from '../citations.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedContent } from '../part-edits.js';
@@ -66,9 +66,7 @@ function withResult(content: BaseMessage['content'], text: string): BaseMessage[
   if (!Array.isArray(content)) return text;
   const items: readonly unknown[] = content;
   const isInput = /^input_/.test(asText(asRecord(items[0])?.['type']) ?? '');
-  const marked = items.find((item) => isRecord(item) && item['cache_control'] !== undefined);
-  const mark = isRecord(marked) ? { cache_control: marked['cache_control'] } : {};
-  return [{ ...mark, type: isInput ? 'input_text' : 'text', text }];
+  return [{ ...cacheMarksOf(items), type: isInput ? 'input_text' : 'text', text }];
 }
 
 function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): BaseMessage {

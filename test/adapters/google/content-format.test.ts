@@ -94,16 +94,17 @@ describe('contentFormat', () => {
 
   it('reads the chunks of a stream, which chats keep as contents, as one answer', () => {
     const chunks = ['let ', 'me ', 'see'].map((text) => model({ text }));
-    const entries = read(
+    const contents = [
       { parts: [{ text: 'read it' }] },
       ...chunks,
       model({ text: '' }, call('read_file')),
       user(response('read_file', 'long')),
       ...chunks,
-    );
-    expect(entries.map(([speaker]) => speaker)).toEqual(['human', 'ai', 'tool', 'ai']);
-    expect(entries[1]).toHaveLength(6);
-    expect(entries[1]!.at(-1)).toMatchObject({ type: 'tool_call', id: '#4.1' });
+    ];
+    const { entries } = readAll(contentFormat.createReader(), contents, 0);
+    expect(entries.map(({ speaker }) => speaker)).toEqual(['human', 'ai', 'tool', 'ai']);
+    expect(entries[1]!.blocks).toHaveLength(5);
+    expect(entries[1]!.blocks.at(-1)).toMatchObject({ type: 'tool_call', id: '#4.1' });
   });
 
   it('tells what the media of a response take', () => {
