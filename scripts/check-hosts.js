@@ -46,10 +46,11 @@ const HOSTS = [
       import register from 'ctxfold/openclaw';
       export const fits: (api: OpenClawPluginApi) => void = register;`,
   },
-  { name: 'kilo', packages: ['@kilocode/cli@7.7.7'], node: [20, 0] },
-  { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'], node: [20, 0] },
-  { name: 'codex', packages: ['@openai/codex@0.169.0'], node: [20, 0] },
-  { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'], node: [20, 0] },
+  { name: 'python', pip: ['anthropic==1.13.0', 'openai==3.22.1', 'google-genai==2.25.0'] },
+  { name: 'kilo', packages: ['@kilocode/cli@7.7.7'] },
+  { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'] },
+  { name: 'codex', packages: ['@openai/codex@0.169.0'] },
+  { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'] },
 ];
 
 const { values } = parseArgs({
@@ -72,19 +73,31 @@ function run(command, args, { cwd = ROOT, timeout = INSTALL_LIMIT_MS } = {}) {
   return { isDone: status === 0, stdout, stderr: `${error?.message ?? ''}${stderr ?? ''}` };
 }
 
-/** Returns the folder with `node_modules`, or `undefined` when the registry did not give them. */
-function install(name, packages) {
+/** Returns the folder with `node_modules` or Python's packages, or `undefined` when the registry did not give them. */
+function install(name, packages, pip) {
   const folder = join(INSTALLED, name);
   const done = join(folder, 'done');
   if (existsSync(done)) return folder;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true }));
-  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { isDone } = run('npm', ['install', ...quietly, ...packages], { cwd: folder });
-  if (!isDone) return undefined;
+  if (!(pip === undefined ? installByNpm(folder, packages) : installByPip(folder, pip))) {
+    return undefined;
+  }
   writeFileSync(done, '');
   return folder;
+}
+
+function installByNpm(folder, packages) {
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true }));
+  const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  return run('npm', ['install', ...quietly, ...packages], { cwd: folder }).isDone;
+}
+
+function installByPip(folder, packages) {
+  return (
+    run('python3', ['-m', 'venv', folder]).isDone &&
+    run(join(folder, 'bin/pip'), ['install', '--quiet', ...packages]).isDone
+  );
 }
 
 /** Returns a Node that is new enough, or `undefined`. */
@@ -143,9 +156,10 @@ function typeFaults({ name, types }, installed, folder) {
 
 /** Plays a host's sessions; returns what each came to, or why none was played. */
 function play(host, folder) {
-  const node = nodeFor(host.node);
-  if (node === undefined) return `no Node ${host.node.join('.')} could be installed`;
-  const installed = install(host.name, host.packages);
+  const { node: oldest = [20, 0] } = host;
+  const node = nodeFor(oldest);
+  if (node === undefined) return `no Node ${oldest.join('.')} could be installed`;
+  const installed = install(host.name, host.packages, host.pip);
   if (installed === undefined) return 'could not be installed';
   const script = join(ROOT, '.bench/test/hosts/run.js');
   const command = [process.execPath, script, '--client', host.name, '--installed', installed];

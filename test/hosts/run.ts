@@ -13,11 +13,14 @@ import { gemini } from './gemini.js';
 import { openclaw } from './openclaw.js';
 import { kilo, opencode } from './opencode.js';
 import { pi } from './pi.js';
+import { python } from './python.js';
 import { playSession } from './play.js';
 import type { Played, Stage } from './play.js';
 import { recordedTexts } from './recorded-texts.js';
 
-const CLIENTS: readonly Client[] = [pi, opencode, kilo, openclaw, codex, gemini, claudeCode];
+const CLIENTS: readonly Client[] = [
+  ...[pi, opencode, kilo, openclaw, codex, gemini, claudeCode, python],
+];
 
 /** What is to be true of each session. */
 function faultsOf(played: Played, play: ClientPlay, { goesOn }: Client): readonly string[] {
