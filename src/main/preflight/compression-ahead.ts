@@ -6,6 +6,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
+import { noteLast } from './add-work-note.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
@@ -29,6 +30,8 @@ interface Job {
   tracked?: TrackedHistory;
   unwatch?: () => void;
   made?: MadeCompression;
+  /** Index of the first summarized entry that it keeps. */
+  firstKept?: number;
   /** Applies the compression to the present history. */
   rebase?: (history: readonly IContent[]) => readonly IContent[];
   /** It is being applied: changes of the history are its own. */
@@ -116,8 +119,13 @@ export class CompressionAhead {
       return undefined;
     }
     job.isLanding = true;
-    const newHistory = job.rebase(this.#parts.history.getRawHistory());
-    return { ...job.made, newHistory, isAhead: true };
+    const history = this.#parts.history.getRawHistory();
+    const rebased = job.rebase(history);
+    // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
+    const isIntact = (job.tracked?.firstEdited ?? 0) >= (job.firstKept ?? 0);
+    const keepsReasoning = job.made.keepsReasoning === true && isIntact;
+    const newHistory = job.made.keepsReasoning === true ? noteLast(rebased, history) : rebased;
+    return { ...job.made, newHistory, keepsReasoning, isAhead: true };
   }
 
   /** Notes the outcome of any compression. @param event `undefined` if it failed: a background one may still land later */
@@ -159,6 +167,7 @@ export class CompressionAhead {
     try {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
       if (this.#job !== job) return;
+      job.firstKept = tracked.firstKept(made.newHistory);
       job.rebase = tracked.rebasing(made.newHistory);
       job.made = made;
     } catch (thrown) {
