@@ -70,6 +70,13 @@ export class CompressionAhead {
     return this.#job !== undefined && this.#job.made === undefined;
   }
 
+  /** Whether the finished compression leaves reasoning behind it valid. */
+  get keepsReasoning(): boolean {
+    const { made, tracked, firstKept = 0 } = this.#job ?? {};
+    // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
+    return made?.keepsReasoning === true && (tracked?.firstEdited ?? 0) >= firstKept;
+  }
+
   /** Returns and clears the last failure. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;
@@ -121,10 +128,8 @@ export class CompressionAhead {
     job.isLanding = true;
     const history = this.#parts.history.getRawHistory();
     const rebased = job.rebase(history);
-    // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
-    const isIntact = (job.tracked?.firstEdited ?? 0) >= (job.firstKept ?? 0);
-    const keepsReasoning = job.made.keepsReasoning === true && isIntact;
-    const newHistory = job.made.keepsReasoning === true ? noteLast(rebased, history) : rebased;
+    const { keepsReasoning } = this;
+    const newHistory = keepsReasoning ? noteLast(rebased, history) : rebased;
     return { ...job.made, newHistory, keepsReasoning, isAhead: true };
   }
 

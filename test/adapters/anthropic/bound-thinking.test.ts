@@ -1,4 +1,4 @@
-// Thinking behind a compaction by Anthropic, through the real SDK, against a provider that binds thinking to what stands before
+// Thinking in conversations that are compacted, by Anthropic or by us, through the real SDK, against a provider that binds thinking to what stands before
 // it: a block stands for exactly the messages that it was made of.
 
 import Anthropic from '@anthropic-ai/sdk';
@@ -8,8 +8,10 @@ import { describe, expect, it } from 'vitest';
 import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
+import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
-import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
+import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import { cutsOpenTurn, partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
 
 type Message = Anthropic.MessageParam;
 type Parts = ReturnType<typeof partsOfMessages>;
@@ -20,16 +22,25 @@ const TURNS = 20;
 interface Played {
   /** Requests with thinking that is bound to something else. */
   broken: number;
+  /** Requests in which the turn of an open call has lost its thinking. */
+  cut: number;
   blocks: number;
+  /** Compressions that were made ahead of time. */
+  ahead: number;
   /** Requests with thinking behind a block. */
   kept: number;
 }
 
 /** Plays turns of three calls each, whose results soon are stale. */
-async function play(settings: EphemeralSettings, options: AdapterOptions): Promise<Played> {
+async function play(
+  settings: EphemeralSettings,
+  options: AdapterOptions = {},
+  summarizer?: CompactorOptions['summarizer'],
+): Promise<Played> {
   await using compactor = createCompactor({
     ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 6_000 },
     settings: { 'compression.strategy': 'provider', ...settings },
+    summarizer,
   });
   const seals = new ReasoningSeals();
   const standsFor = new Map<string, Parts>();
@@ -39,7 +50,7 @@ async function play(settings: EphemeralSettings, options: AdapterOptions): Promi
     const stood = standsFor.get(block);
     return stood === undefined ? partsOfMessages(messages) : [...stood, ...partsOfMessages(rest)];
   };
-  const played = { broken: 0, blocks: 0, kept: 0 };
+  const played = { broken: 0, cut: 0, blocks: 0, ahead: 0, kept: 0 };
   let answers = 0;
   const fetch: typeof globalThis.fetch = async (_, init) => {
     const { messages, compaction } = JSON.parse(init?.body as string) as {
@@ -59,6 +70,7 @@ async function play(settings: EphemeralSettings, options: AdapterOptions): Promi
       standsFor.set(JSON.stringify(block), parts);
       return Response.json({ ...reply, content: [block], stop_reason: 'compaction' });
     }
+    if (cutsOpenTurn(messages)) played.cut += 1;
     const text = JSON.stringify(messages);
     if (text.includes('"compaction"') && text.includes('"thinking"')) played.kept += 1;
     for (let at = 0; at < 5; at += 1) await nextTurn();
@@ -74,7 +86,17 @@ async function play(settings: EphemeralSettings, options: AdapterOptions): Promi
   };
   const client = new Anthropic({
     ...{ apiKey: 'none', maxRetries: 0, fetch },
-    middleware: [compactionMiddleware(compactor, { onError: 'throw', ...options })],
+    middleware: [
+      compactionMiddleware(compactor, {
+        onError: 'throw',
+        ...options,
+        onSession: (session) =>
+          session.on(
+            'compressed',
+            ({ isAhead }) => void (played.ahead += Number(isAhead === true)),
+          ),
+      }),
+    ],
   });
   const messages: Message[] = [];
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -117,6 +139,22 @@ describe('thinking behind a compaction by Anthropic', () => {
       expect(broken).toBe(0);
       expect(blocks).toBeGreaterThan(1);
       expect(kept).toBeGreaterThan(10);
+    },
+  );
+});
+
+describe('the thinking of a turn whose call is open', () => {
+  it.each(['middle-out', 'one-shot'] as const)(
+    'stays until the turn is over, where a summary by %s is made ahead of time',
+    async (strategy) => {
+      const summarizer = scriptedSummarizer(async () => {
+        for (let at = 0; at < 8; at += 1) await nextTurn();
+        return { text: snapshot('on we go'), finishReason: 'stop' };
+      });
+      const settings = { 'compression.strategy': strategy, 'compression.ahead': 0.4 };
+      const { broken, cut, ahead } = await play(settings, {}, summarizer);
+      expect({ broken, cut }).toEqual({ broken: 0, cut: 0 });
+      expect(ahead).toBeGreaterThan(3);
     },
   );
 });
