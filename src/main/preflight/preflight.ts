@@ -247,8 +247,9 @@ export class Preflight {
   /** Whether a compression that is not due yet would take away the thinking of a turn whose call is open. */
   #waitsForTurn(pendingTokens: number): boolean {
     const { history, gauge } = this.#parts;
-    if (this.ahead.keepsReasoning || gauge.shouldCompress(pendingTokens)) return false;
-    return needsOpenTurn({ ...gateOptions(this.#parts), history });
+    if (this.ahead.keepsReasoning) return false;
+    const isNeeded = needsOpenTurn({ ...gateOptions(this.#parts), history });
+    return isNeeded && !gauge.shouldCompress(pendingTokens);
   }
 
   /** Applies a compression. @param isEnough whether an automatic one has achieved its goal */
