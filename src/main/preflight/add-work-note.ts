@@ -46,10 +46,7 @@ export function addWorkNote(
   const hasLost =
     record.said.length > earlier.said.length || former.some((entry) => fateOf(entry) === 'removed');
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
-  const tokens = Math.min(
-    parts.gauge.budget.windowTokens * WINDOW_SHARE,
-    savedTokens * SAVED_SHARE,
-  );
+  const tokens = Math.min(maxNoteTokens(parts), savedTokens * SAVED_SHARE);
   const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
   if (carried === null) return compacted;
   if (keepsReasoning) return insertNote(carried, compacted, compacted.length);
@@ -75,6 +72,11 @@ export function noteLast(
 function insertNote(note: IContent, others: readonly IContent[], near: number): IContent[] {
   const at = wholeBoundary(others, near);
   return [...others.slice(0, at), note, ...others.slice(at)];
+}
+
+/** The most tokens that a note takes, whatever was saved. */
+export function maxNoteTokens({ gauge }: Pick<SessionParts, 'gauge'>): number {
+  return gauge.budget.windowTokens * WINDOW_SHARE;
 }
 
 /** Returns what a compaction made of an entry. A message with the same text was kept; results of the same calls were shortened. */
@@ -110,7 +112,7 @@ function textIn({ blocks }: IContent): string {
 /** A provider's compaction must come first. */
 function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]): number {
   const made = compacted.findIndex((entry) => !isProviderEntry(entry));
-  return made <= 0 ? firstDifference(compacted, former) : made;
+  return Math.max(made === -1 ? compacted.length : made, firstDifference(compacted, former));
 }
 
 /** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */
