@@ -87,7 +87,7 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
     const isMark = MARKS.has(key);
     const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
     // OpenAI's breakpoints have no time; the request's options do.
-    const implied = isMark && value !== null && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
+    const implied = isMark && isRecord(value) && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
     const found = RETENTIONS.has(key)
       ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))
       : depth < MAX_DEPTH && HOLDERS.test(key)

@@ -289,11 +289,10 @@ export class Conversation<Message> {
     );
     const isReplaced = history.journal !== journal;
     const { revision } = history;
-    if (!isFollowed || isReplaced || compressed?.outcome === 'applied') {
+    const isCompressed = compressed?.outcome === 'applied' || fitted !== null;
+    if (!isFollowed || isReplaced || isCompressed) {
       await inTurns(view.followInSlices(history.getAll()));
-    } else {
-      for (const edit of [pruned, fitted]) if (edit !== null) view.applyChanges(edit.changes);
-    }
+    } else if (pruned !== null) view.applyChanges(pruned.changes);
     this.#followedRevision = revision;
   }
 

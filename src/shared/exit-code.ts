@@ -1,6 +1,6 @@
 // What a result says itself about how its tool ended: fields of structured data, or an exit code.
 
-import { asRecord, tryParseJson } from './json.js';
+import { asRecord, textOfParts, tryParseJson } from './json.js';
 import type { JsonRecord } from './json.js';
 
 const CODE_KEYS = [
@@ -17,6 +17,17 @@ export function fieldsOfResult(result: unknown): JsonRecord {
   const isJson =
     typeof result === 'string' && result.startsWith('{') && result.length <= MAX_PARSED;
   return asRecord(isJson ? tryParseJson(result) : result) ?? {};
+}
+
+/** In these fields of a structured result a tool's output is. */
+const OUTPUT_KEYS = ['output', 'stdout', 'stderr', 'content', 'text', 'message'] as const;
+
+/** The text of a result, also of a structured one. */
+export function textOfResult(result: unknown): string {
+  const whole = textOfParts(result);
+  if (whole !== undefined) return whole;
+  const fields = fieldsOfResult(result);
+  return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
 }
 
 /** Whether the fields name a failure. */
@@ -51,7 +62,7 @@ const SHORTENED = '[Shortened from ';
 export function endedInFailure(result: unknown): boolean {
   const fields = fieldsOfResult(result);
   if (saysFailed(fields)) return true;
-  const code = codeOfFields(fields) ?? (typeof result === 'string' ? codeAtEnds(result) : 0);
+  const code = codeOfFields(fields) ?? codeAtEnds(textOfResult(result));
   return code !== 0;
 }
 

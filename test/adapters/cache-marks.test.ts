@@ -93,6 +93,7 @@ describe('cacheTtlIn', () => {
     { prompt_cache_options: { ttl: '99999999999h' } },
     { input: { cache_control: { ttl: '1h' } } },
     { cache_control: null },
+    { cache_control: undefined },
   ])('of %j is not known', (holder) => {
     expect(cacheTtlIn(holder)).toBeUndefined();
   });

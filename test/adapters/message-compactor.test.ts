@@ -240,6 +240,26 @@ it('suggests options that only one adapter has', () => {
   );
 });
 
+it('sends the note of the turns that a full window drops, also when more leave', async () => {
+  const summarizer = { contextLimit: 8_000, generate: () => Promise.reject(new Error('down')) };
+  const compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 8_000, summarizer },
+    settings: { 'compression.strategy': 'one-shot' },
+  });
+  open.push(compactor);
+  const compact = chatCompactor(compactor, { onError: 'throw' });
+  const messages: ChatMessage[] = [];
+  for (let at = 0; at < 60; at += 1) {
+    messages.push({ role: 'user', content: `Never skip part ${at}.` });
+    if (at >= 40) {
+      const sent = JSON.stringify(await compact(messages));
+      expect(sent).toContain('Record of what was asked');
+      for (const part of [0, 20, at]) expect(sent).toContain(`Never skip part ${part}.`);
+    }
+    messages.push({ role: 'assistant', content: 'lorem ipsum dolor '.repeat(100) });
+  }
+});
+
 describe('onSession', () => {
   it('gives a session that the host may compress, which later calls follow', async () => {
     let session: Session | undefined;

@@ -6,10 +6,9 @@ import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
-import { cacheTtlIn } from '../cache-marks.js';
 import { reportedBy } from '../provider-usage.js';
 import { overheadOf } from '../request-overhead.js';
-import { messageCompactor, reasoningOfRequest } from './message-compactor.js';
+import { cacheTtlOfRequest, messageCompactor, reasoningOfRequest } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import {
   beginsWithBlock,
@@ -98,7 +97,7 @@ export function compactionMiddleware(
         modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
         overheadTokens: overheadOf(...Object.values(besides)),
         answerUsage: () => answer.usage,
-        cacheTtlMs: cacheTtlIn({ cache_control: parsed['cache_control'] }),
+        cacheTtlMs: cacheTtlOfRequest(parsed),
         reasoning: reasoningOfRequest(parsed['thinking']),
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>

@@ -2,8 +2,11 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import type { Compactor } from '../../main/compactor.js';
-import { isRecord } from '../../shared/json.js';
+import { plainModelName } from '../../main/models/model-name.js';
+import { asText, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { cacheTtlIn } from '../cache-marks.js';
 import { checkedCall, checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
@@ -56,6 +59,15 @@ export function reasoningOfRequest(thinking: unknown): NonNullable<CompactCall['
   const { type, block_binding: binding } = thinking;
   const drops = isRecord(binding) && binding['prefix_mismatch_behavior'] === 'drop_block';
   return type === 'enabled' || drops ? 'keep' : 'strip-after-first-edit';
+}
+
+/**
+ * Returns the lifetime that a request asks for with its own cache mark, in milliseconds. Without one, Claude caches the messages
+ * only up to marks in them, so it is 0; other models behind this API may cache by themselves.
+ */
+export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): number | undefined {
+  const isClaude = plainModelName(asText(model) ?? '').startsWith('claude-');
+  return cacheTtlIn({ cache_control: mark }) ?? (isClaude ? 0 : undefined);
 }
 
 /**

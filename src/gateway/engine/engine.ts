@@ -3,6 +3,7 @@
 
 import {
   messageCompactor,
+  cacheTtlOfRequest,
   reasoningOfRequest,
 } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
@@ -158,7 +159,8 @@ class LocalEngine implements Engine {
     // The other fields are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
-    const asked = cacheTtlIn(list.fields);
+    const asked =
+      api.name === 'anthropic' ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     const compacted = await this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,

@@ -110,8 +110,12 @@ export class ModelPrices {
   }
 }
 
-/** Returns the price of requests with this cache lifetime; unchanged if the model does not offer it. */
+/** Returns the price of requests with this cache lifetime, 0 for no cache; unchanged if the model does not offer it. */
 export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelPrice {
+  if (ttlMs === 0) {
+    const above = price.above && { ...price.above, cacheWrite: price.above.input };
+    return { ...price, cacheWrite: price.input, ...(above && { above }) };
+  }
   const lifetime = price.lifetimes?.find((each) => each.ttlMs === ttlMs);
   if (lifetime === undefined || lifetime.cacheWrite === price.cacheWrite) return price;
   const { cacheWrite } = lifetime;

@@ -21,11 +21,13 @@ const SAVED_SHARE = 0.25;
 const BYTES_PER_TOKEN = 3;
 
 /**
- * Adds to a compacted history a note about the requests and work in the removed entries. It stands where the two lists begin to
- * differ, moved so that it splits no call from its response. Returns the same list if there is nothing to note.
+ * Adds to a compacted history a note about the requests and work in the removed entries, in place of an earlier one. It stands
+ * where the two lists begin to differ, moved so that it splits no call from its response. Returns the same list if there is
+ * nothing to note.
  *
  * @param savedTokens counted tokens that the compaction removes
- * @param keepsReasoning whether reasoning behind a provider's compaction stays valid @default false
+ * @param keepsReasoning whether reasoning behind a provider's compaction stays valid: it is bound to an earlier note as well,
+ *   which stays then, and the new one stands at the end @default false
  */
 export function addWorkNote(
   parts: Pick<SessionParts, 'addsWorkNote' | 'densityOptions' | 'gauge'>,
@@ -44,15 +46,37 @@ export function addWorkNote(
   const hasLost =
     record.said.length > earlier.said.length || former.some((entry) => fateOf(entry) === 'removed');
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
-  const tokens = Math.min(
-    parts.gauge.budget.windowTokens * WINDOW_SHARE,
-    savedTokens * SAVED_SHARE,
-  );
+  const tokens = Math.min(maxNoteTokens(parts), savedTokens * SAVED_SHARE);
   const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
   if (carried === null) return compacted;
+  if (keepsReasoning) return insertNote(carried, compacted, compacted.length);
   const others = compacted.filter((entry) => !isWorkNote(entry));
-  const at = wholeBoundary(others, placeOfNote(others, former, keepsReasoning));
-  return [...others.slice(0, at), carried, ...others.slice(at)];
+  return insertNote(carried, others, placeOfNote(others, former));
+}
+
+/**
+ * Moves the note of a compaction that was made ahead of time behind what was added since, which may hold reasoning.
+ *
+ * @param compacted the compacted history, with its own note, which the former history does not hold
+ */
+export function noteLast(
+  compacted: readonly IContent[],
+  former: readonly IContent[],
+): readonly IContent[] {
+  const note = compacted.findLast(isWorkNote);
+  if (note === undefined || former.includes(note)) return compacted;
+  const others = compacted.filter((entry) => entry !== note);
+  return insertNote(note, others, others.length);
+}
+
+function insertNote(note: IContent, others: readonly IContent[], near: number): IContent[] {
+  const at = wholeBoundary(others, near);
+  return [...others.slice(0, at), note, ...others.slice(at)];
+}
+
+/** The most tokens that a note takes, whatever was saved. */
+export function maxNoteTokens({ gauge }: Pick<SessionParts, 'gauge'>): number {
+  return gauge.budget.windowTokens * WINDOW_SHARE;
 }
 
 /** Returns what a compaction made of an entry. A message with the same text was kept; results of the same calls were shortened. */
@@ -85,18 +109,10 @@ function textIn({ blocks }: IContent): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }
 
-/**
- * A provider's compaction must come first. If it keeps reasoning valid, that is bound to its prefix, so the note is appended at
- * the end, even if no entry shows reasoning: some SDKs keep it outside of entries.
- */
-function placeOfNote(
-  compacted: readonly IContent[],
-  former: readonly IContent[],
-  keepsReasoning: boolean,
-): number {
+/** A provider's compaction must come first. */
+function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]): number {
   const made = compacted.findIndex((entry) => !isProviderEntry(entry));
-  if (made <= 0) return firstDifference(compacted, former);
-  return keepsReasoning ? compacted.length : made;
+  return Math.max(made === -1 ? compacted.length : made, firstDifference(compacted, former));
 }
 
 /** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */

@@ -6,6 +6,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
+import { noteLast } from './add-work-note.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
@@ -29,6 +30,8 @@ interface Job {
   tracked?: TrackedHistory;
   unwatch?: () => void;
   made?: MadeCompression;
+  /** Index of the first summarized entry that it keeps. */
+  firstKept?: number;
   /** Applies the compression to the present history. */
   rebase?: (history: readonly IContent[]) => readonly IContent[];
   /** It is being applied: changes of the history are its own. */
@@ -65,6 +68,13 @@ export class CompressionAhead {
 
   get isUnderWay(): boolean {
     return this.#job !== undefined && this.#job.made === undefined;
+  }
+
+  /** Whether the finished compression leaves reasoning behind it valid. */
+  get keepsReasoning(): boolean {
+    const { made, tracked, firstKept = 0 } = this.#job ?? {};
+    // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
+    return made?.keepsReasoning === true && (tracked?.firstEdited ?? 0) >= firstKept;
   }
 
   /** Returns and clears the last failure. */
@@ -116,8 +126,11 @@ export class CompressionAhead {
       return undefined;
     }
     job.isLanding = true;
-    const newHistory = job.rebase(this.#parts.history.getRawHistory());
-    return { ...job.made, newHistory, isAhead: true };
+    const history = this.#parts.history.getRawHistory();
+    const rebased = job.rebase(history);
+    const { keepsReasoning } = this;
+    const newHistory = keepsReasoning ? noteLast(rebased, history) : rebased;
+    return { ...job.made, newHistory, keepsReasoning, isAhead: true };
   }
 
   /** Notes the outcome of any compression. @param event `undefined` if it failed: a background one may still land later */
@@ -159,6 +172,7 @@ export class CompressionAhead {
     try {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
       if (this.#job !== job) return;
+      job.firstKept = tracked.firstKept(made.newHistory);
       job.rebase = tracked.rebasing(made.newHistory);
       job.made = made;
     } catch (thrown) {

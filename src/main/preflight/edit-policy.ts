@@ -152,13 +152,27 @@ export class EditGate {
    * give up.
    */
   get #holdsForReasoning(): boolean {
-    const { edits, reasoning, history, bindsReasoning, isReasoningUnset = false } = this.#options;
-    if (edits !== 'append-only' && !(isBatching(edits) && bindsReasoning?.() === true))
-      return false;
-    if (reasoning === 'keep') return isReasoningUnset;
-    // While a call is open, its turn must be sent with the thinking that led to it.
-    return history.getRawHistory().at(-1)?.speaker === 'tool';
+    const { reasoning, isReasoningUnset = false } = this.#options;
+    if (!isCareful(this.#options)) return false;
+    return reasoning === 'keep' ? isReasoningUnset : isTurnOpen(this.#options);
   }
+}
+
+type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning'> & {
+  readonly history: Pick<HistoryService, 'getRawHistory'>;
+};
+
+/** Whether taking reasoning away can wait: while a call is open, its turn should be sent with the thinking that led to it. */
+export function needsOpenTurn(options: TurnOptions): boolean {
+  return options.reasoning !== 'keep' && isCareful(options) && isTurnOpen(options);
+}
+
+function isCareful({ edits, bindsReasoning }: TurnOptions): boolean {
+  return edits === 'append-only' || (isBatching(edits) && bindsReasoning?.() === true);
+}
+
+function isTurnOpen({ history }: TurnOptions): boolean {
+  return history.getRawHistory().at(-1)?.speaker === 'tool';
 }
 
 /** The history grows by this share between batch points, so that there are few of them however long it gets. */

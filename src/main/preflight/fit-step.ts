@@ -6,11 +6,13 @@ import { ContextWindowExceededError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../shared/summarize/tool-summary.js';
 import { fitToWindow } from '../../shared/summarize/window-fit.js';
-import type { WindowFit } from '../../shared/summarize/window-fit.js';
+import type { Fittable, WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../waiting/abortable.js';
-import { applyEdit } from './apply-edit.js';
+import { addWorkNote, maxNoteTokens } from './add-work-note.js';
+import { applyEdit, failureOf, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import type { TokenBudget } from './context-gauge.js';
+import { firstDifference } from './reasoning-policy.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -27,10 +29,40 @@ export async function fitHistory(
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<FittedEvent | null>> {
   for (;;) {
+    const former = parts.history.getAll();
     const outcome = await tryFit(parts, pendingTokens, signal);
-    if (outcome !== 'stale') return outcome;
-    parts.logger.debug('the history was rewritten while it was made to fit');
+    if (outcome === 'stale') {
+      parts.logger.debug('the history was rewritten while it was made to fit');
+      continue;
+    }
+    const { event, failure } = outcome;
+    if (event === null || event.droppedEntries === 0) return outcome;
+    const lateFailure = await failureOf(noteDropped(parts, former, pendingTokens));
+    const tokensAfter = parts.history.getTotalTokens();
+    return { event: { ...event, tokensAfter }, failure: failure ?? lateFailure };
   }
+}
+
+/** Adds the note of the requests and work that were dropped, if there is room for it. */
+async function noteDropped(
+  parts: SessionParts,
+  former: readonly IContent[],
+  pendingTokens: number,
+): Promise<void> {
+  const { history, sent, gauge } = parts;
+  const { base } = history;
+  const tokensBefore = history.getTotalTokens();
+  if (tokensBefore + maxNoteTokens(parts) > gauge.budget.roomTokens(pendingTokens)) return;
+  const fitted = history.getRawHistory();
+  const noted = addWorkNote(parts, former, fitted, Infinity);
+  if (noted === fitted) return;
+  const intactEntries = firstDifference(noted, fitted);
+  if (!history.replaceAll(noted, base)) return;
+  const toRevision = history.revision;
+  await history.waitForTokenUpdates();
+  const reclaimedTokens = tokensBefore - history.getTotalTokens();
+  sent.noteRewrite({ fromRevision: base.revision, toRevision, intactEntries, reclaimedTokens });
+  await stripLateReasoning(parts, intactEntries, undefined);
 }
 
 async function tryFit(
@@ -54,7 +86,7 @@ async function tryFit(
   );
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
-  const fit = fitToWindow({ outline, tokens, summarizedTokens }, room);
+  const fit = fitWithNote(parts, { outline, tokens, summarizedTokens }, room);
   if (fit.tokens > room) {
     const summarized = new Set(fit.summarized);
     const leftTokens = tokens.map((count, index) =>
@@ -72,6 +104,14 @@ async function tryFit(
   if (landed === null) return 'stale';
   const counts = { summarizedEntries: fit.summarized.length, droppedEntries: fit.dropped.length };
   return { event: { ...counts, ...landed.event }, failure: landed.failure };
+}
+
+/** Leaves room for the note of what is dropped, if anything is and the rest can be made so small. */
+function fitWithNote(parts: SessionParts, input: Fittable, room: number): WindowFit {
+  const fit = fitToWindow(input, room);
+  if (fit.dropped.length === 0 || parts.addsWorkNote !== true) return fit;
+  const withNote = fitToWindow(input, room - maxNoteTokens(parts));
+  return withNote.tokens <= room - maxNoteTokens(parts) ? withNote : fit;
 }
 
 /**

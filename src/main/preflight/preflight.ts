@@ -11,6 +11,7 @@ import { CompressionAhead } from './compression-ahead.js';
 import { runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
+import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
 import {
   compressionContext,
@@ -28,7 +29,12 @@ import type {
   StepEnd,
   Steps,
 } from './session-events.js';
-import { currentStrategy, tokensBelowStep, tokensToBeCached } from './session-parts.js';
+import {
+  currentStrategy,
+  gateOptions,
+  tokensBelowStep,
+  tokensToBeCached,
+} from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
 /** Makes one session's history ready to be sent. */
@@ -221,7 +227,7 @@ export class Preflight {
       guard.noteFailure();
       yield { step: 'none', compressionFailure };
     }
-    if (!ahead.isWorthwhile(pendingTokens)) return null;
+    if (!ahead.isWorthwhile(pendingTokens) || this.#waitsForTurn(pendingTokens)) return null;
     const strategy = currentStrategy(this.#parts);
     const made = ahead.take(strategy);
     if (made === undefined) return null;
@@ -236,6 +242,14 @@ export class Preflight {
       }
       return null;
     }
+  }
+
+  /** Whether a compression that is not due yet would take away the thinking of a turn whose call is open. */
+  #waitsForTurn(pendingTokens: number): boolean {
+    const { history, gauge } = this.#parts;
+    if (this.ahead.keepsReasoning) return false;
+    const isNeeded = needsOpenTurn({ ...gateOptions(this.#parts), history });
+    return isNeeded && !gauge.shouldCompress(pendingTokens);
   }
 
   /** Applies a compression. @param isEnough whether an automatic one has achieved its goal */

@@ -194,7 +194,8 @@ export const MAX_REASON_LENGTH = 200;
 
 /** Returns the cache miss of a request, or `null` if it read about what was expected, or nothing was cached. */
 export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
-  const { formerTokens, inputTokens, readTokens, price, reason } = read;
+  const { formerTokens, inputTokens, readTokens, price, ttlMs, reason } = read;
+  if (ttlMs === 0) return null;
   const expectedTokens = Math.min(formerTokens, inputTokens);
   if (expectedTokens < (price?.leastCachedTokens ?? USUAL_LEAST_TOKENS)) return null;
   if (readTokens >= expectedTokens * MISSED_BELOW) return null;

@@ -12,6 +12,7 @@ export class TrackedHistory {
   readonly #current: (IContent | null)[];
   /** Indices into the snapshot of the entries that are left; the present history begins with them. */
   #standing: number[];
+  #firstEdited = Infinity;
   #isGone = false;
 
   constructor(entries: readonly IContent[]) {
@@ -25,6 +26,18 @@ export class TrackedHistory {
     return this.#isGone;
   }
 
+  /** Index in the snapshot of the first entry that was edited since; `Infinity` if none was. */
+  get firstEdited(): number {
+    return this.#firstEdited;
+  }
+
+  /** Returns the index of the first entry of the snapshot that a list holds; the snapshot's length if it holds none. */
+  firstKept(made: readonly IContent[]): number {
+    const kept = new Set(made);
+    const at = this.#entries.findIndex((entry) => kept.has(entry));
+    return at === -1 ? this.#entries.length : at;
+  }
+
   /** Takes a change of the history. */
   note(change: HistoryChange): void {
     if (change.kind === 'append') return;
@@ -32,15 +45,15 @@ export class TrackedHistory {
       this.#isGone = true;
       return;
     }
-    for (const [index, entry] of change.replacements) {
+    const put = (index: number, entry: IContent | null): void => {
       const then = this.#standing[index];
-      if (then !== undefined) this.#current[then] = entry;
-    }
+      if (then === undefined) return;
+      this.#current[then] = entry;
+      this.#firstEdited = Math.min(this.#firstEdited, then);
+    };
+    for (const [index, entry] of change.replacements) put(index, entry);
     if (change.removals.length === 0) return;
-    for (const index of change.removals) {
-      const then = this.#standing[index];
-      if (then !== undefined) this.#current[then] = null;
-    }
+    for (const index of change.removals) put(index, null);
     this.#standing = this.#standing.filter((then) => this.#current[then] !== null);
   }
 

@@ -2,11 +2,10 @@
 // Prohibitions and corrections are dropped last. Also quotes texts as lines. Pure.
 
 import { tryParseJson } from '../json.js';
-import { pushTo } from '../lists-by-key.js';
 import { surrogateSafe } from '../shown-text.js';
 
-/** Marks omitted parts of a message. */
-export const LEFT_OUT = ' […] ';
+/** Stands for this many UTF-16 units of a message. The number says how long it was when it has to be reduced again. */
+const leftOut = (units: number): string => `[…${units}…] `;
 
 /** The messages, reduced, in order. */
 export interface KeptWords {
@@ -40,13 +39,16 @@ const MAX_PIECE = 400;
 /** Only this much of a longer message is read. */
 const MAX_READ = 200_000;
 
-/** A sentence or line of a message, or a part of a long sentence. */
+/** A sentence or line of a message, or a part of a long sentence; or what was left out of it before. */
 interface Piece {
   readonly message: number;
+  /** Its index among the pieces of the message. */
   readonly at: number;
   readonly text: string;
-  /** 0 for what is dropped last. */
+  /** 0 for what is dropped last; `Infinity` for what is gone. */
   readonly tier: number;
+  /** UTF-16 units of the original message that it stands for. */
+  readonly units: number;
 }
 
 /**
@@ -56,52 +58,84 @@ interface Piece {
  */
 export function keepWords(messages: readonly string[], budget: number): KeptWords {
   if (bytesOfLines(messages) <= budget) return { said: messages, lost: 0 };
-  const kept = new Map<number, Piece[]>();
+  const pieces = messages.map(piecesOf);
+  const marks = messages.map((text) => wordBytes(leftOut(unitsIn(text))));
+  const kept = messages.map(() => new Set<number>());
   let left = budget;
-  for (const piece of byImportance(messages)) {
-    // The first piece of a message pays for its line, and each piece for the omission marks around it.
-    const bytes = wordBytes(piece.text) + MARKS + (kept.has(piece.message) ? 0 : EMPTY_LINE);
+  for (const piece of byImportance(pieces)) {
+    const { message, at, text } = piece;
+    const all = pieces[message] ?? [];
+    const chosen = kept[message] ?? new Set();
+    // It splits what is left out in two, shortens it, or fills it.
+    const isGapBefore = at > 0 && !chosen.has(at - 1);
+    const isGapBehind = at < all.length - 1 && !chosen.has(at + 1);
+    const isFirst = chosen.size === 0;
+    const more = Number(isGapBefore) + Number(isGapBehind) - Number(!isFirst);
+    const bytes = wordBytes(text) + more * (marks[message] ?? 0) + (isFirst ? EMPTY_LINE : 0);
     if (bytes > left) continue;
     left -= bytes;
-    pushTo(kept, piece.message, piece);
+    chosen.add(at);
   }
-  const said = messages.flatMap((text, message) => {
-    const pieces = kept.get(message);
-    return pieces === undefined ? [] : joinPieces(pieces, text);
+  const said = pieces.flatMap((all, message) => {
+    const chosen = kept[message];
+    return chosen === undefined || chosen.size === 0 ? [] : joinPieces(all, chosen);
   });
   return { said, lost: messages.length - said.length };
 }
 
 const EMPTY_LINE = lineBytes('');
 const wordBytes = (text: string): number => lineBytes(text) - EMPTY_LINE;
-const MARKS = 2 * wordBytes(LEFT_OUT);
 
 /** The pieces of all messages, most important first. */
-function byImportance(messages: readonly string[]): readonly Piece[] {
-  const pieces = messages.flatMap(piecesOf);
+function byImportance(pieces: readonly (readonly Piece[])[]): readonly Piece[] {
   // Within a tier, the first message, which has the task, then the newest ones.
-  const rank = ({ message }: Piece): number => (message === 0 ? -messages.length : -message);
-  return pieces.sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
+  const rank = ({ message }: Piece): number => (message === 0 ? -pieces.length : -message);
+  return pieces
+    .flat()
+    .filter(({ tier }) => tier < Infinity)
+    .sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
 }
 
-const PIECE = /[^\n.!?。！？]*[\n.!?。！？]+[ \t\n]*|[^\n.!?。！？]+/g;
+/** What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none. */
+const BREAK = /\[…(\d{1,9})…\] |(?:\n|[。！？।؟]+|[.!?]["'”’»)\]]?(?=\s|$))[ \t\n]*/g;
 
 function piecesOf(text: string, message: number): readonly Piece[] {
   const pieces: Piece[] = [];
-  let at = 0;
+  let from = 0;
+  let start = 0;
   // A message that starts with a tag was usually inserted by a host.
-  const isTyped = text.length <= TYPED && !/^\s*<\w/.test(text);
-  for (const [sentence] of text.slice(0, MAX_READ).matchAll(PIECE)) {
-    const isTelling = TELLING.test(sentence);
-    for (let start = 0; start < sentence.length;) {
-      const end = surrogateSafe(sentence, Math.min(sentence.length, start + MAX_PIECE));
-      const part = sentence.slice(start, end);
-      pieces.push({ message, at, text: part, tier: tierOf(isTyped, isTelling, at < HEAD) });
-      at += part.length;
-      start = end;
+  const isTyped = unitsIn(text) <= TYPED && !/^\s*<\w/.test(text);
+  const add = (piece: string, tier: number, units: number): void => {
+    pieces.push({ message, at: pieces.length, text: piece, tier, units });
+    start += units;
+  };
+  const addSentence = (to: number): void => {
+    const isTelling = TELLING.test(text.slice(from, to));
+    while (from < to) {
+      const end = surrogateSafe(text, Math.min(to, from + MAX_PIECE));
+      add(text.slice(from, end), tierOf(isTyped, isTelling, start < HEAD), end - from);
+      from = end;
     }
+  };
+  const read = text.slice(0, MAX_READ);
+  for (const { 0: ending, 1: units, index } of read.matchAll(BREAK)) {
+    const end = index + ending.length;
+    addSentence(units === undefined ? end : index);
+    if (units !== undefined) add('', Infinity, Number(units));
+    from = end;
   }
+  addSentence(read.length);
+  if (text.length > read.length) add('', Infinity, text.length - read.length);
   return pieces;
+}
+
+/** UTF-16 units of a message before anything was left out of it. */
+function unitsIn(text: string): number {
+  let units = text.length;
+  for (const [mark, left] of text.matchAll(BREAK)) {
+    if (left !== undefined) units += Number(left) - mark.length;
+  }
+  return units;
 }
 
 function tierOf(isTyped: boolean, isTelling: boolean, isHead: boolean): number {
@@ -109,15 +143,18 @@ function tierOf(isTyped: boolean, isTelling: boolean, isHead: boolean): number {
   return isTelling || isHead ? 2 : 4;
 }
 
-function joinPieces(chosen: readonly Piece[], text: string): string {
-  const pieces = chosen.toSorted((a, b) => a.at - b.at);
-  let end = 0;
+function joinPieces(pieces: readonly Piece[], chosen: ReadonlySet<number>): string {
   let words = '';
-  for (const piece of pieces) {
-    words += piece.at > end ? LEFT_OUT + piece.text : piece.text;
-    end = piece.at + piece.text.length;
+  let gap = 0;
+  for (const { at, text, units } of pieces) {
+    if (!chosen.has(at)) {
+      gap += units;
+      continue;
+    }
+    words += gap > 0 ? leftOut(gap) + text : text;
+    gap = 0;
   }
-  return end < text.length ? words + LEFT_OUT : words;
+  return gap > 0 ? words + leftOut(gap) : words;
 }
 
 /** Returns the line that quotes a text. */

@@ -16,7 +16,13 @@ import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import { payloadText } from '../tokens/content-text.js';
 import { asRecord, textOfParts } from '../json.js';
-import { codeNamedIn, codeOfFields, fieldsOfResult, saysFailed } from '../exit-code.js';
+import {
+  codeNamedIn,
+  codeOfFields,
+  fieldsOfResult,
+  saysFailed,
+  textOfResult,
+} from '../exit-code.js';
 
 /** The latest outcome of a file or command; more important ones first. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
@@ -130,7 +136,7 @@ function hasWritten(
   command: string | undefined,
 ): boolean {
   if (outcome !== 'passed') return command !== undefined && outcome === 'unclear';
-  const text = typeof result === 'string' ? result.trimStart() : '';
+  const text = textOfResult(result).trimStart();
   return command !== undefined || !NOT_WRITTEN.test(text.split('\n', 1)[0]?.slice(0, SEEN) ?? '');
 }
 
@@ -207,10 +213,21 @@ const MAX_FEEDBACK = 4_000;
 const SEEN = 300;
 
 /** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
-const DENIED =
-  /\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|(?:doesn['’]t|does not|did not) want)\b|\b(?:denied|rejected|declined|refused) by (?:the |a )?(?:user|human|policy|hook|permission)|\btool (?:use|execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)|\bpermission to use \S+ (?:has been |was )?denied/i;
+const DENIED = new RegExp(
+  [
+    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
+    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
+    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
+    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
+    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
+    String.raw`\b(?:this command|following parts?) requires? approval\b`,
+    String.raw`\brule which prevents you from using\b`,
+  ].join('|'),
+  'i',
+);
 
-const TIMED_OUT = /\b(?:command|process) timed out\b/i;
+const CUT_SHORT =
+  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
 /** A program that could not be run, or was ended. */
@@ -221,7 +238,7 @@ const MAX_REFUSAL = 1_000;
 /** The outcome of the call that a response answers. */
 export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
-  const text = typeof result === 'string' ? result : '';
+  const text = textOfResult(result);
   const fields = fieldsOfResult(result);
   const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
   if (said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)))) {
@@ -234,7 +251,7 @@ export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): Cal
   if (STILL_RUNNING.test(ends)) return 'unknown';
   const named = codeNamedIn(ends);
   if (named !== undefined) return named === 0 ? 'passed' : 'failed';
-  if (TIMED_OUT.test(ends)) return 'failed';
+  if (CUT_SHORT.test(ends)) return 'failed';
   return NOT_RUN.test(ends) || ends.split('\n').some(reportsFailure) ? 'unclear' : 'passed';
 }
 

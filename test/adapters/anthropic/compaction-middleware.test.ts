@@ -471,7 +471,7 @@ describe('compactionMiddleware', () => {
       const client = new Anthropic({ apiKey: 'none', fetch, middleware: [middleware] });
       const messages = staleRead();
       while (answers.length > 0) {
-        const params = { ...REQUEST, messages };
+        const params = { ...REQUEST, cache_control: { type: 'ephemeral' }, messages } as const;
         if (streamed) await client.messages.stream(params).finalMessage();
         else await client.messages.create(params);
         messages.push(say('So be it.'), ask('And now?'));
@@ -483,6 +483,38 @@ describe('compactionMiddleware', () => {
           reason: 'tools_changed',
         },
       ]);
+    },
+  );
+
+  it.each([
+    ['claude-opus-5', undefined, 'cache-cold'],
+    ['claude-opus-5', { type: 'ephemeral' }, 'reclaims-enough'],
+    // Other models behind this API cache by themselves.
+    ['kimi-k2', undefined, 'reclaims-enough'],
+  ] as const)(
+    'knows that %s caches nothing without a mark (%j: %s)',
+    async (model, mark, reason) => {
+      const reasons = new Set<string>();
+      const middleware = compactionMiddleware(compactor, {
+        onError: 'throw',
+        onSession: (session) => session.on('pruned', (event) => reasons.add(event.reason)),
+      });
+      const fetch = (): Promise<Response> => Promise.resolve(Response.json({ content: [] }));
+      const client = new Anthropic({ apiKey: 'none', fetch, middleware: [middleware] });
+      const messages: Anthropic.MessageParam[] = [ask('Go.')];
+      for (let at = 0; at < 24; at += 1) {
+        const input = { file_path: `/f${at >> 1}.ts`, content: 'x' };
+        const name = at % 2 === 0 ? 'read_file' : 'write_file';
+        const content = `${at} ${'lorem ipsum '.repeat(400)}`;
+        messages.push(
+          { role: 'assistant', content: [{ type: 'tool_use', id: `t${at}`, name, input }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] },
+        );
+        const params = { ...REQUEST, model, messages, ...(mark && { cache_control: mark }) };
+        await client.messages.create(params);
+      }
+      reasons.delete('unsent');
+      expect([...reasons]).toEqual([reason]);
     },
   );
 

@@ -43,6 +43,12 @@ describe('CacheTerms', () => {
     expect(terms.ttlMs).toBe(5 * MINUTE);
   });
 
+  it('charge no more than input where nothing is cached', () => {
+    const terms = new CacheTerms(undefined, () => modelPrice('claude-haiku-5-5'));
+    terms.beginRequest(0);
+    expect(terms.price).toMatchObject({ cacheWrite: 0.1, above: { cacheWrite: 0.5 } });
+  });
+
   it('charge the same share more above a step of the price', () => {
     const terms = new CacheTerms(undefined, () => modelPrice('gpt-6.2-sol'));
     terms.beginRequest(12 * HOUR);

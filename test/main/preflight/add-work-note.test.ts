@@ -162,6 +162,50 @@ describe.each(STRATEGIES)('%s', (strategy) => {
   });
 });
 
+describe('a history that is made to fit', () => {
+  const FAILING = {
+    contextLimit: 8_000,
+    generate: () => Promise.reject(new Error('down')),
+  };
+
+  it('keeps the words of the turns that leave, also when more leave later', async () => {
+    const session = await open('one-shot', turns(0, 30), {
+      contextLimit: 8_000,
+      summarizer: FAILING,
+    });
+    for (let from = 30; from < 60; from += 10) {
+      const { fitted } = await session.ensureCompressionBeforeSend(`p${from}`);
+      expect(fitted?.droppedEntries).toBeGreaterThan(0);
+      const history = session.history.getAll();
+      expect(history.filter(isWorkNote)).toHaveLength(1);
+      expect(JSON.stringify(history)).toContain('Never skip step 0.');
+      expect(JSON.stringify(history)).toContain(`Never skip step ${from - 12}.`);
+      expect(findViolations(history)).toEqual([]);
+      expect(session.contextUsage().tokens).toBeLessThanOrEqual(8_000);
+      session.history.addAll(turns(from, 10));
+    }
+  });
+
+  it('has no note in the documented system, or where there is no room for it', async () => {
+    const documented = {
+      preset: 'specification',
+      contextLimit: 8_000,
+      summarizer: FAILING,
+    } as const;
+    const whole = await open('one-shot', turns(0, 60), documented);
+    await whole.ensureCompressionBeforeSend('p');
+    expect(whole.history.getAll().some(isWorkNote)).toBe(false);
+    const last = humanText('lorem ipsum '.repeat(3_880));
+    const full = await open('one-shot', [...turns(0, 3), last], {
+      contextLimit: 8_000,
+      summarizer: FAILING,
+    });
+    const { fitted } = await full.ensureCompressionBeforeSend('p');
+    expect(fitted?.droppedEntries).toBeGreaterThan(0);
+    expect(full.history.getAll()).toEqual([last]);
+  });
+});
+
 describe('addWorkNote', () => {
   const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
     addsWorkNote: true,

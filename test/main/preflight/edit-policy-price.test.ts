@@ -1,12 +1,15 @@
 // From where on an edit is worth the prompt cache that it costs.
 
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { belowStepFrom, worthwhileFrom } from '../../../src/main/preflight/edit-policy.js';
 import { spendable, TokenTally } from '../../../src/main/preflight/token-tally.js';
-import { humanText } from '../../../src/shared/content.js';
+import { aiContent, humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
+import type { CachePrices } from '../../../src/shared/density/rules/rewrite-price.js';
 import { historyOf } from '../../support/notation.js';
+import { runs } from '../../support/scale.js';
 
 const HISTORY = Array.from({ length: 6 }, (_, at) => humanText(`entry ${at}`));
 
@@ -46,6 +49,96 @@ describe('worthwhileFrom', () => {
     expect(from([0, 4], 5)).toBe(0);
     expect(from([0, 5], 6)).toBe(5);
     expect(from([], 6)).toBe(Infinity);
+  });
+});
+
+/** One call of a session: how much is new, and which of the older results are stale from then on. */
+interface PlayedCall {
+  readonly tokens: number;
+  readonly stale: readonly number[];
+}
+
+/**
+ * Input costs of a session whose stale results leave by the rule, and a lower bound for every schedule: each token is written
+ * once, and read by every later call until it is stale.
+ */
+function costsOf(
+  calls: readonly PlayedCall[],
+  prices: CachePrices,
+): Record<'ours' | 'least', number> {
+  const tokens = new Map<IContent, number>();
+  const stale = new Set<IContent>();
+  const results: IContent[] = [];
+  let history: IContent[] = [];
+  let intact = 0;
+  const costs = { ours: 0, least: 0 };
+  const sum = (entries: readonly IContent[]): number =>
+    entries.reduce((all, entry) => all + (tokens.get(entry) ?? 0), 0);
+  for (const call of calls) {
+    // Only what was sent becomes stale.
+    const sent = results.length;
+    for (const pick of call.stale) if (sent > 0) stale.add(results[pick % sent]!);
+    const [result, answer] = [humanText('a result'), aiContent([{ type: 'text', text: 'on' }])];
+    const needed = sum(results.filter((entry) => !stale.has(entry)));
+    tokens.set(result, call.tokens);
+    results.push(result);
+    history.push(result);
+    const removals = history.flatMap((entry, at) => (stale.has(entry) ? [at] : []));
+    const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
+    const from = worthwhileFrom({
+      result: { removals, replacements: new Map(), metadata },
+      history,
+      sentEntries: intact,
+      prices,
+      countedTokens: (entry) => tokens.get(entry) ?? 0,
+    });
+    const firstRemoved = removals.find((at) => at >= from) ?? Infinity;
+    const read = sum(history.slice(0, Math.min(intact, firstRemoved)));
+    history = history.filter((entry, at) => at < from || !stale.has(entry));
+    costs.ours += prices.read * read + prices.write * (sum(history) - read);
+    costs.least += prices.read * needed + prices.write * call.tokens;
+    intact = history.length;
+    history.push(answer);
+  }
+  return costs;
+}
+
+describe('worthwhileFrom, call by call', () => {
+  const picks = fc.array(fc.nat(1_000), { maxLength: 3 });
+  const any = fc.array(fc.record({ tokens: fc.nat(5_000), stale: picks }), { maxLength: 150 });
+  /** Much that stays, behind little that is stale with every call. */
+  const alive = fc
+    .tuple(fc.integer({ min: 1_000, max: 200_000 }), fc.integer({ min: 5, max: 70 }))
+    .map(([much, count]): PlayedCall[] => [
+      ...Array.from({ length: count }, () => ({ tokens: 10, stale: [] })),
+      { tokens: much, stale: [] },
+      ...Array.from({ length: count }, (_, at) => ({ tokens: 1, stale: [at] })),
+    ]);
+  /** Much that is stale soon, and little that stays. */
+  const dead = fc
+    .tuple(fc.integer({ min: 1_000, max: 200_000 }), fc.integer({ min: 5, max: 140 }))
+    .map(([much, count]): PlayedCall[] => [
+      { tokens: much, stale: [] },
+      ...Array.from({ length: count }, () => ({ tokens: 10, stale: [0] })),
+    ]);
+
+  it.each([
+    { read: 0.1, write: 1.25 },
+    { read: 0.05, write: 1.25 },
+    { read: 0.025, write: 1.25 },
+  ])('costs at most 1 + max(β, 1/β) times what any schedule does, at %j', (prices) => {
+    // What the documents call β: stale tokens needed per token behind.
+    const beta = Math.sqrt(11.5 * (prices.write / prices.read - 1)) / 40;
+    let most = 0;
+    fc.assert(
+      fc.property(fc.oneof(any, alive, dead), (calls) => {
+        const { ours, least } = costsOf(calls, prices);
+        most = Math.max(most, least === 0 ? 1 : ours / least);
+        expect(ours).toBeLessThanOrEqual((1 + Math.max(beta, 1 / beta)) * least + 1e-6);
+      }),
+      { numRuns: runs(2_000, 60) },
+    );
+    expect(most).toBeGreaterThan(1.2);
   });
 });
 

@@ -43,6 +43,7 @@ describe('judgeCacheRead', () => {
     ['what stood behind the last mark was not read', { readTokens: 5_000 }],
     ['the request before was too short for a cache', { formerTokens: 511 }],
     ['this one is too short for a cache', { inputTokens: 511 }],
+    ['the request before asked for no cache', { ttlMs: 0 }],
     [
       'nobody knows what the model caches, and it is little',
       { formerTokens: 4_095, price: undefined },

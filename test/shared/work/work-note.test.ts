@@ -118,7 +118,7 @@ describe('workNote', () => {
         expect(kept.said.length + kept.lostSaid).toBe(said.length);
         let from = 0;
         for (const words of kept.said) {
-          const pieces = words.split(' […] ').filter((piece) => piece !== '');
+          const pieces = words.split(/\[…\d+…\] /).filter((piece) => piece !== '');
           const at = said.findIndex(
             (message, index) => index >= from && pieces.every((piece) => message.includes(piece)),
           );
@@ -138,6 +138,39 @@ describe('workNote', () => {
     const kept = readWorkNote(workNote({ ...NO_WORK, said }, 1_200)!);
     expect(kept.said.join('\n')).toContain('Never push to main!');
     expect(kept.lostSaid).toBeGreaterThan(150);
+  });
+
+  it('gives up what was pasted before what was typed, however often it is reduced', () => {
+    const rules = Array.from({ length: 300 }, (_, at) => `Rule ${at}: it must never be empty.\n`);
+    const typed = ['Build it.', 'Do not use regular expressions.'];
+    let record: WorkRecord = { ...NO_WORK, said: typed };
+    for (let round = 0; round < 6; round += 1) {
+      typed.push(`Then build part ${round}.`);
+      const pasted = `Here is log ${round}:\n${rules.join('')}`;
+      const said = [...record.said, typed.at(-1)!, pasted];
+      record = readWorkNote(workNote({ ...record, said }, 2_500)!);
+      expect(record.said).toEqual(expect.arrayContaining(typed));
+    }
+  });
+
+  it('says how much of a message is left out, also when more goes later', () => {
+    const said = Array.from({ length: 40 }, (_, at) => `Part ${at} of the work is like this.`);
+    let record: WorkRecord = { ...NO_WORK, said: [said.join(' ')] };
+    for (const maxBytes of [1_500, 1_200, 900]) {
+      record = readWorkNote(workNote(record, maxBytes)!);
+      const [words = ''] = record.said;
+      const gaps = [...words.matchAll(/\[…(\d+)…\] /g)];
+      const units = gaps.reduce((sum, [mark, count]) => sum + Number(count) - mark.length, 0);
+      expect(gaps.length).toBeGreaterThan(0);
+      expect(words.length + units).toBe(said.join(' ').length);
+    }
+  });
+
+  it('keeps the name of a file whole', () => {
+    const chat = Array.from({ length: 50 }, (_, at) => `Please look at part ${at} of it. `);
+    const prohibition = 'Never touch src/legacy.c, which the importer of the old warehouse needs!';
+    const said = [`${chat.join('')}${prohibition} ${chat.join('')}`];
+    expect(textOf(workNote({ ...NO_WORK, said }, 900))).toContain(prohibition);
   });
 
   it('gives up what was asked first after what was asked in between', () => {

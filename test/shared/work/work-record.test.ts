@@ -118,6 +118,18 @@ describe('gatherWork', () => {
       [bash('make', '{"output":"x","metadata":{"exit_code":1}}')],
       { make: 'failed' },
     ],
+    [
+      'one that names its code in parts, or in a field',
+      [
+        bash('make', [
+          { type: 'text', text: 'x' },
+          { type: 'text', text: 'Exit code: 2' },
+        ]),
+        bash('run', { content: [{ type: 'text', text: 'Exit code: 2' }] }),
+        bash('try', { stdout: 'x.c:1:2: error: expected ;' }),
+      ],
+      { make: 'failed', run: 'failed' },
+    ],
     ['an exit code of zero', [bash('make', 'Exit Code: 0\nfailed to warn')], { make: 'passed' }],
     ['one whose time ran out', [bash('make', 'command timed out after 120 s')], { make: 'failed' }],
     ['a failure that is data', [bash('make', { output: 'x', isError: true })], { make: 'failed' }],
@@ -219,6 +231,27 @@ describe('gatherWork', () => {
       'a denial as a result',
       [edit('/w/a.ts', 'Tool execution was not approved.')],
       { 'Edit /w/a.ts': 'denied' },
+    ],
+    ...[
+      '[Operation Cancelled] Reason: User did not allow tool call',
+      'Permission to use Bash with command rm -rf x has been denied.',
+      "Claude requested permissions to use Bash, but you haven't granted it yet.",
+      'This command requires approval',
+      'The user chose to skip the tool call',
+      'The user has specified a rule which prevents you from using this specific tool call.',
+      'Blocked by security policy',
+    ].map(
+      (text) =>
+        [
+          `a denial in the words of an agent: ${text}`,
+          [bash('rm -rf x', text), bash('rm -rf y', '', text)],
+          { 'rm -rf x': 'denied', 'rm -rf y': 'denied' },
+        ] satisfies [string, readonly IContent[][], Record<string, string>],
+    ),
+    [
+      'a command that the user has stopped',
+      [bash('make', 'aborted by user after 3.2s')],
+      { make: 'failed' },
     ],
     [
       'what the user said with a denial',
