@@ -68,7 +68,8 @@ export class StateKeeper {
   async loadNewer(): Promise<unknown> {
     const known = this.#version;
     const state = await this.load([]);
-    return this.#version === known ? undefined : state;
+    // A store that lost its last saves has an older one.
+    return (this.#version ?? 0) > (known ?? 0) ? state : undefined;
   }
 
   /**
