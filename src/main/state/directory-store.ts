@@ -222,12 +222,12 @@ async function createFileIn(folder: string, name: string, text: string): Promise
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(text);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-  try {
+    try {
+      await handle.writeFile(text);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
     await link(draft, join(folder, name));
     // Else a power failure could undo this, and not that older versions are removed.
     await syncFolder(folder);

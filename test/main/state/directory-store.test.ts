@@ -249,6 +249,22 @@ describe('directoryStore', () => {
     }
   });
 
+  it('leaves nothing of what a full disk had no room for', async () => {
+    const root = newRoot();
+    const store = directoryStore(root);
+    const version = await store.save('key', STATE, null);
+    const [folder = ''] = readdirSync(root);
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    for (const step of ['write', 'datasync', 'link', 'sync']) {
+      life.wait = (name) => (name === step ? Promise.reject(full) : Promise.resolve());
+      await expect(store.save('key', 'next', version as number), step).rejects.toBe(full);
+      life.wait = undefined;
+      const left = readdirSync(join(root, folder)).filter((name) => name.startsWith('.'));
+      expect(left, step).toEqual([]);
+    }
+    expect((await store.load('key'))?.state).toBe('next');
+  });
+
   it('sweeps drafts of the dead, and what was kept for a state that never came', async () => {
     const root = newRoot();
     life.stepsLeft = 3;
