@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { makeCompression } from './make-compression.js';
@@ -20,21 +21,23 @@ export interface SummaryCounts {
   readonly thrownAway: number;
 }
 
-/** Where in a history a summary was requested: behind how many added entries and edits. */
-interface Place {
+/** Where in a history a summary was requested, behind how many added entries and edits, and when. */
+interface Request {
   readonly entries: number;
   readonly edits: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** The counts for another process, which may go on. */
 export interface SummaryMemory extends SummaryCounts {
-  /** Where a summary was requested that has not landed. It counts as thrown away. */
-  readonly asked?: Place | undefined;
+  /** A summary that was requested and has not landed. It counts as thrown away. */
+  readonly asked?: Request | undefined;
 }
 
 interface Job {
   readonly strategy: CompressionStrategy;
-  readonly asked: Place;
+  readonly asked: Request;
   readonly controller: AbortController;
   /** Begins the work; until then, nothing has been asked. */
   readonly start: () => void;
@@ -50,6 +53,9 @@ interface Job {
   isLanding?: boolean;
 }
 
+/** After so long, a summary that another process has requested is not waited for. */
+const LOST_AFTER_MS = DEFAULT_SUMMARIZER_TIMEOUT_MS;
+
 /** The background compressions of one session. */
 export class CompressionAhead {
   #parts: SessionParts;
@@ -58,7 +64,7 @@ export class CompressionAhead {
   #landed = 0;
   #thrownAway = 0;
   /** See `SummaryMemory`; another process makes it, or made it. */
-  #asked: Place | undefined;
+  #asked: Request | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
@@ -123,7 +129,7 @@ export class CompressionAhead {
       return;
     if (guard.holdReason(history.getTotalTokens()) !== null) return;
     const { revision, journal } = history;
-    const asked = { entries: journal.length, edits: journal.count };
+    const asked = { entries: journal.length, edits: journal.count, at: Date.now() };
     let start = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
       start = () => setImmediate(resolve);
@@ -158,10 +164,11 @@ export class CompressionAhead {
     this.#remember(parts.former?.summaries);
     const job = this.#job;
     if (job === undefined) return;
-    const { entries, edits } = this.#askedElsewhere ?? {};
-    if (job.tracked !== undefined && job.asked.entries === entries && job.asked.edits === edits) {
-      job.tracked.moveTo(parts.history.getRawHistory());
-      this.#watch(job, job.tracked);
+    const { tracked, asked } = job;
+    const isAwaited = asked.entries === this.#asked?.entries && asked.at === this.#asked.at;
+    if (tracked !== undefined && isAwaited && asked.edits === parts.history.journal.count) {
+      tracked.moveTo(parts.history.getRawHistory());
+      this.#watch(job, tracked);
       this.#asked = undefined;
       return;
     }
@@ -245,9 +252,11 @@ export class CompressionAhead {
     this.#asked = asked;
   }
 
-  /** An edit since then: whoever has made that summary will throw it away. */
-  get #askedElsewhere(): Place | undefined {
-    return this.#asked?.edits === this.#parts.history.journal.count ? this.#asked : undefined;
+  /** After an edit, whoever has made it will throw it away; and that process may have ended since. */
+  get #askedElsewhere(): Request | undefined {
+    const asked = this.#asked;
+    if (asked?.edits !== this.#parts.history.journal.count) return undefined;
+    return Date.now() - asked.at < LOST_AFTER_MS ? asked : undefined;
   }
 
   #forgetAsked(): void {

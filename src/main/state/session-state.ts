@@ -164,7 +164,7 @@ const STATE = z.object({
       .object({
         landed: COUNT,
         thrownAway: COUNT,
-        asked: z.object({ entries: COUNT, edits: COUNT }).optional(),
+        asked: z.object({ entries: COUNT, edits: COUNT, at: COUNT }).optional(),
       })
       .optional(),
   }),

@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type { Session } from '../../../src/main/session.js';
@@ -218,6 +218,27 @@ it('throws a summary away, and says so, when another process has rewritten what 
   expect(sent).toContain('in a turn');
   for (const { session } of [one, other])
     expect(session.costs().summaries).toEqual({ landed: 1, thrownAway: 1 });
+});
+
+it('waits for no summary of a process that has ended', async () => {
+  const fleet = new Fleet();
+  fleet.addTurns(20);
+  const [one, other] = [await fleet.open(), await fleet.open()];
+  await one.send();
+  await fleet.answer();
+  await one.send();
+  fleet.addTurns(10);
+  await one.send();
+  await other.send();
+  expect(fleet.summarizer.requests).toHaveLength(2);
+  const now = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + 240_000);
+  onTestFinished(() => clock.mockRestore());
+  await other.send();
+  expect(fleet.summarizer.requests).toHaveLength(2);
+  clock.mockImplementation(() => now + 360_000);
+  await other.send();
+  expect(fleet.summarizer.requests).toHaveLength(3);
 });
 
 it('asks at most twice per summary that lands, whoever serves which turn, and sends what the last one sent', async () => {
