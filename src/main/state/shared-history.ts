@@ -48,7 +48,8 @@ export class SharedHistory {
 
   /** Continues from the state of another process, if one has saved since. */
   async catchUp(): Promise<void> {
-    const newer = await this.#init.keeper?.loadNewer();
+    const { history, keeper } = this.#init;
+    const newer = await keeper?.loadNewer(history.journal.digest.names);
     if (newer !== undefined) await this.#switchTo(newer);
   }
 
