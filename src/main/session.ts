@@ -40,10 +40,10 @@ import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { RestoredResponse } from './removal-log/restore.js';
 import type { Settings } from './settings/settings.js';
 import { findOriginal } from './state/find-original.js';
-import { startOver, switchToState } from './state/resume.js';
-import type { StateReport, HistoryStartOptions } from './state/resume.js';
+import type { StateReport } from './state/resume.js';
 import { sealState } from './state/session-state.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
+import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import type { PreflightDetails } from './telemetry/channels.js';
@@ -65,6 +65,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly settings: Settings;
   #parts: SessionParts;
   #preflight: Preflight;
+  readonly #shared: SharedHistory;
   readonly #removed: RemovedReads;
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
@@ -82,6 +83,20 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.settings = options.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
+    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    this.#shared = new SharedHistory({
+      history: options.history,
+      keeper,
+      calibration,
+      toolCatalog: densityOptions.toolCatalog,
+      snapshot: () => this.snapshot(),
+      onSwitch: () => {
+        this.#preflight.ahead.pause();
+      },
+      adopt: (former) => {
+        this.#adopt(former);
+      },
+    });
     this.#removed = new RemovedReads(options.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
     this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
@@ -184,10 +199,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   async goOnWith(entries: readonly IContent[]): Promise<void> {
     const given = copyOfArray('the entries', entries) as IContent[];
     return this.#next(async () => {
-      // Another process may have decided more about what stays of the history.
-      const newer = await this.#parts.keeper?.loadNewer();
-      const about = { state: newer ?? this.snapshot(), given, ...this.#startOptions };
-      const report = await startOver(this.history, about, this.#adopt);
+      const report = await this.#shared.startOver(given);
       if (report !== undefined) this.reportState(report);
     });
   }
@@ -324,37 +336,24 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
+    // It may have made the summary that this turn would wait and pay for.
+    if (this.#shared.isShared && (await this.#preflight.needsModel(pendingTokens, details)))
+      await this.#shared.catchUp();
     for (let lostRaces = 0; ; lostRaces += 1) {
       const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
-      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return result;
+      if (!(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
+        this.#preflight.ahead.start();
+        return result;
+      }
       this.#parts.logger.debug('another process was faster', { promptId });
     }
   }
 
-  /** Saves the state. Returns whether another process was faster and this history now continues from its state. */
-  async #save(): Promise<boolean> {
-    const { keeper, history } = this.#parts;
-    if (keeper === undefined) return false;
-    const outcome = await keeper.save(this.snapshot(), history.journal);
-    if (typeof outcome === 'string') return false;
-    const { keptEntries: sharedEntries } = keeper;
-    const about = { state: outcome.overtakenBy, sharedEntries, ...this.#startOptions };
-    const hasSwitched = await switchToState(history, about, this.#adopt);
-    // The winner's state is of another history: save this one over it.
-    if (!hasSwitched) await keeper.save(this.snapshot(), history.journal);
-    return hasSwitched;
-  }
-
-  get #startOptions(): Pick<HistoryStartOptions, 'toolCatalog' | 'calibration'> {
-    const { calibration = new TokenCalibration(), densityOptions } = this.#parts;
-    return { calibration, toolCatalog: densityOptions.toolCatalog };
-  }
-
-  readonly #adopt = (former: SessionMemory): void => {
+  #adopt(former: SessionMemory): void {
     const { edits } = this.#parts;
     this.#parts = createParts({ ...this.#parts, ...edits, wasSentBefore: false, former });
-    this.#preflight = new Preflight(this.#parts);
-  };
+    this.#preflight = new Preflight(this.#parts, this.#preflight);
+  }
 
   async #runSteps<Result>(steps: Steps<Result>): Promise<Result> {
     this.history.assertOpen();

@@ -159,11 +159,16 @@ describe('a forged state', () => {
     const mine = conversation('mine');
     const own = await stateOf(mine);
     const without = (await sentWith(mine, undefined)).text;
-    const odd = [undefined, null, '', 0, -1, 1.5, 1e308, false, [], {}, 'x', NaN];
-    for (const field of ['history', 'journal', 'tokens', 'at', 'memory', 'model'] as const) {
-      for (const value of odd) {
-        const { sent } = await sentWith(mine, sealed({ ...own, [field]: value }));
-        expect(validate(sent, 'anthropic'), `${field}: ${String(value)}`).toEqual([]);
+    const odd = [undefined, null, '', 0, -1, 1.5, 2 ** 53, 1e308, false, [], {}, 'x', '__proto__'];
+    for (const path of pathsIn(own).filter(([field]) => field !== 'checksum')) {
+      for (const value of [...odd, JSON.parse('{"__proto__":{"length":1}}')]) {
+        const forged = JSON.parse(JSON.stringify(own)) as SessionState;
+        let parent = forged as unknown as Record<string, unknown>;
+        for (const name of path.slice(0, -1)) parent = parent[name] as Record<string, unknown>;
+        parent[path.at(-1) ?? ''] = value;
+        const { sent } = await sentWith(mine, sealed(forged));
+        expect(validate(sent, 'anthropic'), `${path.join('.')}: ${String(value)}`).toEqual([]);
+        expect(JSON.stringify(sent)).toContain('mine asks 7');
       }
     }
     const cyclic: { memory?: unknown } = { ...own };
@@ -197,6 +202,17 @@ describe('a forged original', () => {
     }
   });
 });
+
+/** The path of each value in an object, that of objects and lists, too. */
+function pathsIn(value: object): readonly (readonly string[])[] {
+  return Object.entries(value).flatMap(([name, each]: [string, unknown]) => [
+    [name],
+    ...(typeof each === 'object' && each !== null ? pathsIn(each) : []).map((path) => [
+      name,
+      ...path,
+    ]),
+  ]);
+}
 
 /** A journal of one record: everything is left out for one entry that was written. */
 function spliceOf(entries: number): string {

@@ -1,7 +1,7 @@
 // The chaos proof in little; `npm run chaos` is the long one. It runs as a process of its own: a crash of
 // the host is seen instead of taking this suite along, nothing that the suite does counts as stray, it
 // may collect garbage, and whether it ends by itself shows. Deadlines there are measured in cold starts
-// of a thread, and a run goes on until each fault has come; memory is judged in long runs alone.
+// of a thread, and a fault that the storm has not brought comes after it; memory is judged in long runs alone.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

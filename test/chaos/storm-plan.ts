@@ -33,15 +33,16 @@ export const SLOTS: readonly Slot[] = [
 
 export const PASSES_PER_LIFE = 40;
 
-/** Lives are shorter once all passes were played, and only some fault has not come yet. */
-export const PASSES_PER_LATE_LIFE = 6;
+/** Where the faults of lines are played that the storm has not brought. */
+export const SLOT_OF_MISSING: Slot = {
+  mode: 'resident',
+  restored: 300,
+  contextLimit: UNLIMITED,
+  share: 0,
+};
 
-/**
- * A slot gives up waiting for faults after so many passes more than its share. Which of a thread's ends
- * comes first is chance: a call that gets no answer meets its deadline only if nothing else ends its
- * thread before. Some runs of ten passes need a hundred more until a line has met one.
- */
-export const MAX_LATE_PASSES = 200;
+/** A fault comes with the first call after it was chosen; but for a while after others no thread may take any. */
+export const MAX_TRIES_OF_MISSING = 50;
 
 /** Entries that a life takes in at most, besides those that it starts with. */
 export const ENTRIES_PER_LIFE: number = PASSES_PER_LIFE * 8;

@@ -63,11 +63,12 @@ export class StormTally {
     countIn(this.#failedTasks, `${kind} ${codeOf(thrown)}`);
   }
 
-  /** Whether deadlines have ended tasks, and calls on lines: others than those tell of endings from outside. */
-  get hasSeenDeadlines(): boolean {
-    const ofTasks = Object.keys(this.#failedTasks).some((reason) => reason.endsWith(TIMEOUT));
+  /** Whether a deadline has ended a task, or a call on a line: others than those tell of endings from outside. */
+  hasSeenDeadline(of: 'task' | 'line'): boolean {
+    if (of === 'task')
+      return Object.keys(this.#failedTasks).some((reason) => reason.endsWith(TIMEOUT));
     const lost = this.#fallbackReasons[`open ${TIMEOUT}`] ?? 0;
-    return ofTasks && lost > (this.#failedTasks[`open ${TIMEOUT}`] ?? 0);
+    return lost > (this.#failedTasks[`open ${TIMEOUT}`] ?? 0);
   }
 
   noteCompression(mode: string, outcome: string): void {

@@ -12,7 +12,7 @@ import { WorkerPool } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolStats } from '../../src/main/offload/worker-pool.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { IContent } from '../../src/shared/content.js';
-import { ChaosDial } from '../support/chaos-dial.js';
+import { ChaosDial, FAULTS, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
 import type { DialReport } from '../support/chaos-dial.js';
 import { playLife } from '../support/chaos-life.js';
 import type { LifeBook, LifePlan } from '../support/chaos-life.js';
@@ -29,7 +29,7 @@ import { ThreadKiller } from './thread-killer.js';
 import { WatchedPool } from './watched-pool.js';
 
 export interface StormOptions {
-  /** Density passes to play, over all sessions; more when some fault has not come by then. */
+  /** Density passes to play, over all sessions. */
   readonly passes: number;
   readonly seed: number;
   /** Entries that a session starts with at most. */
@@ -133,6 +133,7 @@ class Storm {
       await Promise.all(plan.SLOTS.map((slot) => this.#occupy(slot)));
       this.#dial.isOn = false;
       this.#killer.end();
+      await this.#notingErrors('what had not come', () => this.#playMissing());
       await this.#notingErrors('the calm after the storm', () => this.#calmDown());
       closingAt = performance.now();
       await this.#notingErrors('closing', () => this.#close());
@@ -173,16 +174,11 @@ class Storm {
     };
   }
 
-  /** Plays a slot's share of all passes, and goes on as long as some fault has not come. */
+  /** Plays a slot's share of all passes. */
   async #occupy(slot: plan.Slot): Promise<void> {
     const share = Math.ceil((this.#options.passes * slot.share) / ALL_SHARES);
-    const isOver = (played: number): boolean =>
-      this.#watchdog.hasSeenEnough ||
-      played >= share + plan.MAX_LATE_PASSES ||
-      (played >= share && this.#hasSeenAll);
-    for (let played = 0; !isOver(played);) {
-      const left = share - played;
-      const passes = left > 0 ? Math.min(left, plan.PASSES_PER_LIFE) : plan.PASSES_PER_LATE_LIFE;
+    for (let played = 0; played < share && !this.#watchdog.hasSeenEnough;) {
+      const passes = Math.min(share - played, plan.PASSES_PER_LIFE);
       await this.#notingErrors(`a session in mode ${slot.mode}`, () =>
         this.#live(slot, passes, true),
       );
@@ -190,10 +186,35 @@ class Storm {
     }
   }
 
-  get #hasSeenAll(): boolean {
-    return (
-      this.#killer.kills > 0 && this.#dial.missing.length === 0 && this.#tally.hasSeenDeadlines
-    );
+  /**
+   * Chance decides what comes in the storm, and which of a thread's ends comes first. What is missing comes now, while nothing
+   * else goes wrong that could forestall it.
+   */
+  async #playMissing(): Promise<void> {
+    const request = { kind: 'count', contents: this.#history.slice(0, 10) } as const;
+    const askPool = (): Promise<unknown> =>
+      this.#watchdog
+        .watch('a task that goes wrong', this.#pool.run(request))
+        .catch(() => delay(50));
+    const live = (): Promise<unknown> =>
+      this.#live(plan.SLOT_OF_MISSING, plan.PASSES_IN_CALM, true);
+    for (const { of, places, place, play } of [
+      { of: 'task', places: TASK_PLACES, place: 'count', play: askPool },
+      { of: 'line', places: LINE_PLACES, place: 'plan', play: live },
+    ] as const) {
+      for (const fault of FAULTS) {
+        const hasCome = (): boolean =>
+          this.#dial.hasTaken(places, fault) &&
+          (fault !== 'never' || this.#tally.hasSeenDeadline(of));
+        for (let tries = 0; !hasCome() && tries < plan.MAX_TRIES_OF_MISSING; tries += 1) {
+          this.#dial.force(place, fault);
+          await play();
+          this.#dial.force(place, undefined);
+          await this.#watchdog.watch(`the first answers after ${fault}`, this.#untilServed());
+        }
+      }
+    }
+    if (this.#killer.kills === 0) this.#killer.kill();
   }
 
   /** Plays a life beside the same one inline; resolves to what was offloaded, and how many lines were open at its end. */
@@ -292,9 +313,13 @@ class Storm {
 
   /** A run proves nothing about what never came, and memory that grows is a violation as well. */
   #judge(): void {
-    for (const missing of this.#dial.missing) this.#watchdog.report(`${missing} never came`);
+    for (const places of [TASK_PLACES, LINE_PLACES]) {
+      for (const fault of FAULTS.filter((one) => !this.#dial.hasTaken(places, one)))
+        this.#watchdog.report(`${fault} in ${places.join(', ')} never came`);
+    }
     if (this.#killer.kills === 0) this.#watchdog.report('no thread was terminated');
-    if (!this.#tally.hasSeenDeadlines) this.#watchdog.report('deadlines ended no task, or no line');
+    for (const of of ['task', 'line'] as const)
+      if (!this.#tally.hasSeenDeadline(of)) this.#watchdog.report(`deadlines ended no ${of}`);
     if (globalThis.gc === undefined || this.#tally.passes < plan.MIN_PASSES_FOR_MEMORY) return;
     const { growthMb, heapGrowthMb } = this.#memory.report;
     if (growthMb > plan.MAX_GROWTH_MB) this.#watchdog.report(`memory grew by ${growthMb} MB`);

@@ -36,14 +36,18 @@ export class ThreadKiller {
   begin(): void {
     const pauses = SHORTEST_PAUSE + this.#random() * (LONGEST_PAUSE - SHORTEST_PAUSE);
     this.#timer = setTimeout(() => {
-      const victims = [...this.#alive];
-      const victim = victims[Math.floor(this.#random() * victims.length)];
-      if (victim !== undefined) {
-        this.#kills += 1;
-        void victim.terminate();
-      }
+      this.kill();
       this.begin();
     }, pauses * this.#coldStartMs);
+  }
+
+  /** Terminates any thread that is alive. */
+  kill(): void {
+    const victims = [...this.#alive];
+    const victim = victims[Math.floor(this.#random() * victims.length)];
+    if (victim === undefined) return;
+    this.#kills += 1;
+    void victim.terminate();
   }
 
   end(): void {

@@ -51,6 +51,8 @@ export interface DialReport {
 export class ChaosDial {
   /** One number: whether faults are on. */
   readonly #isOn: Int32Array = sharedNumbers(1);
+  /** One number: `0`, or a place and a fault that every call there takes, while nothing else goes wrong. */
+  readonly #forced: Int32Array = sharedNumbers(1);
   /** By place, calls so far. */
   readonly #calls: Int32Array = sharedNumbers(PLACES.length);
   /** By place and fault, how often it was taken. */
@@ -60,6 +62,7 @@ export class ChaosDial {
     const order = shuffled(FAULTS.keys(), random);
     setEnvironmentData(ENVIRONMENT_KEY, {
       isOn: this.#isOn,
+      forced: this.#forced,
       calls: this.#calls,
       taken: this.#taken,
       drawn: sharedNumbers(1),
@@ -76,6 +79,12 @@ export class ChaosDial {
     Atomics.store(this.#isOn, 0, isOn ? 1 : 0);
   }
 
+  /** Has every call of a place go wrong in this way, and nothing else; `undefined` ends that. */
+  force(place: Place, fault: Fault | undefined): void {
+    const index = PLACES.indexOf(place) * FAULTS.length;
+    Atomics.store(this.#forced, 0, fault === undefined ? 0 : 1 + index + FAULTS.indexOf(fault));
+  }
+
   get report(): DialReport {
     return {
       calls: byName(PLACES, (place) => this.#calls[PLACES.indexOf(place)] ?? 0),
@@ -83,13 +92,9 @@ export class ChaosDial {
     };
   }
 
-  /** Faults that no task, or no call on a line, has taken yet. */
-  get missing(): readonly string[] {
-    return [TASK_PLACES, LINE_PLACES].flatMap((places) =>
-      FAULTS.filter((fault) => places.every((place) => this.#takenAt(place, fault) === 0)).map(
-        (fault) => `${fault} in ${places.join(', ')}`,
-      ),
-    );
+  /** Whether a call of one of these places has gone wrong in this way. */
+  hasTaken(places: readonly Place[], fault: Fault): boolean {
+    return places.some((place) => this.#takenAt(place, fault) > 0);
   }
 
   #takenAt(place: Place, fault: Fault): number {

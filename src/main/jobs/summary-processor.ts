@@ -74,7 +74,13 @@ async function process(
     if (hashOf(text) !== hash || !isRecord(request)) {
       throw new Error(LOST);
     }
-    const made = await ask(summarizer, store, { key, request, signal });
+    const made = await ask(summarizer, store, { key, request, signal }).catch(
+      async (thrown: unknown) => {
+        // Nobody asks for it again, and it holds the text of a history.
+        if (thrown instanceof UnrecoverableError) await store.delete(key);
+        throw thrown;
+      },
+    );
     await store.put(answer, 'answer', JSON.stringify(made));
   }
   await store.delete(key);

@@ -4,6 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { noteLast } from './add-work-note.js';
@@ -21,9 +22,26 @@ export interface SummaryCounts {
   readonly thrownAway: number;
 }
 
+/** Where in a history a summary was requested, behind how many added entries and edits, and when. */
+interface Request {
+  readonly entries: number;
+  readonly edits: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The counts for another process, which may go on. */
+export interface SummaryMemory extends SummaryCounts {
+  /** A summary that was requested and has not landed. It counts as thrown away. */
+  readonly asked?: Request | undefined;
+}
+
 interface Job {
   readonly strategy: CompressionStrategy;
+  readonly asked: Request;
   readonly controller: AbortController;
+  /** Begins the work; until then, nothing has been asked. */
+  readonly start: () => void;
   /** Settles when the summary is made or has failed; never rejects. */
   readonly ended: Promise<void>;
   /** Tracks the summarized entries, once work has begun. */
@@ -38,36 +56,50 @@ interface Job {
   isLanding?: boolean;
 }
 
+/** After so long, a summary that another process has requested is not waited for. */
+const LOST_AFTER_MS = DEFAULT_SUMMARIZER_TIMEOUT_MS;
+
 /** The background compressions of one session. */
 export class CompressionAhead {
-  readonly #parts: SessionParts;
+  #parts: SessionParts;
   #job: Job | undefined;
   #failure: Error | undefined;
-  #landed: number;
-  #thrownAway: number;
+  #landed = 0;
+  #thrownAway = 0;
+  /** See `SummaryMemory`; another process makes it, or made it. */
+  #asked: Request | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    const { landed = 0, thrownAway = 0 } = parts.former?.summaries ?? {};
-    this.#landed = landed;
-    this.#thrownAway = thrownAway;
+    this.#remember(parts.former?.summaries);
   }
 
-  /** The counts for a later session of this history. One that is being made dies with the process. */
-  get memory(): SummaryCounts {
+  /** What a later session of this history remembers. A summary that is being made dies with the process. */
+  get memory(): SummaryMemory {
+    const asked = this.#job?.asked ?? this.#askedElsewhere;
     const { landed, thrownAway } = this.counts;
-    return { landed, thrownAway: this.#job === undefined ? thrownAway : thrownAway + 1 };
+    return asked === undefined
+      ? { landed, thrownAway }
+      : { landed, thrownAway: thrownAway + 1, asked };
   }
 
   get counts(): SummaryCounts {
-    return { landed: this.#landed, thrownAway: this.#thrownAway };
+    const isLost = this.#asked !== this.#askedElsewhere;
+    return { landed: this.#landed, thrownAway: this.#thrownAway + (isLost ? 1 : 0) };
   }
 
+  /** Whether a summary is being made, by this process or, as far as it knows, another one. */
   get isUnderWay(): boolean {
-    return this.#job !== undefined && this.#job.made === undefined;
+    if (this.#job !== undefined) return this.#job.made === undefined;
+    return this.#askedElsewhere !== undefined;
+  }
+
+  /** Whether a summary is there to be applied. */
+  get isMade(): boolean {
+    return this.#job?.made !== undefined;
   }
 
   /** Whether the finished compression leaves reasoning behind it valid. */
@@ -89,7 +121,8 @@ export class CompressionAhead {
     // Summaries cost money: pause while more were discarded than landed.
     if (name === 'provider' && (this.#parts.compactByProvider === undefined || this.#hasFailed))
       return false;
-    return requiresLLM && this.#share < 1 && this.#thrownAway <= this.#landed;
+    const { landed, thrownAway } = this.counts;
+    return requiresLLM && this.#share < 1 && thrownAway <= landed;
   }
 
   /** Whether the history is large enough to request or apply a summary. */
@@ -99,22 +132,58 @@ export class CompressionAhead {
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, pendingTokens);
   }
 
-  /** Starts a compression in the next turn of the event loop, unless one exists or it could not help. */
+  /** Plans a compression of the present history, unless one exists or it could not help. `start` makes it. */
   begin(strategy: CompressionStrategy, promptId: string): void {
     const { history, guard } = this.#parts;
-    if (this.#job !== undefined || this.#isClosed || !this.makes(strategy)) return;
+    if (this.#job !== undefined || this.isUnderWay || this.#isClosed || !this.makes(strategy))
+      return;
     if (guard.holdReason(history.getTotalTokens()) !== null) return;
-    const { revision } = history;
+    const { revision, journal } = history;
+    const asked = { entries: journal.length, edits: journal.count, at: Date.now() };
+    let start = (): void => undefined;
     const ended = new Promise<void>((resolve) => {
-      setImmediate(resolve);
+      start = () => setImmediate(resolve);
     }).then(() => (history.revision === revision ? this.#make(job, promptId) : this.#end(job)));
-    const job: Job = { strategy, controller: new AbortController(), ended };
+    const job: Job = { strategy, asked, controller: new AbortController(), start, ended };
     this.#job = job;
+    this.#forgetAsked();
+  }
+
+  /** Starts what was planned, in the next turn of the event loop. */
+  start(): void {
+    this.#job?.start();
   }
 
   /** Waits until the running compression has ended, whatever its outcome. @throws the signal's reason. */
   async settled(signal: AbortSignal | undefined): Promise<void> {
+    this.start();
     await abortable(this.#job?.ended ?? Promise.resolve(), signal);
+  }
+
+  /** The history is about to be replaced by what another process has made of it: `goOn` must follow. */
+  pause(): void {
+    this.#job?.unwatch?.();
+  }
+
+  /**
+   * Goes on with the state of another process. What this one makes stays if that is waiting for it, too; else the other one has
+   * counted it as thrown away.
+   */
+  goOn(parts: SessionParts): void {
+    this.#parts = parts;
+    this.#remember(parts.former?.summaries);
+    const job = this.#job;
+    if (job === undefined) return;
+    const { tracked, asked } = job;
+    const isAwaited = asked.entries === this.#asked?.entries && asked.at === this.#asked.at;
+    if (tracked !== undefined && isAwaited && asked.edits === parts.history.journal.count) {
+      tracked.moveTo(parts.history.getRawHistory());
+      this.#watch(job, tracked);
+      this.#asked = undefined;
+      return;
+    }
+    this.#end(job);
+    job.controller.abort(new Error('Another process was faster.'));
   }
 
   /** Returns the finished compression, rebased on the present history, if any. Its outcome must be passed to `noteEnd`. */
@@ -143,6 +212,7 @@ export class CompressionAhead {
     }
     if (event?.llmCallMade !== true) return;
     if (event.strategy === 'provider') this.#hasFailed = false;
+    this.#forgetAsked();
     if (event.outcome === 'applied') this.#landed += 1;
     else if (event.isAhead === true) this.#thrownAway += 1;
   }
@@ -150,7 +220,7 @@ export class CompressionAhead {
   /** Aborts a running compression. Final. */
   close(): void {
     this.#isClosed = true;
-    if (this.#job !== undefined) this.#discard(this.#job);
+    if (this.#job !== undefined) this.#discard(this.#job, 'The session was closed.');
   }
 
   /** Share of the window from which on summaries are requested. */
@@ -164,11 +234,7 @@ export class CompressionAhead {
     const { history } = this.#parts;
     const tracked = new TrackedHistory(history.getRawHistory());
     job.tracked = tracked;
-    job.unwatch = history.watch((change) => {
-      tracked.note(change);
-      // Edits of a preflight are tracked. After a rewrite or `clear`, the summary describes another history.
-      if (tracked.isGone && job.isLanding !== true) this.#discard(job);
-    });
+    this.#watch(job, tracked);
     try {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
       if (this.#job !== job) return;
@@ -186,11 +252,37 @@ export class CompressionAhead {
     }
   }
 
-  #discard(job: Job): void {
+  #watch(job: Job, tracked: TrackedHistory): void {
+    job.unwatch = this.#parts.history.watch((change) => {
+      tracked.note(change);
+      // Edits of a preflight are tracked. After a rewrite or `clear`, the summary describes another history.
+      if (tracked.isGone && job.isLanding !== true) this.#discard(job);
+    });
+  }
+
+  #remember({ landed = 0, thrownAway = 0, asked }: Partial<SummaryMemory> = {}): void {
+    this.#landed = landed;
+    this.#thrownAway = Math.max(0, asked === undefined ? thrownAway : thrownAway - 1);
+    this.#asked = asked;
+  }
+
+  /** After an edit, whoever has made it will throw it away; and that process may have ended since. */
+  get #askedElsewhere(): Request | undefined {
+    const asked = this.#asked;
+    if (asked?.edits !== this.#parts.history.journal.count) return undefined;
+    return Date.now() - asked.at < LOST_AFTER_MS ? asked : undefined;
+  }
+
+  #forgetAsked(): void {
+    this.#thrownAway = this.counts.thrownAway;
+    this.#asked = undefined;
+  }
+
+  #discard(job: Job, why: string = 'The history was rewritten while it was summarized.'): void {
     if (this.#job !== job) return;
     this.#end(job);
     if (job.tracked !== undefined) this.#thrownAway += 1;
-    job.controller.abort(new Error('The history was rewritten while it was summarized.'));
+    job.controller.abort(new Error(why));
   }
 
   #end(job: Job): void {

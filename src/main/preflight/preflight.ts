@@ -45,11 +45,13 @@ export class Preflight {
   readonly #pruner: DensityPruner;
   #hasScannedForDrops = false;
 
-  constructor(parts: SessionParts) {
+  /** @param former the one before, if the session goes on with the state of another process */
+  constructor(parts: SessionParts, former?: Preflight) {
     this.#parts = parts;
     this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
     this.#pruner = new DensityPruner(parts, this.costs);
-    this.ahead = new CompressionAhead(parts);
+    this.ahead = former?.ahead ?? new CompressionAhead(parts);
+    if (former !== undefined) this.ahead.goOn(parts);
   }
 
   /** Whether content was added that no density pass has covered. */
@@ -69,6 +71,14 @@ export class Preflight {
       usage: gauge.usageMemory,
       summaries: this.ahead.memory,
     };
+  }
+
+  /** Whether the next run may ask a model, or apply what one has written. */
+  async needsModel(pendingTokens: number, { signal }: AbortOptions): Promise<boolean> {
+    const { history, gauge } = this.#parts;
+    if (!currentStrategy(this.#parts).requiresLLM) return false;
+    await abortable(history.waitForTokenUpdates(), signal);
+    return this.ahead.isMade || gauge.shouldCompress(pendingTokens);
   }
 
   contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
@@ -306,7 +316,8 @@ export class Preflight {
   /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
   #holdReason(pendingTokens: number): HoldReason | null {
     const { ahead } = this;
-    const isMade = ahead.isUnderWay || ahead.makes(currentStrategy(this.#parts));
+    const strategy = currentStrategy(this.#parts);
+    const isMade = (strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(strategy);
     return isMade && this.#parts.gauge.fits(pendingTokens) ? 'under-way' : null;
   }
 

@@ -9,16 +9,21 @@ import type { HistoryChange } from '../history-change.js';
 export class TrackedHistory {
   readonly #entries: readonly IContent[];
   /** By index in the snapshot, the present entry; `null` if it was removed. */
-  readonly #current: (IContent | null)[];
+  #current: (IContent | null)[] = [];
   /** Indices into the snapshot of the entries that are left; the present history begins with them. */
-  #standing: number[];
+  #standing: number[] = [];
   #firstEdited = Infinity;
   #isGone = false;
 
   constructor(entries: readonly IContent[]) {
     this.#entries = [...entries];
-    this.#current = [...entries];
-    this.#standing = entries.map((_, index) => index);
+    this.moveTo(entries);
+  }
+
+  /** Goes on in another history that begins with the same entries, perhaps as other objects. */
+  moveTo(history: readonly IContent[]): void {
+    this.#current = history.slice(0, this.#entries.length);
+    this.#standing = this.#current.map((_, index) => index);
   }
 
   /** Whether the history was replaced or cleared, so that there is nothing left to track. */

@@ -7,6 +7,7 @@ import { open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
+import { syncFolder } from '../host/sync-folder.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';
@@ -109,21 +110,4 @@ export async function replaceFile(path: string, text: string): Promise<void> {
     throw error;
   }
   await syncFolder(folder);
-}
-
-/** Errors of systems that cannot sync folders, or not this one. */
-const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
-
-/** Makes the rename durable. The file is already in place, so it is fine if the system cannot do this. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (!CANNOT_SYNC_FOLDERS.includes((error as { readonly code?: unknown }).code)) throw error;
-  }
 }

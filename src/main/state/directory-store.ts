@@ -3,7 +3,8 @@
 
 import { hash, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { syncFolder } from '../host/sync-folder.js';
 import { systemCode } from '../removal-log/removal-log-errors.js';
 import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
@@ -201,8 +202,10 @@ function nameOf(version: number): string {
 async function createFile(folder: string, name: string, text: string): Promise<boolean> {
   for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
     try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      return await createFileIn(folder, name, text);
+      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+      const isMade = await createFileIn(folder, name, text);
+      if (made !== undefined) await syncFoldersAbove(folder, made);
+      return isMade;
     } catch (error) {
       // Another process removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || triesLeft === 0) throw error;
@@ -210,17 +213,24 @@ async function createFile(folder: string, name: string, text: string): Promise<b
   }
 }
 
+/** @param made the first of the new folders above, or itself */
+async function syncFoldersAbove(folder: string, made: string): Promise<void> {
+  for (let at = folder; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
+}
+
 async function createFileIn(folder: string, name: string, text: string): Promise<boolean> {
   const draft = join(folder, `.${randomUUID()}`);
   const handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(text);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-  try {
+    try {
+      await handle.writeFile(text);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
     await link(draft, join(folder, name));
+    // Else a power failure could undo this, and not that older versions are removed.
+    await syncFolder(folder);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;

@@ -230,21 +230,23 @@ function adoptMemory(
 export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {
   /** Number of added entries that a usable state agrees with, unless it is shorter: with others, it is of another branch. */
   readonly sharedEntries: number;
+  /** Told right before the history changes. */
+  readonly onSwitch?: (() => void) | undefined;
 }
 
 /**
  * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
  * nothing added meanwhile is lost.
  *
- * @param onSwitch gets the session's memory before entries that the state does not cover are added: to the other process they
+ * @param adopt gets the session's memory before entries that the state does not cover are added: to the other process they
  *   are new
  * @returns `false`, without effect, if the state is not usable, or the history was cleared meanwhile
  * @throws CtxfoldError `CLOSED`, without effect, if it was closed.
  */
 export async function switchToState(
   history: HistoryService,
-  { sharedEntries, ...options }: SwitchOptions,
-  onSwitch: (memory: SessionMemory) => void,
+  { sharedEntries, onSwitch, ...options }: SwitchOptions,
+  adopt: (memory: SessionMemory) => void,
 ): Promise<boolean> {
   const former = history.journal;
   const given = former.added ?? [];
@@ -257,13 +259,14 @@ export async function switchToState(
   // The list has grown if something was added meanwhile.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
+  onSwitch?.();
   history.clear();
   rest.forEach((entry, at) => {
     const count = counted[at];
     if (count !== undefined) history.weigh(entry, count);
   });
   history.goOn(journal, entries, tokens);
-  onSwitch(adoptMemory(history, read, all));
+  adopt(adoptMemory(history, read, all));
   history.addAll(rest);
   return true;
 }

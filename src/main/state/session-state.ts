@@ -7,7 +7,7 @@ import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
 import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
-import type { SummaryCounts } from '../preflight/compression-ahead.js';
+import type { SummaryMemory } from '../preflight/compression-ahead.js';
 import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
@@ -161,7 +161,13 @@ const STATE = z.object({
       .object({ modelName: z.string().nullable(), shortest: USAGE, least: USAGE })
       .nullable()
       .default(null),
-    summaries: z.object({ landed: COUNT, thrownAway: COUNT }).optional(),
+    summaries: z
+      .object({
+        landed: COUNT,
+        thrownAway: COUNT,
+        asked: z.object({ entries: COUNT, edits: COUNT, at: COUNT }).optional(),
+      })
+      .optional(),
   }),
   model: z
     .object({ name: z.string().nullable(), ratio: z.number(), observations: COUNT })
@@ -247,5 +253,5 @@ export interface SessionMemory {
   /** `null` if nothing was reported, or the host has given `overheadTokens`. @default null */
   readonly usage?: UsageMemory | null | undefined;
   /** Summaries by a model, of which one that is under way counts as thrown away. @default none */
-  readonly summaries?: SummaryCounts | undefined;
+  readonly summaries?: SummaryMemory | undefined;
 }

@@ -64,11 +64,17 @@ export class StateKeeper {
     return undefined;
   }
 
-  /** Returns the state of a named conversation if another process has saved one since; the next save goes on top of it. */
-  async loadNewer(): Promise<unknown> {
-    const known = this.#version;
-    const state = await this.load([]);
-    return this.#version === known ? undefined : state;
+  /**
+   * Returns the conversation's state if another process has saved one since; the next save goes on top of it.
+   *
+   * @param names as for `load`; none if only a named conversation is to be found
+   */
+  async loadNewer(names: readonly string[] = []): Promise<unknown> {
+    const [key, known] = [this.#key, this.#version];
+    const state = await this.load(names);
+    if (this.#key !== key) return state;
+    // A store that lost its last saves has an older one.
+    return (this.#version ?? 0) > (known ?? 0) ? state : undefined;
   }
 
   /**

@@ -1,9 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as FileSystem from 'node:fs/promises';
 import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { directoryStore } from '../../../src/main/state/directory-store.js';
+import { runs } from '../../support/scale.js';
 
 /** A process that dies at one of its steps: that one is done in half or not at all, and so is nothing that follows. */
 const life = vi.hoisted(() => {
@@ -12,8 +15,19 @@ const life = vi.hoisted(() => {
     stepsLeft: Infinity,
     /** So many times somebody takes an empty folder away before a file is made in it. */
     foldersTaken: 0,
+    /** What a power failure would undo: texts by name, and names by folder. */
+    unsynced: new Set<string>(),
+    /** Steps that would survive one which undoes what they rely on. */
+    hasty: [] as string[],
+    /** Decides when a step is done. */
+    wait: undefined as ((name: string) => Promise<void>) | undefined,
     /** Does a step, or dies at it. */
-    step<Result>(act: () => Promise<Result>, inHalf: () => Promise<unknown> = dead) {
+    async step<Result>(
+      name: string,
+      act: () => Promise<Result>,
+      inHalf: () => Promise<unknown> = dead,
+    ): Promise<Result> {
+      await this.wait?.(name);
       if (this.stepsLeft <= 0) return dead();
       this.stepsLeft -= 1;
       return this.stepsLeft === 0 ? inHalf().then(dead, dead) : act();
@@ -23,34 +37,63 @@ const life = vi.hoisted(() => {
 
 vi.mock('node:fs/promises', async (importOriginal) => {
   const real = await importOriginal<typeof FileSystem>();
-  const open: typeof real.open = async (path, ...args) => {
-    if (life.foldersTaken > 0) {
+  const open: typeof real.open = async (given, ...args) => {
+    const path = String(given);
+    const isFolder = args[0] === 'r';
+    if (life.foldersTaken > 0 && !isFolder) {
       life.foldersTaken -= 1;
-      await real.rmdir(dirname(String(path)));
+      await real.rmdir(dirname(path));
     }
-    const handle = await life.step(() => real.open(path, ...args));
-    const { writeFile, datasync } = handle;
+    const handle = await life.step('open', () => real.open(path, ...args));
+    const { writeFile, datasync, sync } = handle;
     return Object.assign(handle, {
-      writeFile: (text: string) =>
-        life.step(
+      writeFile: (text: string) => {
+        life.unsynced.add(path);
+        return life.step(
+          'write',
           () => writeFile.call(handle, text),
           () => writeFile.call(handle, text.slice(0, text.length / 2)),
-        ),
-      datasync: () => life.step(() => datasync.call(handle)),
+        );
+      },
+      datasync: () => {
+        life.unsynced.delete(path);
+        return life.step('datasync', () => datasync.call(handle));
+      },
+      sync: () => {
+        life.unsynced.delete(path);
+        return life.step('sync', () => sync.call(handle));
+      },
     });
   };
   return {
     ...real,
     open,
-    link: (...args: Parameters<typeof real.link>) => life.step(() => real.link(...args)),
-    mkdir: (path: string, options: object) => life.step(() => real.mkdir(path, options)),
-    unlink: (...args: Parameters<typeof real.unlink>) => life.step(() => real.unlink(...args)),
+    link: async (from: string, to: string) => {
+      await life.step('link', () => real.link(from, to));
+      if (life.unsynced.has(from)) life.hasty.push(`link ${to}`);
+      life.unsynced.add(dirname(to));
+    },
+    mkdir: (path: string, options: object) =>
+      life.step('mkdir', async () => {
+        const made = (await real.mkdir(path, options)) as unknown as string | undefined;
+        for (let at = path; made !== undefined && at.length >= made.length; at = dirname(at))
+          life.unsynced.add(dirname(at));
+        return made;
+      }),
+    readdir: (path: string) => life.step('readdir', () => real.readdir(path)),
+    unlink: (path: string) =>
+      life.step('unlink', () => {
+        if (!basename(path).startsWith('.') && life.unsynced.has(dirname(path)))
+          life.hasty.push(`unlink ${path}`);
+        return real.unlink(path);
+      }),
   };
 });
 
 const roots: string[] = [];
 afterEach(() => {
-  Object.assign(life, { stepsLeft: Infinity, foldersTaken: 0 });
+  Object.assign(life, { stepsLeft: Infinity, foldersTaken: 0, hasty: [], wait: undefined });
+  life.unsynced.clear();
   for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
 });
 
@@ -115,6 +158,78 @@ describe('directoryStore', () => {
     expect([...outcomes].sort()).toEqual(['for', 'new']);
   });
 
+  it('has the disk hold what it relies on before it goes on, and all of it in the end', async () => {
+    const root = join(newRoot(), 'new', 'states');
+    const store = directoryStore(root);
+    let version: number | null = null;
+    for (const state of ['one', 'two', 'three'])
+      version = (await store.save('key', state, version)) as number;
+    await store.put?.('key', 'call', 'original');
+    await store.delete('key');
+    expect(life.hasty).toEqual([]);
+    expect([...life.unsynced]).toEqual([]);
+  });
+
+  it('never saves over what others have saved meanwhile, at whichever step they were faster', async () => {
+    const writer = new AsyncLocalStorage<number>();
+    for (let pause = 1, isOver = false; !isOver; pause += 1) {
+      const root = newRoot();
+      const late = directoryStore(root);
+      const first = (await late.save('key', 'first', null)) as number;
+      let steps = 0;
+      let known: string | undefined;
+      life.wait = async () => {
+        // Not those of the sweep that the first save has begun.
+        if (writer.getStore() !== pause || (steps += 1) !== pause) return;
+        life.wait = undefined;
+        const other = directoryStore(root);
+        for (const state of ['second', 'third']) {
+          const loaded = await other.load('key');
+          known ??= loaded?.state;
+          expect(await other.save('key', state, loaded?.version ?? null)).toBeTypeOf('number');
+        }
+      };
+      const outcome = await writer.run(pause, () => late.save('key', 'late', first));
+      isOver = life.wait !== undefined;
+      life.wait = undefined;
+      if (isOver) continue;
+      if (outcome !== 'conflict') expect(known).toBe('late');
+      expect((await late.load('key'))?.state, `step ${pause}`).toBe('third');
+    }
+  });
+
+  it('lets each save follow the one that it knows, however the steps of its writers interleave', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const root = newRoot();
+        const first = (await directoryStore(root).save('key', 'first', null)) as number;
+        life.wait = (name) => scheduler.schedule(Promise.resolve(), name);
+        const followed = new Map<number, number>();
+        const write = async (writer: string): Promise<void> => {
+          const store = directoryStore(root);
+          for (let at = 0; at < 3; at += 1) {
+            const { version } = (await store.load('key')) ?? { version: null };
+            const saved = await store.save('key', `${writer} ${at}`, version);
+            if (saved === 'conflict') continue;
+            expect(followed.has(saved)).toBe(false);
+            followed.set(saved, version ?? 0);
+          }
+        };
+        await scheduler.waitFor(Promise.all([write('one'), write('other')]));
+        life.wait = undefined;
+        // Who takes his own for refused because another one has followed it at once decides again on top of that.
+        let last = first;
+        for (const [version, former] of [...followed].sort(([one], [other]) => one - other)) {
+          expect(former).toBeGreaterThanOrEqual(last);
+          last = version;
+        }
+        const { version } = (await directoryStore(root).load('key')) ?? { version: 0 };
+        expect(version).toBeGreaterThanOrEqual(last);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
   it('has a first state whole or not at all, wherever the process dies', async () => {
     for (let steps = 1, isDead = true; isDead; steps += 1) {
       const root = newRoot();
@@ -132,6 +247,22 @@ describe('directoryStore', () => {
         'number',
       );
     }
+  });
+
+  it('leaves nothing of what a full disk had no room for', async () => {
+    const root = newRoot();
+    const store = directoryStore(root);
+    const version = await store.save('key', STATE, null);
+    const [folder = ''] = readdirSync(root);
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    for (const step of ['write', 'datasync', 'link', 'sync']) {
+      life.wait = (name) => (name === step ? Promise.reject(full) : Promise.resolve());
+      await expect(store.save('key', 'next', version as number), step).rejects.toBe(full);
+      life.wait = undefined;
+      const left = readdirSync(join(root, folder)).filter((name) => name.startsWith('.'));
+      expect(left, step).toEqual([]);
+    }
+    expect((await store.load('key'))?.state).toBe('next');
   });
 
   it('sweeps drafts of the dead, and what was kept for a state that never came', async () => {

@@ -36,6 +36,11 @@ async function send(session: Session, entries: readonly IContent[]): Promise<str
   return JSON.stringify(session.history.getAll().map(({ blocks }) => blocks));
 }
 
+async function sendAnew(session: Session, entries: readonly IContent[]): Promise<string> {
+  await session.goOnWith([...(session.history.journal.added ?? []), ...entries]);
+  return send(session, []);
+}
+
 /** What a session sends that has no store. */
 async function alone(turns: number, branchOf = (_at: number): string => ''): Promise<string[]> {
   const session = await open(undefined);
@@ -102,7 +107,10 @@ describe('a session with a store', () => {
     expect(saves).toBe(TURNS);
   });
 
-  it('goes on from its own decisions when the store has lost the last ones', async () => {
+  it.each([
+    ['goes on', send],
+    ['is given its messages anew', sendAnew],
+  ])('%s from its own decisions when the store has lost the last ones', async (_, sendTurn) => {
     let copy: StoredState | null = null;
     let version = 0;
     const store: StateStore = {
@@ -121,7 +129,7 @@ describe('a session with a store', () => {
     for (let at = 0; at < TURNS; at += 1) {
       if (at === 4) backup = copy;
       if (at === 9) ({ version } = copy = backup!);
-      sent.push(await send(session, turn(at)));
+      sent.push(await sendTurn(session, turn(at)));
     }
     expect(sent).toEqual(await alone(TURNS));
     expect(session.costs().requests).toBe(TURNS);

@@ -12,17 +12,34 @@ const MANY_ENTRIES = 64;
 
 /** What goes wrong with this call of a place: a fault's name, or nothing. */
 function faultAt(name) {
-  if (dial === undefined || Atomics.load(dial.isOn, 0) === 0) return undefined;
-  const { calls, taken, places, tasks, turns, faults, periods, order } = dial;
+  if (dial === undefined) return undefined;
+  const { taken, places, faults } = dial;
   const place = places.indexOf(name);
   if (place === -1) return undefined;
-  const call = Atomics.add(calls, place, 1) + 1;
-  if (call % periods[place] !== 0) return undefined;
-  const turn = Atomics.add(turns, place < tasks ? 0 : 1, 1);
-  const fault = order[turn % faults.length];
+  const fault = forcedAt(place) ?? nextAt(place);
+  if (fault === undefined) return undefined;
   // Noted before it is done: afterwards nobody may be left to do so.
   Atomics.add(taken, place * faults.length + fault, 1);
   return faults[fault];
+}
+
+/** The fault that every call of the place takes. */
+function forcedAt(place) {
+  const forced = Atomics.load(dial.forced, 0) - 1;
+  const { length } = dial.faults;
+  if (forced < 0 || Math.floor(forced / length) !== place) return undefined;
+  Atomics.add(dial.calls, place, 1);
+  return forced % length;
+}
+
+/** The fault whose turn it is with this call of the place, if any. */
+function nextAt(place) {
+  const { isOn, calls, tasks, turns, faults, periods, order } = dial;
+  if (Atomics.load(isOn, 0) === 0) return undefined;
+  const call = Atomics.add(calls, place, 1) + 1;
+  if (call % periods[place] !== 0) return undefined;
+  const turn = Atomics.add(turns, place < tasks ? 0 : 1, 1);
+  return order[turn % faults.length];
 }
 
 function overflow(depth) {

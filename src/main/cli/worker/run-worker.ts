@@ -1,6 +1,7 @@
 // Processes summary jobs from a queue until the process is terminated.
 
 import { resolve } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { summaryProcessor } from '../../../bullmq.js';
 import type { SummaryProcessor } from '../../../bullmq.js';
@@ -15,6 +16,9 @@ import type { WorkerArguments } from './worker-command.js';
 
 /** Grace period for running jobs after a signal. */
 const SHUTDOWN_MS = 25_000;
+
+/** For telling Redis what became of them. */
+const LAST_WORD_MS = 1_500;
 
 /** Runs the worker; resolves to the exit code. */
 export async function runWorker(options: WorkerArguments): Promise<number> {
@@ -45,7 +49,9 @@ async function work(
   connection.on('error', (error) => {
     reportOnce('redis', error);
   });
-  const worker = new Worker(queue, (job, token, signal) => process(job, token, signal), {
+  // Not that of BullMQ, which older versions do not have.
+  const ending = new AbortController();
+  const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
     connection,
     concurrency,
   });
@@ -59,13 +65,15 @@ async function work(
   try {
     await waitForTermination();
     printMessage('finishing running jobs');
-    // Unfinished jobs go to another worker when their locks expire.
+    // Unfinished jobs go to another worker.
     const late = setTimeout(() => {
-      worker.cancelAllJobs();
+      ending.abort();
     }, SHUTDOWN_MS);
     // Without Redis no job can be finished, and closing would wait for it forever.
-    await worker.close(connection.status !== 'ready');
+    const closing = worker.close(connection.status !== 'ready');
+    await Promise.race([closing, after(SHUTDOWN_MS + LAST_WORD_MS, undefined, { ref: false })]);
     clearTimeout(late);
+    await Promise.race([worker.disconnect(), after(LAST_WORD_MS, undefined, { ref: false })]);
     return EXIT.done;
   } finally {
     connection.disconnect();

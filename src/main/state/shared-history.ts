@@ -1,0 +1,69 @@
+// Keeps a session's history in step with other processes that serve the same conversation, by its state in their store.
+
+import type { IContent } from '../../shared/content.js';
+import type { HistoryService } from '../history-service.js';
+import { startOver, switchToState } from './resume.js';
+import type { HistoryStartOptions, StateReport } from './resume.js';
+import type { SessionMemory, SessionState } from './session-state.js';
+import type { StateKeeper } from './state-keeper.js';
+
+export interface SharedHistoryInit extends Pick<
+  HistoryStartOptions,
+  'toolCatalog' | 'calibration'
+> {
+  readonly history: HistoryService;
+  /** @default there is no store */
+  readonly keeper?: StateKeeper | undefined;
+  /** Returns the state of the session. */
+  readonly snapshot: () => SessionState;
+  /** Told right before the history changes to what another process has made of it. */
+  readonly onSwitch: () => void;
+  /** Gets the memory of another session that this one continues. */
+  readonly adopt: (memory: SessionMemory) => void;
+}
+
+export class SharedHistory {
+  readonly #init: SharedHistoryInit;
+
+  constructor(init: SharedHistoryInit) {
+    this.#init = init;
+  }
+
+  /** Whether other processes may serve the same conversation. */
+  get isShared(): boolean {
+    return this.#init.keeper !== undefined;
+  }
+
+  /** Saves the state. Returns whether another process was faster and the history now continues from its state. */
+  async save(): Promise<boolean> {
+    const { keeper, history, snapshot } = this.#init;
+    if (keeper === undefined) return false;
+    const outcome = await keeper.save(snapshot(), history.journal);
+    if (typeof outcome === 'string') return false;
+    const hasSwitched = await this.#switchTo(outcome.overtakenBy);
+    // The winner's state is of another history: save this one over it.
+    if (!hasSwitched) await keeper.save(snapshot(), history.journal);
+    return hasSwitched;
+  }
+
+  /** Continues from the state of another process, if one has saved since. */
+  async catchUp(): Promise<void> {
+    const { history, keeper } = this.#init;
+    const newer = await keeper?.loadNewer(history.journal.digest.names);
+    if (newer !== undefined) await this.#switchTo(newer);
+  }
+
+  /** Replaces the history by other entries. Throws as `startOver` does. */
+  async startOver(given: readonly IContent[]): Promise<StateReport | undefined> {
+    const { history, keeper, snapshot, adopt } = this.#init;
+    // Another process may have decided more about what stays of the history.
+    const newer = await keeper?.loadNewer();
+    return startOver(history, { ...this.#init, state: newer ?? snapshot(), given }, adopt);
+  }
+
+  #switchTo(state: unknown): Promise<boolean> {
+    const { history, keeper, adopt } = this.#init;
+    const sharedEntries = keeper?.keptEntries ?? 0;
+    return switchToState(history, { ...this.#init, state, sharedEntries }, adopt);
+  }
+}
