@@ -231,8 +231,11 @@ describe('replaySession', () => {
     const replayed = replaySession('f', transcript(READ_THEN_WRITE), {
       ...OPTIONS,
       signal: abortion.signal,
-      onProgress: (playedEntries) => {
-        if (playedEntries === 2) abortion.abort(reason);
+      progress: {
+        begin: () => (playedEntries) => {
+          if (playedEntries === 2) abortion.abort(reason);
+        },
+        close: () => undefined,
       },
     });
     await expect(replayed).rejects.toBe(reason);
