@@ -1,6 +1,6 @@
 // Runs `analyze`: finds the files, analyzes them, prints the result.
 
-import { runExplain } from '../explain/run-explain.js';
+import { runExplain } from './run-explain.js';
 import { setupOf, withSessions } from '../replay/play-file.js';
 import type { Playing } from '../replay/play-file.js';
 import type { ReplaySetup } from '../replay/replay-session.js';

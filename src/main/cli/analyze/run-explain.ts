@@ -1,7 +1,7 @@
 // Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
 import { explainDensity } from '../../../density.js';
-import type { AnalyzeArguments } from '../analyze/analyze-command.js';
+import type { AnalyzeArguments } from './analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
 import type { Playing } from '../replay/play-file.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
