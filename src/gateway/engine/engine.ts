@@ -32,6 +32,7 @@ import { compactOnce } from './compact-once.js';
 import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName } from './conversation-name.js';
 import type { ApiName } from './apis.js';
+import type { CompleteGatewayOptions } from '../server/options.js';
 import { EditLog } from './edit-log.js';
 import { Lines } from './lines.js';
 import type { Line } from './lines.js';
@@ -44,17 +45,11 @@ import type {
   OnceAnswer,
 } from './protocol.js';
 
-/** Options of an engine. */
-export interface EngineOptions {
-  /** Maximum number of conversations to remember. */
-  readonly maxConversations: number;
-  readonly contextLimit?: number | undefined;
-  readonly workspaceRoot?: string | undefined;
-  /** Directory for the logs of removed content. */
-  readonly removalLogDirectory?: string | undefined;
-  /** Name of the state store, which several gateways may share. */
-  readonly store?: string | undefined;
-}
+/** The options of a gateway that its engine needs. */
+export type EngineOptions = Pick<
+  CompleteGatewayOptions,
+  'maxConversations' | 'contextLimit' | 'workspaceRoot' | 'removalLogDirectory' | 'store'
+>;
 
 /** An adapter's function; only the adapter knows the format of the messages. */
 type Compact = (messages: readonly object[], call: CompactCall) => Promise<readonly object[]>;

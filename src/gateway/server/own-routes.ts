@@ -38,10 +38,8 @@ export async function answerOwn(
     case 'GET /ctxfold':
       return page(parts, response);
     case 'GET /ctxfold/state': {
-      sendJson(response, {
-        ...parts.ledger.status,
-        conversations: parts.ledger.conversations,
-      });
+      const { status, conversations } = parts.ledger;
+      sendJson(response, { ...status, conversations });
       return;
     }
     case 'GET /ctxfold/events':
@@ -68,13 +66,10 @@ async function page({ options, ledger }: OwnParts, response: ServerResponse): Pr
     return;
   }
   const { html, contentSecurityPolicy } = await options.page();
-  response.writeHead(200, {
-    ...PRIVATE,
-    'content-type': 'text/html; charset=utf-8',
+  send(response, 'text/html; charset=utf-8', html, {
     'content-security-policy': contentSecurityPolicy,
     'x-frame-options': 'DENY',
   });
-  response.end(html);
 }
 
 async function original(
@@ -88,8 +83,7 @@ async function original(
     refuse(response, 404, 'the original is not kept any more.');
     return;
   }
-  response.writeHead(200, { ...PRIVATE, 'content-type': 'text/plain; charset=utf-8' });
-  response.end(found);
+  send(response, 'text/plain; charset=utf-8', found);
 }
 
 async function switchMode(
@@ -112,8 +106,17 @@ async function switchMode(
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { ...PRIVATE, 'content-type': 'application/json' });
-  response.end(JSON.stringify(value));
+  send(response, 'application/json', JSON.stringify(value));
+}
+
+function send(
+  response: ServerResponse,
+  type: string,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(200, { ...PRIVATE, 'content-type': type, ...headers });
+  response.end(body);
 }
 
 async function compact(
@@ -128,8 +131,7 @@ async function compact(
     refuse(response, status, Buffer.from(body).toString());
     return;
   }
-  response.writeHead(200, { ...PRIVATE, 'content-type': 'application/json' });
-  response.end(body);
+  send(response, 'application/json', body);
 }
 
 /** Reads the body of a request. Returns `undefined` if it was aborted, or is too large, which is answered here. */

@@ -31,29 +31,25 @@ export class LineSplitter {
     let start = 0;
     for (let end = piece.indexOf('\n'); end !== -1; end = piece.indexOf('\n', start)) {
       this.#keep(piece.slice(start, end));
-      lines.push(this.#take());
+      lines.push(this.end());
       start = end + 1;
     }
     this.#keep(piece.slice(start));
     return lines;
   }
 
-  /** Returns the last line, which has no line break. */
+  /** Returns the line so far: at the end of the text, the last one, which has no line break. */
   end(): string | undefined {
-    return this.#take();
+    const line = this.#length > this.#maxLength ? undefined : this.#parts.join('');
+    this.#parts = [];
+    this.#length = 0;
+    return line;
   }
 
   #keep(part: string): void {
     this.#length += part.length;
     if (this.#length > this.#maxLength) this.#parts = [];
     else if (part !== '') this.#parts.push(part);
-  }
-
-  #take(): string | undefined {
-    const line = this.#length > this.#maxLength ? undefined : this.#parts.join('');
-    this.#parts = [];
-    this.#length = 0;
-    return line;
   }
 }
 

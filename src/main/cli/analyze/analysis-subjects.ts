@@ -2,7 +2,7 @@
 // string in memory as long as the report exists.
 
 import type { ContentBlock } from '../../../index.js';
-import type { CallSubject, Subject } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
 import { callOf } from '../measure/entry-difference.js';
 
 const EXCERPT_LENGTH = 160;
@@ -10,7 +10,7 @@ const EXCERPT_LENGTH = 160;
 /** Returns the subject of a block. */
 export function subjectOfBlock(
   block: ContentBlock,
-  ofCalls: ReadonlyMap<string, CallSubject>,
+  ofCalls: ReadonlyMap<string, Subject>,
 ): Subject {
   switch (block.type) {
     case 'tool_call':
@@ -30,11 +30,11 @@ export function subjectOfBlock(
 }
 
 /** Copies the subject of a call. */
-export function copiedSubject(subject: CallSubject | null): Subject {
-  const { path = null, parameter = null } = subject ?? {};
+export function copiedSubject(subject: Subject | null): Subject {
+  const { path = null, excerpt = null } = subject ?? {};
   return {
     path: path === null ? null : copyOf(path),
-    excerpt: parameter === null ? null : excerptOf(parameter),
+    excerpt: excerpt === null ? null : excerptOf(excerpt),
   };
 }
 

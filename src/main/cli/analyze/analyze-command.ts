@@ -3,9 +3,9 @@
 
 import { Command, Option } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/options.js';
-import { SESSION_HELP, SHARED_OPTIONS, withPrice } from '../replay/replay-command.js';
-import type { PriceText, ReplayArguments } from '../replay/replay-command.js';
+import { failOf, wholeNumber } from '../terminal/options.js';
+import { SESSION_HELP, SHARED_OPTIONS } from '../replay/replay-command.js';
+import type { ReplayArguments } from '../replay/replay-command.js';
 
 /** Parsed options of `analyze`. */
 export interface AnalyzeArguments extends Pick<
@@ -62,9 +62,8 @@ export function createAnalyzeCommand(onExit: (code: number) => void): Command {
     .addOption(SHARED_OPTIONS.json)
     .addOption(SHARED_OPTIONS.noRedact)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, options: PriceText<AnalyzeArguments>, command: Command) => {
-      const given = await withPrice(options, command);
+    .action(async (path: string, given: AnalyzeArguments, command: Command) => {
       const { runAnalyze } = await import('./run-analyze.js');
-      onExit(await runAnalyze(path, given));
+      onExit(await runAnalyze(path, given, failOf(command)));
     });
 }

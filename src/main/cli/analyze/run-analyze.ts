@@ -1,11 +1,12 @@
 // Runs `analyze`: finds the files, analyzes them, prints the result.
 
-import { runExplain } from '../explain/run-explain.js';
+import { runExplain } from './run-explain.js';
 import { setupOf, withSessions } from '../replay/play-file.js';
 import type { Playing } from '../replay/play-file.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
 import { exitCodeOfFolder } from '../replay/run-replay.js';
 import { contentLabel } from '../terminal/content-label.js';
+import type { Fail } from '../terminal/options.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { printMessage, printText } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
@@ -20,17 +21,22 @@ import { renderSuggestion } from './suggestion.js';
 /**
  * Analyzes a file or folder and prints the result, or explains one entry of a file.
  *
+ * @param fail ends the command if an option is invalid
  * @returns the exit code
  * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export function runAnalyze(path: string, given: AnalyzeArguments): Promise<number> {
+export async function runAnalyze(
+  path: string,
+  given: AnalyzeArguments,
+  fail: Fail,
+): Promise<number> {
   const { explain } = given;
   const isJson = given.json === true;
-  return withSessions(path, isJson, async (playing) => {
-    // Analyses and explanations play sessions alike.
-    const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, null);
+  // Analyses and explanations play sessions alike.
+  const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, fail);
+  return await withSessions(path, isJson, async (playing) => {
     if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
-    const report = await analyze(path, given, setup, playing);
+    const report = await analyze(path, setup, playing);
     playing.progress.close();
     const layout = terminalLayout();
     if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
@@ -47,17 +53,16 @@ export function runAnalyze(path: string, given: AnalyzeArguments): Promise<numbe
 
 async function analyze(
   path: string,
-  { format, contextLimit, recency }: AnalyzeArguments,
   setup: ReplaySetup,
-  { isFolder, files, signal, progress }: Playing,
+  { signal, progress, ...found }: Playing,
 ): Promise<AnalysisReport> {
-  const options = { ...setup, format, skipsUnreadable: isFolder, signal, progress };
-  const { sessions, unread } = await analyzeFiles(files, options);
+  const { contextLimit = null, recencyRetention = null } = setup;
+  const { sessions, unread } = await analyzeFiles(found, { ...setup, signal, progress });
   return {
     reportVersion: 1,
     path,
-    isFolder,
-    settings: { contextLimit: contextLimit ?? null, recencyRetention: recency ?? null },
+    isFolder: found.isFolder,
+    settings: { contextLimit, recencyRetention },
     sessions,
     totals: sumAnalyses(sessions),
     unread,

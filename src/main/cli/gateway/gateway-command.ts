@@ -15,10 +15,8 @@ interface GatewayArguments {
   readonly workspace?: string;
   readonly removalLog?: string;
   readonly store?: string;
-}
-
-interface ServeArguments extends GatewayArguments {
-  readonly host: string;
+  /** Of `gateway` alone. */
+  readonly host?: string;
 }
 
 const GATEWAY_EXAMPLES = `
@@ -93,10 +91,10 @@ export function createGatewayCommand(onExit: (code: number) => void): Command {
   return addGatewayOptions(command, 8787)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addHelpText('after', GATEWAY_EXAMPLES)
-    .action(async ({ host, ...given }: ServeArguments, own: Command) => {
+    .action(async (given: GatewayArguments, own: Command) => {
       const { runGateway } = await import('./run-gateway.js');
       const token = process.env['CTXFOLD_GATEWAY_TOKEN'];
-      onExit(await runGateway({ ...readGatewayOptions(given, own), host, token }));
+      onExit(await runGateway({ ...readGatewayOptions(given, own), token }));
     });
 }
 
@@ -117,7 +115,8 @@ export function createRunCommand(onExit: (code: number) => void): Command {
 
 /** Maps parsed arguments to gateway options; an invalid `--upstream` ends the command. */
 function readGatewayOptions(given: GatewayArguments, command: Command): GatewayOptions {
-  const upstreams = (given.upstream ?? []).map((text) => {
+  const { upstream = [], workspace, removalLog, ...options } = given;
+  const upstreams = upstream.map((text) => {
     const [, name, url] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (name === undefined || url === undefined || !isPlainUrl(url))
       command.error(
@@ -126,13 +125,9 @@ function readGatewayOptions(given: GatewayArguments, command: Command): GatewayO
     return [name, url] as const;
   });
   return {
-    mode: given.mode,
-    dry: given.dry,
-    port: given.port,
+    ...options,
     upstreams: Object.fromEntries(upstreams),
-    contextLimit: given.contextLimit,
-    workspaceRoot: given.workspace,
-    removalLogDirectory: given.removalLog,
-    store: given.store,
+    workspaceRoot: workspace,
+    removalLogDirectory: removalLog,
   };
 }

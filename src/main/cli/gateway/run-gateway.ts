@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { startGateway } from '../../../gateway.js';
-import type { GatewayOptions } from '../../../gateway.js';
+import type { Gateway, GatewayOptions } from '../../../gateway.js';
 import { EXIT } from '../terminal/exit-codes.js';
 import { waitForTermination } from '../terminal/interruptible.js';
 import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
@@ -30,11 +30,7 @@ const NOT_RUNNABLE = 126;
 
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
-  const gateway = await startGateway({
-    ...options,
-    proxyEnv: proxyEnvOf(process.env),
-    page: gatewayPage,
-  });
+  const gateway = await start(options);
   // Without the token: what a service prints is kept in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
@@ -54,8 +50,7 @@ export async function runBehindGateway(
   options: GatewayOptions,
 ): Promise<number> {
   const upstreams = upstreamsOf(process.env, options.upstreams);
-  const proxyEnv = proxyEnvOf(process.env);
-  const gateway = await startGateway({ ...options, upstreams, proxyEnv, page: gatewayPage });
+  const gateway = await start({ ...options, upstreams });
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   try {
@@ -73,9 +68,11 @@ export async function runBehindGateway(
   }
 }
 
-/** Returns the variables of a proxy to the upstreams. */
-function proxyEnvOf({ HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy }: Environment) {
-  return { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy };
+/** Starts a gateway that reaches its upstreams through the proxy of the environment. */
+function start(options: GatewayOptions): Promise<Gateway> {
+  const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
+  const proxyEnv = { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy };
+  return startGateway({ ...options, proxyEnv, page: gatewayPage });
 }
 
 /** Says that upstreams are not reached through a proxy, where Node cannot do that. */

@@ -179,12 +179,8 @@ export function attributeCompression(
       if (identity !== undefined) byIdentity.set(identity, entry);
     }
   }
-  const whole = (
-    entry: IContent,
-  ): Pick<Attribution, 'rule' | 'callId' | 'toolName' | 'includedPaths' | 'why'> => {
-    const tool = entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
-    return { rule, ...callOf(tool), includedPaths: [], why: null };
-  };
+  const toolOf = (entry: IContent): ContentBlock | null =>
+    entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
   const attributions: Attribution[] = [];
   for (const entry of before) {
     if (kept.has(entry)) continue;
@@ -193,30 +189,32 @@ export function attributeCompression(
       .find((found) => found !== undefined);
     if (successor === undefined) {
       const items = inserted.has(entry) ? 0 : 1;
-      attributions.push({ ...whole(entry), items, before: entry, after: null });
+      attributions.push(compressed(rule, toolOf(entry), items, entry, null));
       continue;
     }
     added.delete(successor);
-    for (const difference of blockDifferences(entry.blocks, successor.blocks)) {
-      attributions.push(attributeShrunk(difference, entry));
+    for (const { tool, ...blocks } of blockDifferences(entry.blocks, successor.blocks)) {
+      const [from, to] = [withBlocks(entry, blocks.before), withBlocks(entry, blocks.after)];
+      const isShrunk = blocks.after.length > 0;
+      attributions.push(
+        compressed(isShrunk ? 'summarized-result' : 'dropped-entry', tool, 1, from, to),
+      );
     }
   }
   for (const entry of added) {
-    attributions.push({ ...whole(entry), items: 0, before: null, after: entry });
+    attributions.push(compressed(rule, toolOf(entry), 0, null, entry));
   }
   return attributions;
 }
 
-function attributeShrunk({ tool, before, after }: BlockDifference, entry: IContent): Attribution {
-  return {
-    rule: after.length > 0 ? 'summarized-result' : 'dropped-entry',
-    ...callOf(tool),
-    includedPaths: [],
-    items: 1,
-    why: null,
-    before: withBlocks(entry, before),
-    after: withBlocks(entry, after),
-  };
+function compressed(
+  rule: CompressionRule,
+  tool: ContentBlock | null,
+  items: number,
+  before: IContent | null,
+  after: IContent | null,
+): Attribution {
+  return { rule, ...callOf(tool), includedPaths: [], items, why: null, before, after };
 }
 
 /** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */

@@ -3,18 +3,11 @@
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../../index.js';
 import { patchedPaths } from '../../../density.js';
 
-/** The subject of a call. */
-export interface CallSubject {
-  /** The file, or the first one with the number of further ones; `null` if there is none. */
-  readonly path: string | null;
-  /** The most informative parameter if there is no path. Content of the session. */
-  readonly parameter: string | null;
-}
-
 /** The subject of something, as far as it is known. */
 export interface Subject {
+  /** The file, or the first one with the number of further ones; `null` if there is none. */
   readonly path: string | null;
-  /** Describes it if there is no path. Content of the session: omitted from redacted JSON. */
+  /** Describes it if there is no path: the most informative parameter of a call, or the start of a text. Content of the session: omitted from redacted JSON. */
   readonly excerpt: string | null;
 }
 
@@ -24,10 +17,10 @@ const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', '
 const MAX_PARAMETER_LENGTH = 200;
 
 /** Returns the subject of a call, by the agent's catalog first, then by common keys. */
-export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSubject {
+export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): Subject {
   const { name, parameters } = call;
-  if (typeof parameters === 'string') return { path: null, parameter: clipped(parameters) };
-  if (typeof parameters !== 'object' || parameters === null) return { path: null, parameter: null };
+  if (typeof parameters === 'string') return { path: null, excerpt: clipped(parameters) };
+  if (typeof parameters !== 'object' || parameters === null) return { path: null, excerpt: null };
   const values = parameters as Readonly<Record<string, unknown>>;
   const uses = (Object.hasOwn(catalog, name) ? (catalog[name] ?? []) : []).filter(
     (use): use is FileUse => use.access === 'read' || use.access === 'write',
@@ -38,9 +31,9 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): CallSu
     firstText(values, [...keys('pathKeys'), ...PATH_KEYS]) ??
     namePaths(patchedPaths(firstText(values, keys('patchKeys')) ?? '')) ??
     namePaths(firstList(values, [...keys('pathListKeys'), ...PATH_LIST_KEYS]));
-  if (path !== null) return { path, parameter: null };
+  if (path !== null) return { path, excerpt: null };
   const words = firstText(values, TELLING_KEYS) ?? firstList(values, TELLING_KEYS).join(' ');
-  return { path: null, parameter: clipped(words === '' ? anyText(values) : words) };
+  return { path: null, excerpt: clipped(words === '' ? anyText(values) : words) };
 }
 
 /** Returns the first path and the number of further ones as one text; `null` for none. */

@@ -4,7 +4,7 @@ import type { ContentBlock, IContent } from '../../../index.js';
 import type { BlockExplanation } from '../../../density.js';
 import type { ReclaimRule } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
-import type { CallSubject } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
 import type { RecordedEdit } from './recording.js';
@@ -21,7 +21,7 @@ export interface EditRow {
   readonly callId: string | null;
   readonly tool: string | null;
   readonly speaker: IContent['speaker'];
-  readonly subject: CallSubject | null;
+  readonly subject: Subject | null;
   /** Number of items in reports: 0 for entries that this or an earlier edit inserted. */
   readonly items: number;
   readonly tokensBefore: number;
@@ -56,9 +56,9 @@ export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
   });
 }
 
-function subjectOfPaths(paths: readonly string[]): CallSubject | null {
+function subjectOfPaths(paths: readonly string[]): Subject | null {
   const path = namePaths(paths);
-  return path === null ? null : { path, parameter: null };
+  return path === null ? null : { path, excerpt: null };
 }
 
 /** Returns the reclaimed tokens of a row; negative if the replacement is longer. */

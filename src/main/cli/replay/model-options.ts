@@ -5,6 +5,7 @@ import { fromLanguageModel } from '../../../index.js';
 import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, Summarizer } from '../../../index.js';
 import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
+import type { Fail } from '../terminal/options.js';
 import { createChatCompletionsModel } from './chat-completions-model.js';
 
 /** Parsed options about a model. */
@@ -31,7 +32,7 @@ export interface ModelChoice {
 export function readModelChoice(
   given: ModelArguments,
   environment: Readonly<Record<string, string | undefined>>,
-  fail: (message: string) => never,
+  fail: Fail,
 ): ModelChoice | null {
   if (!getCompressionStrategy(given.strategy).requiresLLM) {
     const useless = namesOf(given);
@@ -80,7 +81,7 @@ function namesOf(given: ModelArguments): readonly string[] {
 function readKey(
   variable: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
-  fail: (message: string) => never,
+  fail: Fail,
 ): string | undefined {
   if (variable === undefined) return undefined;
   const key = environment[variable]?.trim() ?? '';

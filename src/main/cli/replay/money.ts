@@ -5,6 +5,7 @@ import { MODEL_PRICES_DATE, modelPrice } from '../../../index.js';
 import type { IContent, ModelPrice, RequestTokens } from '../../../index.js';
 import { sumOf, sumsOf } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
+import type { Fail } from '../terminal/options.js';
 import type { RecordedWindow } from './session-recorder.js';
 
 /** Input tokens and their cost. */
@@ -176,7 +177,7 @@ export function formatSaving(without: number, left: number): string {
 const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
 
 /** Parses `--price`: a model with a known price, or dollars; omitted dollars default to those of input. @throws what `fail` throws. */
-export function readPrice(text: string, fail: (message: string) => never): ModelPrice {
+export function readPrice(text: string, fail: Fail): ModelPrice {
   const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
   if (input !== undefined) {
     return {

@@ -1,12 +1,12 @@
-// Reads and plays files by the options of the command line, with a progress bar for each stage.
+// Plays files by the options of the command line, with a progress bar for each stage.
 
 import { resolve } from 'node:path';
-import type { Transcript } from '../../../transcripts.js';
 import { interruptible } from '../terminal/interruptible.js';
+import type { Fail } from '../terminal/options.js';
 import { openProgress } from '../terminal/progress-bar.js';
 import type { Progress } from '../terminal/progress-bar.js';
-import { createSummarizer } from './model-options.js';
-import type { ModelChoice } from './model-options.js';
+import { createSummarizer, readModelChoice } from './model-options.js';
+import { readPrice } from './money.js';
 import type { Recording } from './recording.js';
 import type { PlayArguments } from './replay-command.js';
 import { replaySession } from './replay-session.js';
@@ -36,75 +36,92 @@ export function withSessions<Result>(
   });
 }
 
-/** How to play a file, besides the options of the command line. */
-export type PlayFileOptions = Pick<Playing, 'signal' | 'progress'> &
-  Pick<ReplayOptions, 'session' | 'explains'>;
+/** Returns the setup that the options of a command ask for. @throws what `fail` throws if they are invalid. */
+export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplaySetup {
+  const { recency, workspace, removalLog, fallbackToTruncation = false } = given;
+  const known = price === undefined ? undefined : readPrice(price, fail);
+  const choice = readModelChoice(given, process.env, fail);
+  return {
+    ...given,
+    price: known,
+    recencyRetention: recency,
+    workspaceRoot: workspace,
+    removalsFile: removalLog === undefined ? undefined : resolve(removalLog),
+    summarizer:
+      choice === null
+        ? undefined
+        : {
+            summarizer: createSummarizer(choice),
+            baseUrl: choice.baseUrl,
+            model: choice.model,
+            fallbackToTruncation,
+          },
+  };
+}
 
 /**
  * Reads a file, or stdin, and plays it.
  *
  * @throws the signal's reason; errors of reading and of playing.
  */
-export async function playFile(
-  file: string,
-  given: PlayArguments,
-  model: ModelChoice | null,
-  options: PlayFileOptions,
-): Promise<Recording> {
+export async function playFile(file: string, options: ReplayOptions): Promise<Recording> {
+  return await replaySession(file, await readSession(file, options), options);
+}
+
+/** How to play several files. */
+export interface PlayFilesOptions extends ReplayOptions {
+  /** What the progress bar says. @default 'playing' */
+  readonly doing?: string;
+  /** Number of files to play at the same time. @default 1 */
+  readonly atOnce?: number;
+}
+
+/** What is kept of files. */
+export interface PlayedFiles<Digest> {
+  /** In the order of the files. */
+  readonly sessions: readonly Digest[];
+  /** Files of a folder that cannot be read as sessions. */
+  readonly unread: readonly UnreadFile[];
+}
+
+/**
+ * Plays files and keeps only a digest of each, because a folder may have hundreds.
+ *
+ * @throws the signal's reason; errors of playing, and of reading a file that was not found in a folder.
+ */
+export async function playFiles<Digest>(
+  { isFolder, files }: SessionFiles,
+  { doing = 'playing', atOnce = 1, ...options }: PlayFilesOptions,
+  digest: (recording: Recording) => Digest,
+): Promise<PlayedFiles<Digest>> {
   const { signal, progress } = options;
-  const transcript = await readSession(file, { format: given.format, signal, progress });
-  return await playTranscript(file, transcript, given, model, options);
-}
-
-/** Plays a transcript. @throws the signal's reason; errors of playing. */
-export function playTranscript(
-  file: string,
-  transcript: Transcript,
-  given: PlayArguments,
-  model: ModelChoice | null,
-  { signal, progress, session, explains }: PlayFileOptions,
-): Promise<Recording> {
-  return replaySession(file, transcript, {
-    ...setupOf(given, model),
-    removalsFile: given.removalLog === undefined ? undefined : resolve(given.removalLog),
-    signal,
-    onProgress: progress.begin(transcript.entries.length, 'replaying', 'entries'),
-    session,
-    explains,
-  });
-}
-
-/** Returns the setup that the options of a command ask for. */
-export function setupOf(given: PlayArguments, model: ModelChoice | null): ReplaySetup {
-  return {
-    ...given,
-    recencyRetention: given.recency,
-    workspaceRoot: given.workspace,
-    summarizer:
-      model === null
-        ? undefined
-        : {
-            summarizer: createSummarizer(model),
-            baseUrl: model.baseUrl,
-            model: model.model,
-            fallbackToTruncation: given.fallbackToTruncation === true,
-          },
+  // The bar counts files, or the stages of a single one.
+  const isSingle = files.length === 1;
+  const update = isSingle ? undefined : progress?.begin(files.length, doing, 'files');
+  const outcomes: (UnreadFile | { readonly played: Digest })[] = [];
+  const rest = files.entries();
+  let doneFiles = 0;
+  const play = async (file: string): Promise<{ readonly played: Digest }> => {
+    const recording = await playFile(
+      file,
+      isSingle ? options : { ...options, progress: undefined },
+    );
+    signal?.throwIfAborted();
+    return { played: digest(recording) };
   };
-}
-
-/** Plays the files of a folder one after the other. Yields an `UnreadFile` for a file that cannot be read. */
-export async function* playFiles(
-  files: readonly string[],
-  given: PlayArguments,
-  model: ModelChoice | null,
-  options: Omit<PlayFileOptions, 'session'>,
-): AsyncGenerator<Recording | UnreadFile> {
-  const { signal, progress } = options;
-  const update = progress.begin(files.length, 'playing', 'files');
-  // The bar counts files, not the stages of each.
-  const quietly = { ...options, progress: await openProgress(true) };
-  for (const [at, file] of files.entries()) {
-    yield await unlessUnreadable(file, signal, () => playFile(file, given, model, quietly));
-    update(at + 1);
-  }
+  const work = async (): Promise<void> => {
+    // All loops share one iterator, so that each file is played once.
+    for (const [at, file] of rest) {
+      outcomes[at] = await (isFolder
+        ? unlessUnreadable(file, signal, () => play(file))
+        : play(file));
+      doneFiles += 1;
+      update?.(doneFiles);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, files.length) }, work));
+  return {
+    sessions: outcomes.flatMap((outcome) => ('played' in outcome ? [outcome.played] : [])),
+    unread: outcomes.filter((outcome) => 'code' in outcome),
+  };
 }

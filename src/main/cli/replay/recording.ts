@@ -5,11 +5,9 @@ import type { DensityConfig } from '../../../density.js';
 import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
-import type { CallSubject } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
 import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
-import type { BlockShare } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
-import { callOf } from '../measure/entry-difference.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
@@ -31,12 +29,7 @@ export interface RecordedEdit {
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Subject of the edited call, if known. */
-  readonly subject: CallSubject | null;
-}
-
-/** A block's share of the window. */
-export interface WindowShare extends BlockShare {
-  readonly subject: CallSubject | null;
+  readonly subject: Subject | null;
 }
 
 /** The recording of a session. */
@@ -49,13 +42,11 @@ export interface Recorded {
   /** All tool names and call ids. */
   readonly names: ReadonlySet<string>;
   /** The subjects of all calls, by call id. */
-  readonly subjects: ReadonlyMap<string, CallSubject>;
+  readonly subjects: ReadonlyMap<string, Subject>;
   /** Everything that was said. */
   readonly everything: Composition;
   /** The history at the end. */
   readonly atEnd: Composition;
-  /** What fills the window: everything of the last context without ctxfold, and what is left of it with it. */
-  readonly shares: Readonly<Record<'without' | 'with', readonly WindowShare[]>>;
   readonly lives: readonly ResultLife[];
   /** The requests, one per model call. */
   readonly requests: readonly RecordedRequest[];
@@ -98,10 +89,8 @@ export async function recordingOf(
   const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
   const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);
   for (const step of steps) walk.take(step);
-  const last = contexts.at(-1) ?? contexts[0];
   return {
     ...walk.result(),
-    shares: { without: walk.sharesOf(last.said), with: walk.sharesOf(last.left) },
     requests: requestsOf(windows, walk.added),
     model: modelOf(walk.added),
     ...{ contexts, landed, density, tokensOf },
@@ -115,7 +104,7 @@ class RecordingWalk {
   readonly #catalog: ToolCatalog;
   readonly #everything = new Composition();
   readonly #present = new Composition();
-  readonly #subjects = new Map<string, CallSubject>();
+  readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
   readonly #edits: RecordedEdit[] = [];
@@ -195,16 +184,6 @@ class RecordingWalk {
       atEnd: this.#present,
       lives: this.#lives.all,
     };
-  }
-
-  /** Returns the share of each block of the entries. */
-  sharesOf(entries: readonly IContent[]): readonly WindowShare[] {
-    return entries.flatMap((entry) =>
-      sharesOf(entry, this.#tokensOf(entry)).map((share): WindowShare => {
-        const { callId } = callOf(share.block);
-        return { ...share, subject: this.#subjects.get(callId ?? '') ?? null };
-      }),
-    );
   }
 }
 

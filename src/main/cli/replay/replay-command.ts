@@ -1,14 +1,13 @@
 // The command `replay`: options and help. The implementation, and with it the public API, is loaded when
 // it runs.
 
-import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import type { ModelPrice, OffloadMode } from '../../../index.js';
+import type { OffloadMode } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import type { ModelArguments, ModelChoice } from './model-options.js';
+import type { ModelArguments } from './model-options.js';
 import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
-import { absolutePath, share, wholeNumber } from '../terminal/options.js';
+import { absolutePath, failOf, share, wholeNumber } from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../formats/transcript.js';
 
 /** Parsed options for playing a session. */
@@ -22,7 +21,7 @@ export interface PlayArguments extends ModelArguments {
   readonly offload: OffloadMode;
   readonly threads?: number;
   readonly removalLog?: string;
-  readonly price?: ModelPrice;
+  readonly price?: string;
 }
 
 /** Parsed options of `replay`. */
@@ -99,12 +98,9 @@ export function createReplayCommand(onExit: (code: number) => void): Command {
     .addOption(SHARED_OPTIONS.json)
     .addOption(SHARED_OPTIONS.noRedact)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (path: string, options: PriceText<ReplayArguments>, command: Command) => {
-      const given = await withPrice(options, command);
-      const model = await readModel(given, command);
-      await assertOwnFile(path, given.removalLog, command);
+    .action(async (path: string, given: ReplayArguments, command: Command) => {
       const { runReplay } = await import('./run-replay.js');
-      onExit(await runReplay(path, given, model));
+      onExit(await runReplay(path, given, failOf(command)));
     });
 }
 
@@ -156,48 +152,4 @@ export function addPlayOptions(command: Command): Command {
       '--fallback-to-truncation',
       'if the model or its summary fails, truncate and continue (default: stop)',
     );
-}
-
-/** Options whose price is not parsed yet. */
-export type PriceText<Arguments> = Omit<Arguments, 'price'> & { readonly price?: string };
-
-/** Parses the price; an invalid one ends the command. */
-export async function withPrice<Given extends { readonly price?: string }>(
-  { price: text, ...given }: Given,
-  command: Command,
-): Promise<Omit<Given, 'price'> & { readonly price?: ModelPrice }> {
-  if (text === undefined) return given;
-  const { readPrice } = await import('./money.js');
-  return { ...given, price: readPrice(text, (message) => command.error(`error: ${message}`)) };
-}
-
-/** Returns the model that the options choose, if any; inconsistent options end the command. */
-export async function readModel(
-  given: ModelArguments,
-  command: Command,
-): Promise<ModelChoice | null> {
-  const { readModelChoice } = await import('./model-options.js');
-  return readModelChoice(given, process.env, (message) => command.error(`error: ${message}`));
-}
-
-/** Ends the command if an output file is the recorded session itself, also by another name, or another session. */
-export async function assertOwnFile(
-  file: string,
-  kept: string | undefined,
-  command: Command,
-  option: string = '--removal-log',
-): Promise<void> {
-  if (kept === undefined) return;
-  if (kept === '-' && option === '--removal-log') {
-    command.error('error: --removal-log: expected a file, since it is read back.');
-  }
-  const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
-  if (statistics?.isFile() !== true) return;
-  const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
-  if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
-    command.error(`error: ${option}: this is the recorded session itself; use another file.`);
-  const { isSession } = await import('./session-files.js');
-  // It may be one of the folder that is played.
-  if (await isSession(kept))
-    command.error(`error: ${option}: this is a recorded session; use another file.`);
 }

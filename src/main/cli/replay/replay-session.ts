@@ -13,6 +13,7 @@ import type {
 } from '../../../index.js';
 import type { Transcript } from '../../../transcripts.js';
 import { LoopMonitor } from './loop-monitor.js';
+import type { ReadSessionOptions } from './session-files.js';
 import type { RemovalsReport, ReplayReport, ReplaySettings } from './replay-report.js';
 import { SummarizerMeter } from './summarizer-meter.js';
 import { recordingOf } from './recording.js';
@@ -24,7 +25,7 @@ import { sumInput } from './money.js';
 import type { UsedPrice } from './money.js';
 
 /** The options of a compactor that commands expose. */
-export interface ReplaySetup {
+export interface ReplaySetup extends Pick<ReadSessionOptions, 'format'> {
   /** @default that of the model that the transcript names */
   readonly contextLimit?: number | undefined;
   readonly offload: OffloadMode;
@@ -41,16 +42,14 @@ export interface ReplaySetup {
   readonly price?: ModelPrice | undefined;
   /** Required by strategies with a model. */
   readonly summarizer?: SummarizerOptions | undefined;
+  /** The removal log. */
+  readonly removalsFile?: string | undefined;
 }
 
 /** How to play one transcript. */
-export interface ReplayOptions extends ReplaySetup {
-  /** The removal log. */
-  readonly removalsFile?: string | undefined;
-  /** Aborting rejects with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called after each entry. */
-  readonly onProgress?: ((playedEntries: number) => void) | undefined;
+export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
+  /** Created by `createReplayCompactor` with the same options. @default one for this session */
+  readonly compactor?: Compactor | undefined;
   /** Further options of the session, for comparisons. */
   readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
   /** Whether to explain edits, which costs as much as one pass per edit. @default false */
@@ -109,21 +108,24 @@ export async function replaySession(
   options: ReplayOptions,
 ): Promise<Recording> {
   const { summarizer } = options;
+  if (options.compactor !== undefined)
+    return replayIn(options.compactor, file, transcript, options);
   const meter = summarizer && new SummarizerMeter(summarizer.summarizer);
   const metered = summarizer && meter && { ...summarizer, summarizer: meter };
   await using compactor = createReplayCompactor({ ...options, summarizer: metered });
-  return await replayIn(compactor, file, transcript, { ...options, meter });
+  return await replayIn(compactor, file, transcript, options, meter);
 }
 
-/** The same with an existing compactor, created by `createReplayCompactor` with the same options. */
-export async function replayIn(
+async function replayIn(
   compactor: Compactor,
   file: string,
   transcript: Transcript,
-  options: ReplayOptions & { readonly meter?: SummarizerMeter | undefined },
+  options: ReplayOptions,
+  meter?: SummarizerMeter,
 ): Promise<Recording> {
   const workspaceRoot = options.workspaceRoot ?? transcript.workspaceRoot;
-  const { removalsFile, signal, onProgress, explains = false, meter } = options;
+  const { removalsFile, signal, progress, explains = false } = options;
+  const onProgress = progress?.begin(transcript.entries.length, 'replaying', 'entries');
   const { density, ...edits } = options.session ?? {};
   const clock = new PlayClock();
   // Set per session, because each transcript has its own workspace root.

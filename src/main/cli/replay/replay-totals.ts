@@ -77,7 +77,7 @@ export function replayTotals(
         return {
           ...{ rule, speaker, tool },
           path: subject?.path ?? null,
-          parameter: subject?.parameter ?? null,
+          parameter: subject?.excerpt ?? null,
           tokens: reclaimedBy(row),
           modelCall: turn < modelCalls.length ? turn + 1 : null,
         };

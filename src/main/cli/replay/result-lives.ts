@@ -3,12 +3,12 @@
 
 import type { ToolResponseBlock } from '../../../index.js';
 import type { Attribution, ReclaimRule } from '../measure/attribution.js';
-import type { CallSubject } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
 
 /** The life of one result. Turns are indices of model calls; the last one is the window after them. */
 export interface ResultLife {
   readonly tool: string;
-  readonly subject: CallSubject | null;
+  readonly subject: Subject | null;
   readonly tokens: number;
   /** The first turn that included it. */
   readonly birth: number;
@@ -33,7 +33,7 @@ export class ResultLives {
   /** Adds a result that is sent from a turn on. */
   begin(
     { callId, toolName: tool }: ToolResponseBlock,
-    subject: CallSubject | null,
+    subject: Subject | null,
     turn: number,
     tokens: number,
   ): void {
@@ -50,7 +50,7 @@ export class ResultLives {
   }
 
   /** Notes a call in the answer of a turn: it counts as a use of all unedited results with the same subject. */
-  use(tool: string, subject: CallSubject, turn: number): void {
+  use(tool: string, subject: Subject, turn: number): void {
     const key = keyOf(tool, subject);
     const whole = this.#bySubject.get(key)?.filter(({ rule }) => rule === null) ?? [];
     for (const life of whole) life.lastUse = Math.max(life.lastUse, turn);
@@ -77,7 +77,7 @@ export class ResultLives {
 }
 
 /** Returns the key of a subject: the file, or tool and parameter. */
-function keyOf(tool: string, subject: CallSubject | null): string {
+function keyOf(tool: string, subject: Subject | null): string {
   const path = subject?.path ?? null;
-  return path === null ? `${tool} ${subject?.parameter ?? ''}` : `file ${path}`;
+  return path === null ? `${tool} ${subject?.excerpt ?? ''}` : `file ${path}`;
 }

@@ -5,31 +5,30 @@ import { contentLabel } from '../terminal/content-label.js';
 import { printText, printMessage } from '../terminal/print.js';
 import { terminalLayout } from '../terminal/terminal-layout.js';
 import { jsonText, printable } from '../terminal/terminal-text.js';
-import type { ModelChoice } from './model-options.js';
-import { playFile, playFiles, withSessions } from './play-file.js';
+import type { Fail } from '../terminal/options.js';
+import { playFile, playFiles, setupOf, withSessions } from './play-file.js';
 import type { Playing } from './play-file.js';
 import type { ReplayArguments } from './replay-command.js';
 import { folderReport, renderFolder } from './render-folder.js';
 import type { FolderReplayReport } from './render-folder.js';
+import type { ReplaySetup } from './replay-session.js';
 import { renderReport } from './render-report.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
-import type { UnreadFile } from './session-files.js';
+import { assertOwnFile } from './session-files.js';
 
 /**
  * Replays a file or a folder and prints the report.
  *
- * @param model the model that writes summaries, if the strategy needs one
+ * @param fail ends the command if an option is invalid
  * @returns the exit code
  * @throws InterruptedError on SIGINT; errors of reading a single file and of playing.
  */
-export async function runReplay(
-  path: string,
-  given: ReplayArguments,
-  model: ModelChoice | null,
-): Promise<number> {
+export async function runReplay(path: string, given: ReplayArguments, fail: Fail): Promise<number> {
+  const setup = setupOf(given, fail);
+  await assertOwnFile(path, given.removalLog, fail);
   const isJson = given.json === true;
-  const report = await withSessions(path, isJson, (found) => replay(path, given, model, found));
+  const report = await withSessions(path, isJson, (found) => replay(path, setup, found));
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));
   if ('sessions' in report) {
     if (!isJson) printText(renderFolder(report, terminalLayout()));
@@ -42,17 +41,12 @@ export async function runReplay(
 
 async function replay(
   path: string,
-  given: ReplayArguments,
-  model: ModelChoice | null,
-  { isFolder, files, ...playing }: Playing,
+  setup: ReplaySetup,
+  { signal, progress, ...found }: Playing,
 ): Promise<ReplayReport | FolderReplayReport> {
-  if (!isFolder) return (await playFile(path, given, model, playing)).report;
-  const sessions: ReplayReport[] = [];
-  const unread: UnreadFile[] = [];
-  for await (const played of playFiles(files, given, model, playing)) {
-    if ('report' in played) sessions.push(played.report);
-    else unread.push(played);
-  }
+  const options = { ...setup, signal, progress };
+  if (!found.isFolder) return (await playFile(path, options)).report;
+  const { sessions, unread } = await playFiles(found, options, ({ report }) => report);
   return folderReport(path, sessions, unread);
 }
 

@@ -1,11 +1,13 @@
 // Finds and reads the session files that a command is given.
 
+import { statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CtxfoldError } from '../../../index.js';
 import type { ErrorCode } from '../../../index.js';
 import { readTranscript } from '../../../transcripts.js';
 import type { Transcript, TranscriptFormat } from '../../../transcripts.js';
+import type { Fail } from '../terminal/options.js';
 import { STANDARD_STREAM } from '../terminal/print.js';
 import type { Progress } from '../terminal/progress-bar.js';
 
@@ -63,7 +65,9 @@ function isThere(place: string, kind: 'isFile' | 'isDirectory'): Promise<boolean
 
 /** How to read a session. */
 export interface ReadSessionOptions {
+  /** @default detected */
   readonly format?: TranscriptFormat | undefined;
+  /** Aborting rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly progress?: Progress | undefined;
 }
@@ -88,8 +92,28 @@ export async function readSession(
   });
 }
 
+/** Fails if an output file is the recorded session itself, also by another name, or another session. */
+export async function assertOwnFile(
+  file: string,
+  kept: string | undefined,
+  fail: Fail,
+  option: string = '--removal-log',
+): Promise<void> {
+  if (kept === undefined) return;
+  if (kept === STANDARD_STREAM && option === '--removal-log') {
+    fail('--removal-log: expected a file, since it is read back.');
+  }
+  const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
+  if (statistics?.isFile() !== true) return;
+  const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
+  if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
+    fail(`${option}: this is the recorded session itself; use another file.`);
+  // It may be one of the folder that is played.
+  if (await isSession(kept)) fail(`${option}: this is a recorded session; use another file.`);
+}
+
 /** Whether a file is a readable session with entries. */
-export function isSession(file: string): Promise<boolean> {
+function isSession(file: string): Promise<boolean> {
   return readTranscript(file).then(
     ({ entries }) => entries.length > 0,
     () => false,

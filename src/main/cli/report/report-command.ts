@@ -2,14 +2,9 @@
 
 import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import {
-  addPlayOptions,
-  assertOwnFile,
-  readModel,
-  SESSION_HELP,
-  withPrice,
-} from '../replay/replay-command.js';
-import type { PlayArguments, PriceText } from '../replay/replay-command.js';
+import { failOf } from '../terminal/options.js';
+import { addPlayOptions, SESSION_HELP } from '../replay/replay-command.js';
+import type { PlayArguments } from '../replay/replay-command.js';
 
 /** Parsed options of `report`. */
 export interface ReportArguments extends PlayArguments {
@@ -44,12 +39,8 @@ export function createReportCommand(onExit: (code: number) => void): Command {
     .option('--title <text>', 'title of the page (default: a tag for the file)');
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (file: string, options: PriceText<ReportArguments>, command: Command) => {
-      const given = await withPrice(options, command);
-      const model = await readModel(given, command);
-      await assertOwnFile(file, given.removalLog, command);
-      await assertOwnFile(file, given.output, command, '--output');
+    .action(async (file: string, given: ReportArguments, command: Command) => {
       const { runReport } = await import('./run-report.js');
-      onExit(await runReport(file, given, model));
+      onExit(await runReport(file, given, failOf(command)));
     });
 }

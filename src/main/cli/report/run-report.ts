@@ -3,15 +3,16 @@
 import { constants, statSync } from 'node:fs';
 import { access, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ModelChoice } from '../replay/model-options.js';
 import type { ReportArguments } from './report-command.js';
 import { contentLabel } from '../terminal/content-label.js';
 import { renderPage, renderFolderPage } from './render-page.js';
 import { readPageAssets } from './page-document.js';
 import { createReportPage } from './report-page.js';
-import { playFiles, playTranscript, withSessions } from '../replay/play-file.js';
+import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
+import { replaySession } from '../replay/replay-session.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
-import { readSession } from '../replay/session-files.js';
+import { assertOwnFile, readSession } from '../replay/session-files.js';
+import type { Fail } from '../terminal/options.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
@@ -19,51 +20,46 @@ import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, EditPolicy } from '../../../index.js';
 import type { PolicyFigures } from './cache-section.js';
 import { folderSession } from './folder-page.js';
-import type { FolderSession } from './folder-page.js';
 import type { Recording } from '../replay/recording.js';
 
 /**
  * Plays a file or a folder and writes the page.
  *
- * @param model the model that writes summaries, if the strategy needs one
+ * @param fail ends the command if an option is invalid
  * @returns the exit code
  * @throws InterruptedError on SIGINT; errors of reading a single file, of playing and of writing.
  */
-export async function runReport(
-  path: string,
-  given: ReportArguments,
-  model: ModelChoice | null,
-): Promise<number> {
+export async function runReport(path: string, given: ReportArguments, fail: Fail): Promise<number> {
+  const setup = setupOf(given, fail);
+  await assertOwnFile(path, given.removalLog, fail);
+  await assertOwnFile(path, given.output, fail, '--output');
   // Before playing, so that a missing asset or folder costs no time and no model calls.
   await assertWritable(given.output);
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
-  return await withSessions(path, false, async ({ isFolder, files, signal, progress }) => {
-    const playing = { signal, progress, explains: true };
-    if (!isFolder) {
-      const transcript = await readSession(path, { format: given.format, signal, progress });
-      const recording = await playTranscript(path, transcript, given, model, playing);
-      const { removalLog: _, ...quietly } = given;
-      const compared = { ...quietly, offload: 'inline' } as const;
+  return await withSessions(path, false, async ({ signal, progress, ...found }) => {
+    const options = { ...setup, signal, progress };
+    if (!found.isFolder) {
+      const transcript = await readSession(path, options);
+      const recording = await replaySession(path, transcript, { ...options, explains: true });
+      const compared = { ...options, removalsFile: undefined, offload: 'inline' } as const;
       const policies = await comparePolicies(recording, given.strategy, (edits) =>
-        playTranscript(path, transcript, compared, null, { signal, progress, session: { edits } }),
+        replaySession(path, transcript, { ...compared, session: { edits } }),
       );
       const page = createReportPage(recording, { label, title: given.title, policies });
       progress.close();
       await writePage(given, renderPage(page, assets));
       return exitCodeOfReplay(recording.report, true);
     }
-    const sessions: FolderSession[] = [];
-    let unreadFiles = 0;
-    for await (const played of playFiles(files, given, model, playing)) {
-      if ('report' in played) sessions.push(folderSession(played, label));
-      else unreadFiles += 1;
-    }
+    const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
+      folderSession(played, label),
+    );
     progress.close();
     const code = exitCodeOfFolder(sessions);
     if (sessions.length === 0) return code;
     const title = given.title ?? label.ofPath(path);
-    const page = { title, isRedacted: label.isRedacted, sessions, unreadFiles };
+    const { isRedacted } = label;
+    const page = { title, isRedacted, sessions, unreadFiles: unread.length };
     await writePage(given, renderFolderPage(page, assets));
     return code;
   });

@@ -1,7 +1,9 @@
 // What fills the window: a treemap by tool and file, of the history at the end and of everything ever said, and the tools as a
 // table. Needs no script. `windowStyle` has the positions of the cells, because the page's policy forbids inline styles.
 
-import type { Category } from '../measure/composition.js';
+import { sharesOf } from '../measure/composition.js';
+import type { BlockShare, Category } from '../measure/composition.js';
+import { callOf } from '../measure/entry-difference.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCompact, formatCount, formatShare } from '../terminal/text-layout.js';
@@ -9,7 +11,6 @@ import { figureRow, headCells, html, named, NOTHING, percent, tableMarkup } from
 import type { Markup } from './html.js';
 import { LAYERS } from './report-page.js';
 import type { ReportPage } from './report-page.js';
-import type { WindowShare } from '../replay/recording.js';
 import { treemap } from './treemap.js';
 import type { Rectangle } from './treemap.js';
 
@@ -78,12 +79,20 @@ function sum(parts: readonly { readonly tokens: number }[]): number {
 
 /** Returns one group per tool, with a cell per subject of its calls, and one cell per category of the rest. */
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
-  const shares = recording.shares[side].filter(({ tokens }) => tokens > 0);
+  const { contexts, subjects, tokensOf } = recording;
+  const { said, left } = contexts.at(-1) ?? contexts[0];
+  const shares = (side === 'with' ? left : said)
+    .flatMap((entry) => sharesOf(entry, tokensOf(entry)))
+    .filter(({ tokens }) => tokens > 0);
+  const nameOf = ({ block }: BlockShare): string => {
+    const subject = subjects.get(callOf(block).callId ?? '');
+    return subject === undefined ? '' : label.ofCall(subject);
+  };
   const groups = Array.from(
     groupBy(shares, ({ tool, category }) => (tool === null ? category : `tool ${tool}`)).values(),
     (group): Group => {
       const [{ tool, category }] = group;
-      if (tool !== null) return { label: label.ofName(tool), ...cellsOf(group, label.ofCall) };
+      if (tool !== null) return { label: label.ofName(tool), ...cellsOf(group, nameOf) };
       const layer = layerOf(category);
       const cell = { label: layer.label, layer: layer.id, tokens: sum(group) };
       return { label: '', tokens: cell.tokens, cells: [cell] };
@@ -97,10 +106,10 @@ function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): r
 }
 
 function cellsOf(
-  shares: readonly WindowShare[],
-  nameOf: ReportPage['label']['ofCall'],
+  shares: readonly BlockShare[],
+  nameOf: (share: BlockShare) => string,
 ): Pick<Group, 'tokens' | 'cells'> {
-  const byName = groupBy(shares, ({ subject }) => (subject === null ? '' : nameOf(subject)));
+  const byName = groupBy(shares, nameOf);
   const cells = Array.from(byName, ([name, parts]): Cell => {
     const [largest] = [...parts].sort((a, b) => b.tokens - a.tokens);
     const layer = layerOf(largest?.category ?? 'other').id;
@@ -156,8 +165,9 @@ function shortPath(text: string): string {
 
 /** Returns the style rules that position each cell, for both screen sizes. */
 export function windowStyle(page: ReportPage): string {
+  const maps = SIDES.map(([side]) => ({ side, groups: groupsOf(page, side) }));
   return SCREENS.map((screen) => {
-    const rules = SIDES.flatMap(([side]) => placesOf(groupsOf(page, side), side, screen));
+    const rules = maps.flatMap(({ side, groups }) => placesOf(groups, side, screen));
     return screen.query === '' ? rules.join('') : `${screen.query}{${rules.join('')}}`;
   }).join('');
 }

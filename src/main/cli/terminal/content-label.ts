@@ -2,13 +2,13 @@
 // call ids are shown only if they look like plain identifiers, and everything else is left out.
 
 import { createHmac, randomBytes } from 'node:crypto';
-import type { CallSubject } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
 
 /** Turns names from the session into what a report shows. */
 export interface ContentLabel {
   readonly isRedacted: boolean;
   /** The subject of a call; empty when it is hidden or unknown. */
-  readonly ofCall: (subject: CallSubject) => string;
+  readonly ofCall: (subject: Subject) => string;
   /** A path, or the first of several with a count, as `src/a.ts +2`. */
   readonly ofPath: (path: string) => string;
   /** A tool name or call id. Agents generate them, but a recording may hold anything there. */
@@ -18,7 +18,7 @@ export interface ContentLabel {
 /** Shows everything unchanged. */
 export const PLAIN_LABEL: ContentLabel = {
   isRedacted: false,
-  ofCall: ({ path, parameter }) => path ?? parameter ?? '',
+  ofCall: ({ path, excerpt }) => path ?? excerpt ?? '',
   ofPath: (path) => path,
   ofName: (name) => name,
 };

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { OffloadMode } from '../../../index.js';
 import type { OwnStrategyName } from '../../../strategies.js';
 
@@ -48,6 +49,14 @@ export function share(allowsZero: boolean) {
       `Expected a share ${allowsZero ? 'from 0' : 'above 0'} to 1, such as 0.5.`,
     );
   };
+}
+
+/** Ends a command because of an option that is invalid. */
+export type Fail = (message: string) => never;
+
+/** Returns what ends a command. */
+export function failOf(command: Command): Fail {
+  return (message) => command.error(`error: ${message}`);
 }
 
 /** What `isPlainUrl` accepts. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { analyzeFiles } from '../../../../src/main/cli/analyze/analyze-sessions.js';
-import type { AnalyzeOptions } from '../../../../src/main/cli/analyze/analyze-sessions.js';
+import type { ReplayOptions } from '../../../../src/main/cli/replay/replay-session.js';
 
 const FIXTURES = path.resolve('test/fixtures/transcripts');
 const SMALL = path.join(FIXTURES, 'claude-code/0ccf1a04-subagent-a9cad17.jsonl');
@@ -16,7 +16,11 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
-const OPTIONS: AnalyzeOptions = { offload: 'inline', skipsUnreadable: true };
+const OPTIONS: ReplayOptions = { offload: 'inline', strategy: 'high-density' };
+
+function folderOf(...files: readonly string[]) {
+  return { isFolder: true, files };
+}
 
 function scratchFile(name: string, content: string): string {
   const file = path.join(scratch, name);
@@ -30,7 +34,7 @@ describe('analyzeFiles', () => {
     const text = scratchFile('files/notes.md', '# Notes');
     const damaged = scratchFile('files/damaged.json', '{"messages": [');
     const done: number[] = [];
-    const { sessions, unread } = await analyzeFiles([text, SMALL, damaged, LARGER], {
+    const { sessions, unread } = await analyzeFiles(folderOf(text, SMALL, damaged, LARGER), {
       ...OPTIONS,
       progress: {
         begin: () => (files) => void done.push(files),
@@ -50,14 +54,14 @@ describe('analyzeFiles', () => {
 
   test('rejects for a file that must be read', async () => {
     const text = scratchFile('files/single.md', '# Notes');
-    const analyzed = analyzeFiles([text], { ...OPTIONS, skipsUnreadable: false });
+    const analyzed = analyzeFiles({ isFolder: false, files: [text] }, OPTIONS);
     await expect(analyzed).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
   });
 
   test('rejects with the reason of its signal', async () => {
     const reason = new Error('enough');
     const signal = AbortSignal.abort(reason);
-    await expect(analyzeFiles([SMALL], { ...OPTIONS, signal })).rejects.toBe(reason);
+    await expect(analyzeFiles(folderOf(SMALL), { ...OPTIONS, signal })).rejects.toBe(reason);
   });
 
   test('decides edits by the given price, whatever model a recording names', async () => {
@@ -65,16 +69,16 @@ describe('analyzeFiles', () => {
     const named = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
     const sentAt = async (cacheRead: number) => {
       const price = { name: '', input: 10, cacheRead, cacheWrite: 12.5 };
-      const { sessions } = await analyzeFiles([named], { ...OPTIONS, price });
+      const { sessions } = await analyzeFiles(folderOf(named), { ...OPTIONS, price });
       return sessions[0]!.input.with;
     };
     expect(await sentAt(10)).toBeLessThan(await sentAt(0.05));
   });
 
   test('takes a format as it is given', async () => {
-    const wrong = await analyzeFiles([LARGER], { ...OPTIONS, format: 'cline' });
+    const wrong = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'cline' });
     expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
-    const right = await analyzeFiles([LARGER], { ...OPTIONS, format: 'swe-agent' });
+    const right = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'swe-agent' });
     expect(right.sessions).toMatchObject([{ file: LARGER, format: 'swe-agent' }]);
   });
 });

@@ -20,10 +20,10 @@ async function reportOf(
 ): Promise<AnalysisReport> {
   const isFolder = files.length > 1;
   const { sessions, unread } = await analyzeFiles(
-    files.map((file) => path.join(FIXTURES, file)),
+    { isFolder: true, files: files.map((file) => path.join(FIXTURES, file)) },
     {
       offload: 'inline',
-      skipsUnreadable: true,
+      strategy: 'high-density',
       recencyRetention: settings.recencyRetention ?? undefined,
     },
   );

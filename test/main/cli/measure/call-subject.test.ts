@@ -19,13 +19,13 @@ describe('subjectOfCall', () => {
     ['nothing', 'odd', {}, null, null],
     ['nothing', 'constructor', null, null, null],
     ['an empty path', 'Read', { file_path: '' }, null, null],
-  ])('is %s', (_, name, parameters, path, parameter) => {
-    expect(subjectOfCall(toolCall('1', name, parameters), CODEX)).toEqual({ path, parameter });
+  ])('is %s', (_, name, parameters, path, excerpt) => {
+    expect(subjectOfCall(toolCall('1', name, parameters), CODEX)).toEqual({ path, excerpt });
   });
 
   test('keeps long parameters short', () => {
-    const { parameter } = subjectOfCall(toolCall('1', 'shell', { command: 'x'.repeat(9_000) }), {});
-    expect(parameter).toHaveLength(200);
+    const { excerpt } = subjectOfCall(toolCall('1', 'shell', { command: 'x'.repeat(9_000) }), {});
+    expect(excerpt).toHaveLength(200);
   });
 });
 

@@ -57,12 +57,13 @@ describe('the life of a result', () => {
 
 describe('what fills the window', () => {
   test('adds up to the history at the end, with ctxfold and without', async () => {
-    const { report, shares } = await record(longSession(60), { recencyRetention: 2 });
-    const sum = (side: 'with' | 'without'): number =>
-      shares[side].reduce((total, { tokens }) => total + tokens, 0);
-    expect(sum('without')).toBe(report.end.tokens.without);
-    expect(sum('with')).toBe(report.end.tokens.with);
-    expect(sum('with')).toBeLessThan(sum('without'));
+    const { report, contexts, tokensOf } = await record(longSession(60), { recencyRetention: 2 });
+    const sum = (entries: readonly IContent[]): number =>
+      entries.reduce((total, entry) => total + tokensOf(entry), 0);
+    const [{ said, left }] = contexts;
+    expect(sum(said)).toBe(report.end.tokens.without);
+    expect(sum(left)).toBe(report.end.tokens.with);
+    expect(sum(left)).toBeLessThan(sum(said));
   });
 });
 

@@ -70,7 +70,7 @@ describe('replaySession', () => {
     expect(played.report.modelCalls[1]?.tokens).toEqual(alone.report.modelCalls[0]?.tokens);
     expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
     expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
-    expect(played.shares).toEqual(alone.shares);
+    expect(played.contexts[1]?.left).toEqual(alone.contexts[0].left);
   });
 
   test('ends the life of results with their context', async () => {
@@ -231,8 +231,11 @@ describe('replaySession', () => {
     const replayed = replaySession('f', transcript(READ_THEN_WRITE), {
       ...OPTIONS,
       signal: abortion.signal,
-      onProgress: (playedEntries) => {
-        if (playedEntries === 2) abortion.abort(reason);
+      progress: {
+        begin: () => (playedEntries) => {
+          if (playedEntries === 2) abortion.abort(reason);
+        },
+        close: () => undefined,
       },
     });
     await expect(replayed).rejects.toBe(reason);

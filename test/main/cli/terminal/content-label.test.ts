@@ -22,13 +22,13 @@ describe('createRedactedLabel', () => {
   });
 
   test('says nothing of parameters', () => {
-    expect(label.ofCall({ path: null, parameter: 'cat secret' })).toBe('');
+    expect(label.ofCall({ path: null, excerpt: 'cat secret' })).toBe('');
   });
 });
 
 describe('PLAIN_LABEL', () => {
   test('names the path, or else the parameter', () => {
-    expect(PLAIN_LABEL.ofCall({ path: 'a.ts', parameter: null })).toBe('a.ts');
-    expect(PLAIN_LABEL.ofCall({ path: null, parameter: 'ls' })).toBe('ls');
+    expect(PLAIN_LABEL.ofCall({ path: 'a.ts', excerpt: null })).toBe('a.ts');
+    expect(PLAIN_LABEL.ofCall({ path: null, excerpt: 'ls' })).toBe('ls');
   });
 });

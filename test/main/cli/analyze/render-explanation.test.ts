@@ -18,7 +18,7 @@ import {
 } from '../../../../src/index.js';
 import type { DensityConfig } from '../../../../src/density.js';
 import type { IContent } from '../../../../src/index.js';
-import { renderExplanation } from '../../../../src/main/cli/explain/render-explanation.js';
+import { renderExplanation } from '../../../../src/main/cli/analyze/render-explanation.js';
 
 const PLAIN = { width: 80, isColoured: false };
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { aiContent, humanText } from '../../../../src/index.js';
 import type { IContent } from '../../../../src/index.js';
-import { explainEntry } from '../../../../src/main/cli/explain/run-explain.js';
+import { explainEntry } from '../../../../src/main/cli/analyze/run-explain.js';
 import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';
 import { longSession, record, step, transcriptOf } from '../../../support/report-documents.js';
 

@@ -1,7 +1,7 @@
 // Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
 
 import { explainDensity } from '../../../density.js';
-import type { AnalyzeArguments } from '../analyze/analyze-command.js';
+import type { AnalyzeArguments } from './analyze-command.js';
 import { replaySession } from '../replay/replay-session.js';
 import type { Playing } from '../replay/play-file.js';
 import type { ReplaySetup } from '../replay/replay-session.js';
@@ -25,22 +25,18 @@ import { jsonText, printable } from '../terminal/terminal-text.js';
 export async function runExplain(
   path: string,
   index: number,
-  given: Pick<AnalyzeArguments, 'format' | 'json' | 'redact'>,
+  given: Pick<AnalyzeArguments, 'json' | 'redact'>,
   setup: ReplaySetup,
   { isFolder, signal, progress }: Playing,
 ): Promise<number> {
   if (isFolder) return usageError('--explain needs a single session, not a folder.');
-  const transcript = await readSession(path, { format: given.format, signal, progress });
+  const options = { ...setup, signal, progress, explains: true };
+  const transcript = await readSession(path, options);
   const { length } = transcript.entries;
   if (index >= length) {
     return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
   }
-  const recording = await replaySession(path, transcript, {
-    ...setup,
-    signal,
-    onProgress: progress.begin(length, 'replaying', 'entries'),
-    explains: true,
-  });
+  const recording = await replaySession(path, transcript, options);
   progress.close();
   const explained = explainEntry(recording, index);
   if (explained === null) {
