@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { parseArgs } from 'node:util';
 
+import { asError } from '../../src/shared/errors.js';
 import { choreOf, finalAnswer, finishedDigest } from './chore.js';
 import type { Client, ClientPlay } from './client.js';
 import { claudeCode } from './claude-code.js';
@@ -90,9 +91,12 @@ async function playOn(of: Client): Promise<void> {
     if (leftMs < limitMs * LEAST_LEFT)
       process.stdout.write(`${JSON.stringify({ ...play, isLeftOut: true })}\n`);
     else {
-      const played = await playSession(of, play, stage, leftMs);
-      const faults = faultsOf(played, play, of);
-      process.stdout.write(`${JSON.stringify({ ...play, ...played, faults })}\n`);
+      // If one throws, the other still closes its servers.
+      const told = await playSession(of, play, stage, leftMs).then(
+        (played) => ({ ...played, faults: faultsOf(played, play, of) }),
+        (thrown: unknown) => ({ faults: [asError(thrown).message] }),
+      );
+      process.stdout.write(`${JSON.stringify({ ...play, ...told })}\n`);
     }
   }
 }
