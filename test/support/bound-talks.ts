@@ -75,7 +75,7 @@ export async function playClaude(
     }
     if (messages.length === 0) messages.push({ role: 'user', content: 'Go.' });
     await client.messages.create({
-      ...{ model: 'claude-opus-5-5', max_tokens: 100 },
+      ...{ model: 'claude-opus-5-5', max_tokens: 100, cache_control: { type: 'ephemeral' } },
       messages: messages as never,
     });
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: seal };
