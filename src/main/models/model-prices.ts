@@ -7,7 +7,7 @@ import { assertNumber, assertString, assertTokens, readOptions } from '../../sha
 import { SILENT_LOGGER } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
 import { plainModelName } from './model-name.js';
-import { MODEL_PRICES_DATE, PRICE_TABLE } from './price-table.js';
+import { MODEL_PRICES_DATE, priceTable } from './price-table.js';
 
 /** Dollars per million tokens. */
 export interface TokenPrice {
@@ -43,6 +43,8 @@ export interface ModelPrice extends TokenPrice {
 const RELEASE =
   /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-\d\d-(?:\d\d|\d{4})|-00\d|-latest|-preview|-exp|-v\d+|\[1m\]|[@:](?!free$)[^]*)+$/;
 
+const TODAY = priceTable(Date.now());
+
 /**
  * Returns a model's prices by its id, ignoring routes and release dates; `undefined` if unknown.
  *
@@ -50,7 +52,7 @@ const RELEASE =
  */
 export function modelPrice(id: string): ModelPrice | undefined {
   assertString('id', id);
-  return PRICE_TABLE.get(plainName(id));
+  return TODAY.get(plainName(id));
 }
 
 function plainName(id: string): string {

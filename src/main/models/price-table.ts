@@ -16,6 +16,8 @@ interface MakerTerms {
   readonly leastCachedTokens?: number;
   /** Above this many prompt tokens, input and output cost this many times as much. */
   readonly step?: readonly [promptTokens: number, times: number];
+  /** The day on which promotional prices end, in UTC: from then on, the prices are twice those of the row. */
+  readonly doublesOn?: string;
 }
 
 type Row = readonly [
@@ -89,34 +91,42 @@ const ROWS: readonly Row[] = [
   ['gpt-5.6-terra', 2, 0.2, 2.5, 12, OPENAI],
   ['gpt-5.6-luna', 0.2, 0.02, 0.25, 1.2, OPENAI],
   ['gpt-5.5', 5, 0.5, 5, 30, OPENAI_BEFORE],
-  ['gemini-4-argon', 2, 0.1, 2, 10, google(4_096)],
-  ['gemini-3.8-flash', 0.75, 0.075, 0.75, 3.75, google(4_096)],
+  ['gemini-4-argon', 2, 0.1, 2, 10, { ...google(4_096), doublesOn: '2026-12-01' }],
+  ['gemini-3.8-flash', 0.75, 0.075, 0.75, 3.75, { ...google(4_096), doublesOn: '2027-01-01' }],
   ['gemini-3.1-pro', 2, 0.2, 2, 12, google(4_096, GEMINI_STEP)],
   ['gemini-2.5-pro', 1.25, 0.125, 1.25, 10, google(2_048, GEMINI_STEP)],
   ['grok-4.6', 2, 0.5, 2, 6, { lifetimes: [] }],
 ];
 
-/** By the name of a row. */
-export const PRICE_TABLE: ReadonlyMap<string, ModelPrice> = new Map(
-  ROWS.map(([name, input, cacheRead, cacheWrite, output, terms]) => {
-    const { lifetimes, leastCachedTokens, step } = terms;
-    const price: ModelPrice = {
-      name,
-      input,
-      cacheRead,
-      cacheWrite,
-      output,
-      ...(leastCachedTokens !== undefined && { leastCachedTokens }),
-      lifetimes: lifetimes.map(([ttlMs, write]) => ({ ttlMs, cacheWrite: input * write })),
-    };
-    if (step === undefined) return [name, price];
-    const [promptTokens, times] = step;
-    const above = {
-      promptTokens,
-      input: input * times,
-      cacheRead: cacheRead * times,
-      cacheWrite: cacheWrite * times,
-    };
-    return [name, { ...price, above }];
-  }),
-);
+/** Returns the prices at a time, in milliseconds since the epoch, by the name of a row. */
+export function priceTable(now: number): ReadonlyMap<string, ModelPrice> {
+  return new Map(ROWS.map((row) => [row[0], priceOf(atTime(row, now))]));
+}
+
+function atTime(row: Row, now: number): Row {
+  const [name, input, cacheRead, cacheWrite, output, terms] = row;
+  if (terms.doublesOn === undefined || now < Date.parse(terms.doublesOn)) return row;
+  return [name, 2 * input, 2 * cacheRead, 2 * cacheWrite, 2 * output, terms];
+}
+
+function priceOf([name, input, cacheRead, cacheWrite, output, terms]: Row): ModelPrice {
+  const { lifetimes, leastCachedTokens, step } = terms;
+  const price: ModelPrice = {
+    name,
+    input,
+    cacheRead,
+    cacheWrite,
+    output,
+    ...(leastCachedTokens !== undefined && { leastCachedTokens }),
+    lifetimes: lifetimes.map(([ttlMs, write]) => ({ ttlMs, cacheWrite: input * write })),
+  };
+  if (step === undefined) return price;
+  const [promptTokens, times] = step;
+  const above = {
+    promptTokens,
+    input: input * times,
+    cacheRead: cacheRead * times,
+    cacheWrite: cacheWrite * times,
+  };
+  return { ...price, above };
+}

@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { inputCost, modelPrice } from '../../../src/index.js';
 import { ModelPrices } from '../../../src/main/models/model-prices.js';
+import { priceTable } from '../../../src/main/models/price-table.js';
 import type { TokenPrice } from '../../../src/main/models/model-prices.js';
 
 describe('modelPrice', () => {
@@ -24,6 +25,16 @@ describe('modelPrice', () => {
     ['claude-opus-5-5[1m]', 'claude-opus-5-5'],
   ])('%s costs what %s does', (id, name) => {
     expect(modelPrice(id)?.name).toBe(name);
+  });
+
+  test.each([
+    ['2026-11-30T23:59:59Z', 2, 0.75],
+    ['2026-12-01T00:00:00Z', 4, 0.75],
+    ['2027-01-01T00:00:00Z', 4, 1.5],
+  ])('at %s a promotional price lasts no longer than it is promised', (day, argon, flash) => {
+    const prices = priceTable(Date.parse(day));
+    expect(prices.get('gemini-4-argon')).toMatchObject({ input: argon, cacheRead: argon / 20 });
+    expect(prices.get('gemini-3.8-flash')).toMatchObject({ input: flash, cacheRead: flash / 10 });
   });
 
   test.each([
