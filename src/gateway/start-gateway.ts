@@ -2,7 +2,7 @@
 
 import { openStore } from '../main/state/open-store.js';
 import { createEngine } from './engine/engine.js';
-import { createThreadedEngine } from './engine/threaded-engine.js';
+import { ThreadedEngine } from './engine/threaded-engine.js';
 import { completeGatewayOptions } from './server/options.js';
 import type { GatewayOptions } from './server/options.js';
 import { serve } from './server/gateway.js';
@@ -20,7 +20,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   // Opened here, because the thread could not report a missing package to the caller.
   if (complete.store !== undefined) await (await openStore(complete.store)).close();
   const engine =
-    complete.engine === 'inline' ? await createEngine(complete) : createThreadedEngine(complete);
+    complete.engine === 'inline' ? await createEngine(complete) : new ThreadedEngine(complete);
   try {
     return await serve(complete, engine);
   } catch (error) {

@@ -100,10 +100,8 @@ describe('a rule added to the list', () => {
 
   it('has rows of its own in an analysis', async () => {
     const recording = await record(STEPS);
-    const analysis = analyzeRecording(recording);
-    expect(analysis.rules).toMatchObject([{ rule: name, items: 1 }]);
-    const { format } = recording.report;
-    const session = { file: 'f', format, warnings: [], ...analysis };
+    const session = analyzeRecording(recording);
+    expect(session.rules).toMatchObject([{ rule: name, items: 1 }]);
     const text = renderAnalysis(
       {
         ...{ reportVersion: 1, path: 'f', isFolder: false, unread: [], sessions: [session] },

@@ -24,12 +24,8 @@ const ENDED: OnceAnswer = {
 };
 const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', edits: [] };
 
-/** Creates an engine that runs on its own thread, which does not keep the process alive. */
-export function createThreadedEngine(options: EngineOptions): Engine {
-  return new ThreadedEngine(options);
-}
-
-class ThreadedEngine implements Engine {
+/** An engine that runs on its own thread, which does not keep the process alive. */
+export class ThreadedEngine implements Engine {
   readonly #options: EngineOptions;
   /** Resolvers of pending calls, by id; `undefined` means that the thread ended. */
   readonly #waiting = new Map<number, (value: unknown) => void>();

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineQuestion } from '../../../src/gateway/engine/protocol.js';
-import { createThreadedEngine } from '../../../src/gateway/engine/threaded-engine.js';
+import { ThreadedEngine } from '../../../src/gateway/engine/threaded-engine.js';
 
 const threads = vi.hoisted((): SilentThread[] => []);
 
@@ -32,7 +32,7 @@ afterEach(() => {
 
 describe('a thread that does not answer', () => {
   it('is replaced, also if it has replaced another one', async () => {
-    const engine = createThreadedEngine({ maxConversations: 1 });
+    const engine = new ThreadedEngine({ maxConversations: 1 });
     const ask = (): Promise<unknown> =>
       engine.compact({ api: 'chat', body: new Uint8Array(), scope: 'one' });
     const failed = { outcome: 'failed', reason: 'the thread ended', edits: [] };
@@ -48,7 +48,7 @@ describe('a thread that does not answer', () => {
   });
 
   it('is ended in the end', async () => {
-    const engine = createThreadedEngine({ maxConversations: 1 });
+    const engine = new ThreadedEngine({ maxConversations: 1 });
     engine.reportRefusal('no', 'm');
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(5_000);
@@ -59,7 +59,7 @@ describe('a thread that does not answer', () => {
 
 describe('an engine that closes', () => {
   it('ends its thread once that has written what it has to', async () => {
-    const engine = createThreadedEngine({ maxConversations: 1 });
+    const engine = new ThreadedEngine({ maxConversations: 1 });
     engine.reportRefusal('no', 'm');
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(100);
@@ -73,7 +73,7 @@ describe('an engine that closes', () => {
   });
 
   it('does not wait for a thread that was asked nothing', async () => {
-    const engine = createThreadedEngine({ maxConversations: 1 });
+    const engine = new ThreadedEngine({ maxConversations: 1 });
     await engine.close();
     expect(threads[0]!.postMessage).not.toHaveBeenCalled();
     expect(threads[0]!.terminate).toHaveBeenCalledOnce();

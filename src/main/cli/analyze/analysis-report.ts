@@ -108,8 +108,10 @@ export interface AnalysisFigures {
   readonly stays: readonly StayFigures[];
 }
 
-/** The analysis of one history. */
-export interface HistoryAnalysis extends AnalysisFigures {
+/** The analysis of one session. */
+export interface SessionAnalysis extends AnalysisFigures {
+  readonly file: string;
+  readonly format: TranscriptFormat;
   readonly money: Money;
   /** Tokens at the end of the history, or of the last context if the agent compacted it. */
   readonly end: TokenPair;
@@ -119,12 +121,6 @@ export interface HistoryAnalysis extends AnalysisFigures {
   readonly stop: string | null;
   /** The largest entries that stay, largest first. */
   readonly largestStaying: readonly StayingEntry[];
-}
-
-/** The analysis of one session. */
-export interface SessionAnalysis extends HistoryAnalysis {
-  readonly file: string;
-  readonly format: TranscriptFormat;
   readonly warnings: readonly WarningGroup[];
 }
 

@@ -1,12 +1,7 @@
 // Why blocks of a history stay: maps the explanations of one more pass to the reasons of the report.
 
 import { explainDensity } from '../../../density.js';
-import type {
-  BlockExplanation,
-  DensityConfig,
-  DensityExplanation,
-  WorkingSetReason,
-} from '../../../density.js';
+import type { BlockExplanation, DensityConfig, WorkingSetReason } from '../../../density.js';
 import type { ContentBlock, IContent } from '../../../index.js';
 import type { StayReason } from './analysis-report.js';
 import { categoryOf } from '../measure/composition.js';
@@ -14,59 +9,54 @@ import type { RecordedContext } from '../replay/attributed-steps.js';
 
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
-/** Explains the entries that are left of a context. */
-export class Retention {
-  readonly #explain: DensityExplanation['explain'];
-  readonly #config: DensityConfig;
-  readonly #said: ReadonlySet<ContentBlock>;
-  readonly #left: readonly IContent[];
-
-  /** @param config configuration of the pass */
-  constructor({ said, left }: RecordedContext, config: DensityConfig) {
-    this.#explain = explainDensity(left, config).explain;
-    this.#config = config;
-    this.#left = left;
-    this.#said = new Set(said.flatMap(({ blocks }) => blocks));
-  }
-
-  /** Returns the reason of each block of an entry, given its index in `left`. A call and its response have the same reason. */
-  reasonsOf(entry: IContent, index: number): readonly StayReason[] {
-    const explained = this.#explain(index).blocks;
-    const including = entry.speaker === 'human' ? this.#including(entry) : NO_BLOCKS;
-    return entry.blocks.map((block, at) => {
-      if (block.type === 'tool_call' || block.type === 'tool_response') {
-        const found = explained.find((each) => each.block === at);
-        return found === undefined ? 'other-call' : this.#reasonOfCall(found, block);
-      }
-      return reasonOfOther(block, entry, including.has(at));
-    });
-  }
-
-  /** Returns the indices of blocks that include files. */
-  #including(entry: IContent): ReadonlySet<number> {
-    const { blocks } = explainDensity([entry], { ...this.#config, fileDedupe: true }).explain(0);
-    return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
-  }
-
-  #reasonOfCall(explained: BlockExplanation, block: ContentBlock): StayReason {
+/**
+ * Returns a function for the reason of each block of an entry that is left of a context, given its index in `left`. A call and
+ * its response have the same reason.
+ *
+ * @param config configuration of the pass
+ */
+export function explainStays(
+  { said, left }: RecordedContext,
+  config: DensityConfig,
+): (entry: IContent, index: number) => readonly StayReason[] {
+  const { explain } = explainDensity(left, config);
+  const original = new Set(said.flatMap(({ blocks }) => blocks));
+  const reasonOfCall = (explained: BlockExplanation, block: ContentBlock): StayReason => {
     const { partner, purpose, type } = explained;
     if (partner === null) return 'open-call';
     if (purpose === 'write') return 'write';
-    if (type !== 'tool_call') return this.#reasonOfResult(explained, block);
-    const result = this.#explain(partner.entry).blocks.find((each) => each.block === partner.block);
-    const answer = this.#left[partner.entry]?.blocks[partner.block];
-    return result && answer ? this.#reasonOfResult(result, answer) : 'other-call';
-  }
+    if (type !== 'tool_call') return reasonOfResult(explained, original.has(block));
+    const result = explain(partner.entry).blocks.find((each) => each.block === partner.block);
+    const answer = left[partner.entry]?.blocks[partner.block];
+    return result && answer ? reasonOfResult(result, original.has(answer)) : 'other-call';
+  };
+  return (entry, index) => {
+    const explained = explain(index).blocks;
+    const including = entry.speaker === 'human' ? inclusionsIn(entry, config) : NO_BLOCKS;
+    return entry.blocks.map((block, at) => {
+      if (block.type === 'tool_call' || block.type === 'tool_response') {
+        const found = explained.find((each) => each.block === at);
+        return found === undefined ? 'other-call' : reasonOfCall(found, block);
+      }
+      return reasonOfOther(block, entry, including.has(at));
+    });
+  };
+}
 
-  #reasonOfResult(result: BlockExplanation, block: ContentBlock): StayReason {
-    if (result.verdict !== 'kept') return 'waiting-result';
-    if (result.reason === 'gone') return 'pruned-result';
-    if (!this.#said.has(block)) return 'shortened-result';
-    if (result.rule === 'working-set') {
-      return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
-    }
-    return REASONS_BY_RULE[result.rule] ?? 'other-call';
+/** Returns the indices of blocks that include files. */
+function inclusionsIn(entry: IContent, config: DensityConfig): ReadonlySet<number> {
+  const { blocks } = explainDensity([entry], { ...config, fileDedupe: true }).explain(0);
+  return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
+}
+
+function reasonOfResult(result: BlockExplanation, isOriginal: boolean): StayReason {
+  if (result.verdict !== 'kept') return 'waiting-result';
+  if (result.reason === 'gone') return 'pruned-result';
+  if (!isOriginal) return 'shortened-result';
+  if (result.rule === 'working-set') {
+    return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
   }
+  return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
 
 /** Reasons by the rule that keeps a result. */

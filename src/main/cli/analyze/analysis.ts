@@ -9,16 +9,16 @@ import { stopMessage } from '../replay/replay-report.js';
 import { STAY_REASONS } from './analysis-report.js';
 import type {
   CategoryFigures,
-  HistoryAnalysis,
   ResultFigures,
   RuleReport,
+  SessionAnalysis,
   StayFigures,
   StayingEntry,
   StayReason,
   ToolFigures,
 } from './analysis-report.js';
 import { EXAMPLES_PER_RULE } from './analysis-totals.js';
-import { Retention } from './analysis-retention.js';
+import { explainStays } from './analysis-retention.js';
 import { copiedSubject, subjectOfBlock } from './analysis-subjects.js';
 
 const LARGEST_STAYING = 5;
@@ -34,20 +34,22 @@ interface LeftEntry {
 }
 
 /** Returns the analysis of a played session. */
-export function analyzeRecording(recording: Recording): HistoryAnalysis {
+export function analyzeRecording(recording: Recording): SessionAnalysis {
   const { report, contexts, density, everything, tokensOf } = recording;
   const said = contexts.flatMap((context) => context.said);
   const left = contexts.flatMap((context): readonly LeftEntry[] => {
-    const retention = new Retention(context, density);
+    const reasonsOf = explainStays(context, density);
     return context.left.map((entry, at) => ({
       entry,
       origin: context.origins[at] ?? null,
-      reasons: retention.reasonsOf(entry, at),
+      reasons: reasonsOf(entry, at),
     }));
   });
   const after = new Composition();
   for (const { entry } of left) after.add(entry, tokensOf(entry));
   return {
+    file: report.file,
+    format: report.format,
     entries: report.entries,
     modelCalls: report.modelCalls.length,
     tokens: { without: sumOf(said, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
@@ -61,6 +63,7 @@ export function analyzeRecording(recording: Recording): HistoryAnalysis {
     rules: ruleReports(recording),
     stays: stayFigures(left, tokensOf),
     largestStaying: largestStaying(left, recording),
+    warnings: report.warnings,
   };
 }
 

@@ -21,9 +21,6 @@ export async function analyzeFiles(
   await using compactor = createReplayCompactor({ ...options, threads });
   // One more than threads, so that one file is parsed while the threads count others.
   const play = { ...options, threads, compactor, doing: 'analyzing', atOnce: threads + 1 };
-  const { sessions, unread } = await playFiles(found, play, (recording) => {
-    const { file, format, warnings } = recording.report;
-    return { file, format, ...analyzeRecording(recording), warnings };
-  });
+  const { sessions, unread } = await playFiles(found, play, analyzeRecording);
   return { sessions: sessions.toSorted((a, b) => b.tokens.without - a.tokens.without), unread };
 }

@@ -2,7 +2,7 @@
 // each result, and the requests. Reports are made from the resulting value alone.
 
 import type { DensityConfig } from '../../../density.js';
-import type { IContent, ToolCatalog, ToolCallBlock } from '../../../index.js';
+import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../../index.js';
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
@@ -67,24 +67,20 @@ export interface Recording extends Recorded {
   readonly report: ReplayReport;
 }
 
-/** How to evaluate a recording. */
-export interface RecordingOptions {
-  /** Configuration of the passes. */
-  readonly density: DensityConfig;
-  /** Whether to explain edits, which costs as much as one pass per edit. */
-  readonly explains: boolean;
-  /** Counts the tokens of entries. */
-  readonly countEach: (entries: readonly IContent[]) => Promise<readonly number[]>;
-}
-
-/** Evaluates what was recorded. @throws errors of counting. */
+/**
+ * Evaluates what was recorded of a session.
+ *
+ * @param explains whether to explain edits, which costs as much as one pass per edit
+ * @throws errors of counting.
+ */
 export async function recordingOf(
   { steps: taken, windows }: SessionRecorder,
-  { density, explains, countEach }: RecordingOptions,
+  { densityConfig: density, history }: Session,
+  explains: boolean,
 ): Promise<Recorded> {
   const { steps, contexts, landed } = attributeSteps(taken, explains);
   const entries = Array.from(new Set(steps.flatMap(entriesOf)));
-  const counts = await countEach(entries);
+  const counts = await history.countEach(entries);
   const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
   const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
   const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);

@@ -3,7 +3,9 @@
 import type {
   CompressionOutcome,
   CompressionStrategyName,
+  ContextWindowExceededError,
   ErrorCode,
+  FittedEvent,
   HoldReason,
   OffloadMode,
   OffloadStats,
@@ -48,12 +50,7 @@ export interface CompressionReport {
 }
 
 /** The last resort, which makes a history fit. Token totals are those of the whole history. */
-export interface FittingReport {
-  readonly summarizedEntries: number;
-  readonly droppedEntries: number;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-}
+export type FittingReport = Omit<FittedEvent, 'changes'>;
 
 /** Requests to the model that writes summaries. Retries count as one request. */
 export interface SummarizerUse {
@@ -137,11 +134,9 @@ export interface SummarizerSettings {
 }
 
 /** The early end of a replay because the session did not fit the context window. */
-export interface WindowExceeded {
-  readonly message: string;
-  readonly projectedTokens: number;
-  readonly contextLimit: number;
-}
+export type WindowExceeded = Readonly<
+  Pick<ContextWindowExceededError, 'message' | 'projectedTokens' | 'contextLimit'>
+>;
 
 /** The early end of a replay because a compression failed. */
 export interface CompressionFailure {

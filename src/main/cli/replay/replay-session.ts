@@ -142,11 +142,7 @@ async function replayIn(
     const eventLoop = await monitor.finish();
     const offload = session.stats();
     // Read before this: counting for the report uses the workers as well.
-    const recorded = await recordingOf(recorder, {
-      density: session.densityConfig,
-      explains,
-      countEach: (contents) => session.history.countEach(contents),
-    });
+    const recorded = await recordingOf(recorder, session, explains);
     const { contextLimit } = session;
     const report: ReplayReport = {
       reportVersion: 1,

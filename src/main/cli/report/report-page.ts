@@ -44,28 +44,15 @@ export const LAYERS: readonly [Layer, ...Layer[]] = [
   { id: 'other', label: 'other', categories: ['media', 'other'] },
 ];
 
-/** How to create a page. */
-export interface PageOptions {
-  readonly label: ContentLabel;
-  /** @default the label of the file */
-  readonly title?: string | undefined;
-  readonly policies?: readonly PolicyFigures[] | undefined;
-}
-
 /** Creates the data of a page. */
 export function createReportPage(
   recording: Recording,
-  { label, title, policies = [] }: PageOptions,
+  label: ContentLabel,
+  policies: readonly PolicyFigures[],
+  title: string = label.ofPath(recording.report.file),
 ): ReportPage {
   const rows = shownRows(recording, label);
-  return {
-    title: title ?? label.ofPath(recording.report.file),
-    recording,
-    label,
-    rows,
-    chart: chartOf(recording, rows),
-    policies,
-  };
+  return { title, recording, label, rows, chart: chartOf(recording, rows), policies };
 }
 
 /** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */

@@ -16,7 +16,7 @@ import type { IContent } from '../../../../src/index.js';
 import type { Transcript } from '../../../../src/transcripts.js';
 import type { WorkingSetRules } from '../../../../src/density.js';
 import { analyzeRecording } from '../../../../src/main/cli/analyze/analysis.js';
-import type { HistoryAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';
+import type { SessionAnalysis } from '../../../../src/main/cli/analyze/analysis-report.js';
 import { replaySession } from '../../../../src/main/cli/replay/replay-session.js';
 import type { ReplayOptions } from '../../../../src/main/cli/replay/replay-session.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';
@@ -27,7 +27,7 @@ const FIXTURES = path.resolve('test/fixtures/transcripts');
 async function analyze(
   transcript: Transcript,
   options: Partial<ReplayOptions> = {},
-): Promise<HistoryAnalysis> {
+): Promise<SessionAnalysis> {
   const play: ReplayOptions = { offload: 'inline', strategy: 'high-density', ...options };
   return analyzeRecording(await replaySession('f', transcript, play));
 }
@@ -37,7 +37,7 @@ function analyzeBy(
   entries: readonly IContent[],
   workingSet: WorkingSetRules = KEEPS_ALL,
   options: Partial<ReplayOptions> = {},
-): Promise<HistoryAnalysis> {
+): Promise<SessionAnalysis> {
   return analyze(transcript(entries), {
     session: { edits: 'every-turn', density: { workingSet, shrink: 'off' } },
     ...options,
@@ -48,7 +48,7 @@ function sum<Value>(values: readonly Value[], of: (value: Value) => number): num
   return values.reduce((total, value) => total + of(value), 0);
 }
 
-function expectSums({ tokens, categories, tools, rules, stays }: HistoryAnalysis): void {
+function expectSums({ tokens, categories, tools, rules, stays }: SessionAnalysis): void {
   const saved = tokens.without - tokens.with;
   expect(sum(categories, (figures) => figures.tokens)).toBe(tokens.without);
   expect(sum(categories, (figures) => figures.reclaimedTokens)).toBe(saved);

@@ -52,6 +52,21 @@ describe('analyzeFiles', () => {
     expect(done).toEqual([1, 2, 3, 4]);
   });
 
+  test('counts files, or shows the stages of a single one', async () => {
+    const stagesOf = async (...files: readonly string[]) => {
+      const stages: string[] = [];
+      const begin = (_: number, doing: string) => {
+        stages.push(doing);
+        return () => undefined;
+      };
+      const progress = { begin, close: () => undefined };
+      await analyzeFiles(folderOf(...files), { ...OPTIONS, progress });
+      return stages;
+    };
+    expect(await stagesOf(SMALL, LARGER)).toEqual(['analyzing']);
+    expect(await stagesOf(SMALL)).toEqual(['reading', 'replaying']);
+  });
+
   test('rejects for a file that must be read', async () => {
     const text = scratchFile('files/single.md', '# Notes');
     const analyzed = analyzeFiles({ isFolder: false, files: [text] }, OPTIONS);
