@@ -363,6 +363,13 @@ describe('ctxfold worker without Redis', () => {
     expect(stderr).toMatch(message);
   });
 
+  it('ends at once when BullMQ does not take the name of its queue', async () => {
+    const args = await argsWith('export default { contextLimit: 1, generate: async () => ({}) };');
+    const { code, stderr } = await spawnCommand([...args, '--queue', 'a:b']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('Queue name cannot contain :');
+  });
+
   it('refuses an address that would be taken for a directory', async () => {
     const { code, stderr } = await spawnCommand(await argsWith('', '127.0.0.1:6379'));
     expect(code).toBe(2);

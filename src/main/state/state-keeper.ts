@@ -53,8 +53,7 @@ export class StateKeeper {
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
-      // In JavaScript, a store may well answer `undefined` for a key that it does not have.
-      const stored = await this.#callStore(async (store) => (await store.load(key)) ?? null);
+      const stored = await this.#read(key);
       if (stored === undefined) return undefined;
       if (stored === null) continue;
       this.#key = key;
@@ -139,7 +138,7 @@ export class StateKeeper {
       this.#version = outcome;
       return 'kept';
     }
-    const winner = await this.#callStore((store) => store.load(key));
+    const winner = await this.#read(key);
     this.#version = winner?.version ?? null;
     if (!winner) return 'not-kept';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
@@ -198,6 +197,16 @@ export class StateKeeper {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
     return [`named-${hash('sha256', conversationId)}`];
+  }
+
+  /** Loads a state; `null` if there is none, else as `#callStore`. */
+  #read(key: string): Promise<StoredState | null | undefined> {
+    return this.#callStore(async (store) => {
+      // In JavaScript, a store may well answer `undefined` for a key that it does not have.
+      const stored = (await store.load(key)) ?? null;
+      // Read here, where failures are expected.
+      return stored && { state: stored.state, version: stored.version };
+    });
   }
 
   /** Calls the store; `undefined` if it fails, or has just failed. */

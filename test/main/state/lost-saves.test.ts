@@ -217,6 +217,24 @@ describe('a session with a store', () => {
   });
 });
 
+describe('a session whose store has states that cannot be read', () => {
+  it('goes on without them', async () => {
+    const unreadable = {
+      version: 1,
+      get state(): string {
+        throw new Error('the row is gone');
+      },
+    };
+    const save = vi.fn(async (): Promise<SaveOutcome> => 'conflict');
+    const store = { ...fickleStore(save), load: async () => unreadable };
+    const session = await open(store, turn(0));
+    expect(await send(session, [])).toEqual((await alone(1))[0]);
+    waitForStore();
+    await send(session, turn(1));
+    expect(save).toHaveBeenCalledOnce();
+  });
+});
+
 describe('switchToState', () => {
   const entries = [turn(0), turn(1)].flat();
 

@@ -49,20 +49,20 @@ async function work(
   connection.on('error', (error) => {
     reportOnce('redis', error);
   });
-  // Not that of BullMQ, which older versions do not have.
-  const ending = new AbortController();
-  const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
-    connection,
-    concurrency,
-  });
-  worker.on('error', (error) => {
-    reportOnce('queue', error);
-  });
-  worker.on('failed', (job, error) => {
-    printMessage(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
-  });
-  printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
   try {
+    // Cancels jobs. BullMQ can do so itself, but not in all versions.
+    const ending = new AbortController();
+    const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
+      connection,
+      concurrency,
+    });
+    worker.on('error', (error) => {
+      reportOnce('queue', error);
+    });
+    worker.on('failed', (job, error) => {
+      printMessage(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
+    });
+    printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
     await waitForTermination();
     printMessage('finishing running jobs');
     // Unfinished jobs go to another worker.
