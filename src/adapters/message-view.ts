@@ -320,10 +320,8 @@ export class MessageView<Message> {
   }
 
   #withValidCitations(index: number, message: Message): Message {
-    const { citations } = this.#format;
-    return citations !== undefined && index >= this.#firstLost
-      ? citations.remove(message)
-      : message;
+    if (index < this.#firstLost) return message;
+    return this.#format.citations?.remove(message) ?? message;
   }
 
   /** Compares both lists in one pass: the remaining blocks are in the order of the parts. */
