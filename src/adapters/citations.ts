@@ -2,8 +2,26 @@
 // these is gone, they name another one, or none.
 
 import { asArray, asRecord, isRecord } from '../shared/json.js';
+import type { Citations } from './message-format.js';
 
 const CITED_TYPES: ReadonlySet<unknown> = new Set(['document', 'search_result']);
+
+/**
+ * Returns the citations of a format whose messages have such content.
+ *
+ * @param withContent returns a message with other content
+ */
+export function citationsInContent<Message extends { readonly content?: unknown }>(
+  withContent: (message: Message, content: Message['content']) => Message,
+): Citations<Message> {
+  return {
+    count: ({ content }) => countCited(content),
+    remove: (message) => {
+      const content = withoutCitations(message.content);
+      return content === message.content ? message : withContent(message, content);
+    },
+  };
+}
 
 /** Returns the number of documents and search results in the content of a message, with those in the results of tools. */
 export function countCited(content: unknown): number {

@@ -2,6 +2,7 @@
 // messages that they came from. Runs no compaction.
 
 import type { EntryChange } from '../main/history-change.js';
+import { isProviderEntry } from '../main/strategies/provider-compaction.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
 import type {
@@ -24,7 +25,6 @@ import type {
   WrittenMessage,
 } from './message-place.js';
 import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
-import { isProviderEntry } from '../main/strategies/provider-compaction.js';
 import { writeEntry } from './provider-compaction.js';
 import { readInSlices } from './read-in-slices.js';
 import { isSameList } from './same-value.js';

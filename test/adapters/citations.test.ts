@@ -77,7 +77,7 @@ function wrongCitations(messages: readonly MessageParam[]): readonly Cited[] {
       ? []
       : content.flatMap((part) => (part as { citations?: Cited[] }).citations ?? []),
   );
-  return (Array.isArray(cited) ? cited : []).filter(
+  return cited.filter(
     ({ document_index: document, search_result_index: result, title }) =>
       (document !== undefined && documents[document] !== title) ||
       (result !== undefined && results[result] !== title),

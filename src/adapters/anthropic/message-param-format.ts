@@ -5,7 +5,7 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
-import { countCited, withoutCitations } from '../citations.js';
+import { citationsInContent } from '../citations.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedParts, editedText, isBlankText } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
@@ -32,13 +32,7 @@ export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
       ? { role: 'assistant', content: content.trimEnd() }
       : { role: 'user', content };
   },
-  citations: {
-    count: ({ content }) => countCited(content),
-    remove: (message) => {
-      const content = withoutCitations(message.content);
-      return content === message.content ? message : withContent(message, content);
-    },
-  },
+  citations: citationsInContent<AnthropicMessage>(withContent),
   provider: ANTHROPIC_PROVIDER_MESSAGES,
 };
 
@@ -49,11 +43,16 @@ export function sourceOf(message: AnthropicMessage): AnthropicMessage {
 
 /** Removes reasoning at the end, because the API rejects such a message. A cache breakpoint on a removed part is lost. */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
-  return withContent(message, editedContent(spreadable(message).content, edits));
+  const fields = spreadable(message);
+  return withContent(message, editedContent(fields.content, edits), fields);
 }
 
-function withContent(message: AnthropicMessage, content: unknown): AnthropicMessage {
-  const rewritten = { ...spreadable(message), content } as AnthropicMessage;
+function withContent(
+  message: AnthropicMessage,
+  content: unknown,
+  fields: AnthropicMessage = spreadable(message),
+): AnthropicMessage {
+  const rewritten = { ...fields, content } as AnthropicMessage;
   SOURCES.set(rewritten, sourceOf(message));
   return rewritten;
 }

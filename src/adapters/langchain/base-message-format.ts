@@ -5,7 +5,7 @@ import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { IContent } from '../../shared/content.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
-import { countCited, withoutCitations } from '../citations.js';
+import { citationsInContent } from '../citations.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
 import { editedContent } from '../part-edits.js';
 import { joinTexts } from '../placed.js';
@@ -22,13 +22,7 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   rewrite,
   mayNotOpen: (message) => typeOf(message) === 'ai',
   write,
-  citations: {
-    count: ({ content }) => countCited(content),
-    remove: (message) => {
-      const content = withoutCitations(message.content);
-      return content === message.content ? message : copyWith(message, { content });
-    },
-  },
+  citations: citationsInContent((message, content) => copyWith(message, { content })),
   provider: LANGCHAIN_PROVIDER_MESSAGES,
 };
 
