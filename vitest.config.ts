@@ -17,6 +17,7 @@ const ALONE = [
   'test/main/added-rule.test.ts',
   'test/main/settings/profile-replace-file.test.ts',
   'test/main/state/directory-store.test.ts',
+  'test/shared/density/index/windows-paths.test.ts',
 ];
 
 /**

@@ -31,11 +31,18 @@ const SED_SCRIPT = /^(?:[sy]\/|\/[^/]*\/[a-z]$)/;
  * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
  */
 const PATCHED_FILE = /\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+?)(?:\\n|\r?\n|$)/g;
-const DIRECTORY = /(?:^|[;&(\n"'`])[ \t]*cd[ \t]+([^\s;&|"'`)]+)/;
+const DIRECTORY =
+  /(?:^|[;&(\n"'`])[ \t]*(?:cd(?:[ \t]+\/d)?|Set-Location(?:[ \t]+-\w+)?)[ \t]+["']?((?<=["'])[^"'\n]+|[^\s;&|"'`)]+)/i;
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
+/** What may be a name as Windows spells it. */
+const BACKSLASHED =
+  /(?<![\w./\\@%+-])(?:[A-Za-z]:|[\w.@%+][\w.@%+-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+-][\w.@%+-]*))+/g;
+/** Without a drive or an extension it may be a pattern, such as `a\b`. */
+const SURELY_NAME = /^[A-Za-z]:|\.[A-Za-z]\w{0,7}$/;
+const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
 /** Names with a directory or an extension. */
 const FILE_NAME =
-  /(?<![\w./~@%+-])(?:~?[\w.@%+-]*\/[\w.@%+/-]*|[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,7})(?![\w(])/g;
+  /(?<![\w./~@%+-])(?:(?:~|[A-Za-z]:(?=\/))?[\w.@%+-]*\/[\w.@%+/-]*|[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,7})(?![\w(])/g;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
 /** Member access in a script is not a file name. */
 const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
@@ -50,7 +57,9 @@ const SED_LINES = new RegExp(
 const HEAD_LINES = new RegExp(String.raw`${ON_FILE}head[ \t]+(?:-n[ \t]*|-)(\d+)\b`);
 /** A pipe after the command: the next program filters what is shown. */
 const PIPED = /(?<!\|)\|(?!\|)/;
-const ONE_FILE = /^\s*(?:cat|nl(?:\s+-\w+)*)\s+\S+\s*$/;
+const ONE_FILE = /^\s*(?:cat|nl|type|gc|Get-Content)(?:\s+-[a-z]+)*\s+[^\s-]\S*(?:\s+-Raw)?\s*$/i;
+const SELECTED_LINES =
+  /^\s*(?:cat|gc|Get-Content)\s[^|;\n]*\|\s*Select(?:-Object)?(?:\s+-Skip\s+(\d+))?\s+-First\s+(\d+)(?:\s+-Skip\s+(\d+))?\s*$/i;
 
 /**
  * Returns what a command is for. Patches in the `apply_patch` format name their files in headers;
@@ -68,7 +77,7 @@ export function readCommand(command: string, directory?: string): CommandReading
     const files = Array.from(command.matchAll(PATCHED_FILE), ([, file = '']) => file.trim());
     return reading('write', files.slice(0, MAX_FILES), base);
   }
-  const text = scannedPart(command);
+  const text = withSlashes(scannedPart(command));
   const [purpose, words] = purposeOf(text);
   // Fast path: most commands without files need no further search.
   const namesFiles = text.includes('/') || text.includes('.') || text.includes('>');
@@ -90,7 +99,19 @@ function reading(
 ): CommandReading {
   if (files.length === 0) return { kind: kind === 'write' ? 'command' : kind, files };
   if (base === undefined) return { kind, files };
-  return { kind, files: files.map((file) => posix.resolve(base, file)) };
+  return { kind, files: files.map((file) => joined(base, file)) };
+}
+
+function joined(base: string, file: string): string {
+  return ABSOLUTE.test(file) ? posix.normalize(file) : posix.join(base, file);
+}
+
+/** Names of Windows with slashes, which mean the same there. */
+function withSlashes(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replace(BACKSLASHED, (name) =>
+    SURELY_NAME.test(name) ? name.replaceAll(/\\+/g, '/') : name,
+  );
 }
 
 function scannedPart(command: string): string {
@@ -109,10 +130,11 @@ function baseOf(text: string, directory: string | undefined): string | undefined
     (text.includes('workdir') || text.includes('cwd')
       ? WORKING_DIRECTORY.exec(text)?.[1]
       : undefined);
-  const changed = text.includes('cd ') ? DIRECTORY.exec(text)?.[1] : undefined;
-  if (changed === undefined) return working;
-  if (changed.startsWith('/')) return changed;
-  return working === undefined ? undefined : posix.join(working, changed);
+  const base = working?.replaceAll('\\', '/');
+  const changed = DIRECTORY.exec(text)?.[1]?.replaceAll('\\', '/');
+  if (changed === undefined) return base;
+  if (base !== undefined) return joined(base, changed);
+  return ABSOLUTE.test(changed) ? changed : undefined;
 }
 
 function filesWritten(text: string): readonly string[] {
@@ -163,6 +185,11 @@ function linesShown(text: string): LineRange | undefined {
   const head = HEAD_LINES.exec(text);
   if (head !== null) {
     return isFilteredBehind(head, text) ? undefined : rangeOf(1, Number(head[1]));
+  }
+  const selected = SELECTED_LINES.exec(text);
+  if (selected !== null) {
+    const [, before, count, after = before ?? 0] = selected;
+    return rangeOf(Number(after) + 1, Number(after) + Number(count));
   }
   return ONE_FILE.test(text) ? WHOLE_FILE : undefined;
 }

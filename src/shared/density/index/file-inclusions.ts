@@ -2,9 +2,9 @@
 // between markers comes from files and may look like a marker itself.
 
 import type { ContentBlock } from '../../content.js';
-import { resolve } from 'node:path';
 import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
+import { pathKey } from './text-table.js';
 
 /** The text of a human entry that held nothing but inclusions. */
 export const INCLUSION_POINTER = '[File content removed — included again later]';
@@ -91,7 +91,7 @@ function areAskedFor(
   blocks: readonly ContentBlock[],
   workspaceRoot: string,
 ): boolean {
-  const paths = found.filter(isInText).map(({ path }) => resolve(workspaceRoot, path));
+  const paths = found.filter(isInText).map(({ path }) => pathKey(workspaceRoot, path));
   const first = blocks.find(({ type }) => type === 'text');
   if (paths.length === 0 || first?.type !== 'text') return false;
   const [marker] = markersOf(first.text);
@@ -220,8 +220,8 @@ export function filesAskedFor(words: string, workspaceRoot: string): ReadonlySet
   for (const [, quoted, bare = ''] of words.matchAll(MENTION)) {
     const names = quoted === undefined ? [bare, withoutPunctuation(bare)] : [quoted];
     for (const name of names) {
-      files.add(resolve(workspaceRoot, name));
-      files.add(resolve(workspaceRoot, name.replace(ESCAPE, '$1')));
+      files.add(pathKey(workspaceRoot, name));
+      files.add(pathKey(workspaceRoot, name.replace(ESCAPE, '$1')));
     }
   }
   return files;

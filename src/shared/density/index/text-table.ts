@@ -4,7 +4,7 @@
 
 import { hashOf } from './hash.js';
 import { IntColumn, NONE } from './history-columns.js';
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 
 /** Texts per chunk; the low bits of a number select one. */
 const CHUNK = 32;
@@ -111,7 +111,13 @@ export function ownString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** Ids of paths resolved against one root. Each spelling is resolved once; case-sensitive. */
+/** What tells files apart: the absolute path; where drives may be `C:` or `c:`, in lower case. */
+export function pathKey(root: string, spelling: string): string {
+  const path = resolve(root, spelling);
+  return sep === '\\' ? path.toLowerCase() : path;
+}
+
+/** Ids of paths by their keys. Each spelling is resolved once. */
 export class PathTable {
   readonly #root: string;
   /** By spelling; resolved paths are included. */
@@ -130,7 +136,7 @@ export class PathTable {
   idOf(spelling: string): number {
     const known = this.#ids.get(spelling);
     if (known !== undefined) return known;
-    const path = resolve(this.#root, spelling);
+    const path = pathKey(this.#root, spelling);
     const id = this.#ids.get(path) ?? this.#size;
     if (id === this.#size) {
       this.#size += 1;

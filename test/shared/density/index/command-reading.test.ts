@@ -77,7 +77,29 @@ const ROWS: readonly Row[] = [
   // Other programs that show files.
   ["awk 'NR>=10 && NR<=40' a.py", 'read', ['a.py']],
   ["sed -En '1,5p' a.py", 'read', ['a.py']],
-  ['Get-Content a.ps1', 'read', ['a.ps1']],
+  ['Get-Content a.ps1', 'read', ['a.ps1'], WHOLE],
+  ['cat -n a.py', 'read', ['a.py'], WHOLE],
+  ['tail -r a.py', 'read', ['a.py']],
+  ['Get-Content a.ps1 -Raw', 'read', ['a.ps1'], WHOLE],
+  ['Get-Content -Tail 9 a.ps1', 'read', ['a.ps1']],
+  ['Get-Content a.ts | Select-Object -First 50', 'read', ['a.ts'], [1, 50]],
+  ['gc a.ts | select -Skip 100 -First 50', 'read', ['a.ts'], [101, 150]],
+  ['gc a.ts | Select-Object -First 50 -Skip 100', 'read', ['a.ts'], [101, 150]],
+  ['gc a.ts | Select-Object -Last 50', 'read', ['a.ts']],
+  // On Windows.
+  [String.raw`Get-Content src\a\index.ts`, 'read', ['src/a/index.ts'], WHOLE],
+  [String.raw`Get-Content -Raw "C:\w\src\a.ts"`, 'read', ['C:/w/src/a.ts'], WHOLE],
+  [String.raw`cat C:/w/a.ts`, 'read', ['C:/w/a.ts'], WHOLE],
+  [String.raw`gc ..\..\b.ts; gc .github\ci.yml`, 'read', ['../../b.ts', '.github/ci.yml']],
+  [String.raw`cd C:\w; gc src\a.ts`, 'read', ['C:/w/src/a.ts']],
+  [String.raw`cd /d D:\w && type a.ts`, 'read', ['D:/w/a.ts']],
+  [String.raw`Set-Location -LiteralPath 'C:\my work'; gc a.ts`, 'read', ['C:/my work/a.ts']],
+  [String.raw`'x' | Set-Content src\b\index.ts`, 'write', ['src/b/index.ts']],
+  [String.raw`echo x > src\b.ts`, 'write', ['src/b.ts']],
+  [script(String.raw`gc src\a.ts`, String.raw`C:\\w`), 'read', ['C:/w/src/a.ts']],
+  // Patterns that are no names.
+  [String.raw`rg "foo\.bar" src`, 'search', []],
+  [String.raw`grep -P "a\b|.\d+" a.ts`, 'search', ['a.ts']],
   ['rg -n "" a.py', 'read', ['a.py']],
   ['grep -A 40 "def f" a.py', 'read', ['a.py']],
   // Of what another program made of a file, no lines are known.
@@ -274,7 +296,19 @@ describe('readCommand', () => {
       '\0',
       '😀',
     ],
-    ...['sed -n 1', 'cat -n ', '\ncd ', 'cwd:"', 'a/', '-n ', '~', '../', "sed -n '1,2p' "],
+    ...[
+      'sed -n 1',
+      'cat -n ',
+      '\ncd ',
+      'cwd:"',
+      'a/',
+      '-n ',
+      '~',
+      '../',
+      'a\\',
+      'gc a|select -Skip 1 ',
+      "sed -n '1,2p' ",
+    ],
   ])('reads a megabyte of %j', (piece) => {
     const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
     const hostile = [
