@@ -7,6 +7,7 @@ import { sourceIdsOf } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { usesOf } from '../../tool-catalog.js';
+import type { ToolUse } from '../../tool-catalog.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
 import { NO_SIGNATURE, signatureOf } from './hash.js';
@@ -62,6 +63,8 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
+  /** By tool, for calls are many and tools are few. */
+  readonly #uses = new Map<string, readonly ToolUse[]>();
   readonly #openCalls = new OpenCalls();
   /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
   #ids: TextTable;
@@ -243,7 +246,16 @@ export class HistoryIndex {
 
   /** What the tool catalog and its command say about a call. */
   useOf({ name, parameters }: ToolCallBlock): CallUse {
-    return callUse(usesOf(this.#scope.toolCatalog, name), parameters, true);
+    return callUse(this.#usesOf(name), parameters, true);
+  }
+
+  #usesOf(tool: string): readonly ToolUse[] {
+    let uses = this.#uses.get(tool);
+    if (uses === undefined) {
+      uses = usesOf(this.#scope.toolCatalog, tool);
+      this.#uses.set(tool, uses);
+    }
+    return uses;
   }
 
   #pairAll(): void {
@@ -256,11 +268,7 @@ export class HistoryIndex {
   }
 
   #appendCall(entry: number, block: number, call: ToolCallBlock, place: EntryPlace): void {
-    const use = callUse(
-      usesOf(this.#scope.toolCatalog, call.name),
-      call.parameters,
-      this.#scope.workingSet,
-    );
+    const use = callUse(this.#usesOf(call.name), call.parameters, this.#scope.workingSet);
     const { calls } = this;
     for (const path of use.paths) calls.paths.push(this.#paths.idOf(path));
     this.#openCalls.add(call.id, calls.length);
