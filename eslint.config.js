@@ -54,7 +54,7 @@ const FORMATS_APART =
 
 /** Adapters have to load without the SDK that they are for, or with another version of it. */
 const NO_SDK_AT_RUN_TIME = {
-  regex: `${NO_PACKAGES}(?!node:|zod$)`,
+  regex: `${NO_PACKAGES}(?!node:|zod/mini$)`,
   message: 'SDKs are optional peers: import their types only.',
   allowTypeImports: true,
 };

@@ -1,9 +1,10 @@
 // The options of adapters, and the arguments of each call.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { SessionOptions } from '../main/session-options.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from '../main/host/logger.js';
 import type { Logger } from '../main/host/logger.js';
+import { parseOptions } from '../main/host/parse-options.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { OddUsage } from '../main/preflight/session-events.js';
 import type { Session } from '../main/session.js';
@@ -93,7 +94,7 @@ const DEFAULT_MAX_CONVERSATIONS = 32;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-const bySession = z.unknown().optional();
+const bySession = z.optional(z.unknown());
 
 /** Options of sessions are checked by the session. */
 const CHECKS = {
@@ -105,17 +106,17 @@ const CHECKS = {
   overheadTokens: bySession,
   removalLogDirectory: bySession,
   canRecall: bySession,
-  onError: z.enum(['send-uncompacted', 'throw']).optional(),
-  maxConversations: z.number().int().min(1).optional(),
-  removalLogPath: z
-    .undefined('Adapters name the files themselves; give removalLogDirectory')
-    .optional(),
-  onSession: z.custom(isFunction, 'Expected a function').optional(),
-  activeTodos: z.custom(isFunction, 'Expected a function').optional(),
-  logger: z.custom(isLogger, 'Expected an object with debug, warn and error').optional(),
-} satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodType>;
+  onError: z.optional(z.enum(['send-uncompacted', 'throw'])),
+  maxConversations: z.optional(z.int().check(z.gte(1))),
+  removalLogPath: z.optional(
+    z.undefined('Adapters name the files themselves; give removalLogDirectory'),
+  ),
+  onSession: z.optional(z.custom(isFunction, 'Expected a function')),
+  activeTodos: z.optional(z.custom(isFunction, 'Expected a function')),
+  logger: z.optional(z.custom(isLogger, 'Expected an object with debug, warn and error')),
+} satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodMiniType>;
 
-const OPTIONS_SCHEMA: z.ZodType = z.object(CHECKS);
+const OPTIONS_SCHEMA: z.ZodMiniType = z.object(CHECKS);
 
 /** Adapter options with defaults filled in. */
 export type CompleteAdapterOptions = AdapterOptions & {
@@ -138,10 +139,7 @@ export function assertAdapterOptions(options: object, own: readonly string[] = [
 export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
   assertAdapterOptions(options);
   if (options.density !== undefined) assertDensityOptions('density', options.density);
-  const parsed = OPTIONS_SCHEMA.safeParse(options);
-  if (!parsed.success) {
-    throw new RangeError(`Invalid adapter options.\n${z.prettifyError(parsed.error)}`);
-  }
+  parseOptions('adapter options', OPTIONS_SCHEMA, options);
   return {
     ...options,
     onError: options.onError ?? 'send-uncompacted',

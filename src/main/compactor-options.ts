@@ -1,7 +1,7 @@
 // The options of a compactor, and their validation.
 
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { hasFunctions } from '../shared/misuse.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
@@ -85,76 +85,78 @@ export type SummarizerOfProfile = (profile: string | undefined) => Summarizer;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-const DOLLARS = z.number().nonnegative();
+const DOLLARS = z.number().check(z.nonnegative());
+const TOKENS = z.int().check(z.nonnegative());
+const TEXT = z.string().check(z.minLength(1));
 
 const TOKEN_PRICE = { input: DOLLARS, cacheRead: DOLLARS, cacheWrite: DOLLARS } as const;
+const ABOVE_ZERO = z.number().check(z.positive());
 
 const OWN_PRICES_SCHEMA = z.record(
-  z.string().min(1),
+  TEXT,
   z.strictObject({
     ...TOKEN_PRICE,
-    name: z.string().optional(),
-    output: DOLLARS.optional(),
-    above: z.strictObject({ ...TOKEN_PRICE, promptTokens: z.number().positive() }).optional(),
-    lifetimes: z
-      .array(z.strictObject({ ttlMs: z.number().positive(), cacheWrite: DOLLARS }))
-      .optional(),
-    leastCachedTokens: z.number().int().nonnegative().optional(),
+    name: z.optional(z.string()),
+    output: z.optional(DOLLARS),
+    above: z.optional(z.strictObject({ ...TOKEN_PRICE, promptTokens: ABOVE_ZERO })),
+    lifetimes: z.optional(z.array(z.strictObject({ ttlMs: ABOVE_ZERO, cacheWrite: DOLLARS }))),
+    leastCachedTokens: z.optional(TOKENS),
   }),
 );
 
 const OPTIONS_SCHEMA = z.strictObject({
-  preset: z.literal('specification').optional(),
-  contextLimit: z
-    .union(
+  preset: z.optional(z.literal('specification')),
+  contextLimit: z.optional(
+    z.union(
       [
-        z.number().int().positive(),
+        z.int().check(z.positive()),
         z.custom<(modelName: string) => number | undefined>(isFunction),
       ],
       'expected a whole number of tokens above 0, or a function of the model name that returns one',
-    )
-    .optional(),
-  overheadTokens: z.number().int().nonnegative().optional(),
+    ),
+  ),
+  overheadTokens: z.optional(TOKENS),
   // Resolved now: a pass may run later, in a worker.
-  workspaceRoot: z
-    .string()
-    .min(1)
-    .transform((root) => resolve(root))
-    .default(() => process.cwd()),
-  offload: z.enum(['auto', 'resident', 'snapshot', 'inline']).default('auto'),
-  maxResidentSessions: z.number().int().min(1).default(1_000),
-  threads: z.number().int().min(1).max(64).optional(),
-  settings: EPHEMERAL_SETTINGS_SCHEMA.default({}),
-  profile: EPHEMERAL_SETTINGS_SCHEMA.default({}),
-  summarizer: z
-    .custom<Summarizer | SummarizerOfProfile>(
+  workspaceRoot: z._default(
+    z.pipe(
+      TEXT,
+      z.transform((root) => resolve(root)),
+    ),
+    () => process.cwd(),
+  ),
+  offload: z._default(z.enum(['auto', 'resident', 'snapshot', 'inline']), 'auto'),
+  maxResidentSessions: z._default(z.int().check(z.gte(1)), 1_000),
+  threads: z.optional(z.int().check(z.gte(1), z.lte(64))),
+  settings: z._default(EPHEMERAL_SETTINGS_SCHEMA, {}),
+  profile: z._default(EPHEMERAL_SETTINGS_SCHEMA, {}),
+  summarizer: z.optional(
+    z.custom<Summarizer | SummarizerOfProfile>(
       (value) => isFunction(value) || isSummarizer(value),
       'expected an object with a generate function, a contextLimit and perhaps a timeoutMs, or a function that returns one',
-    )
-    .optional(),
-  prices: OWN_PRICES_SCHEMA.optional(),
-  promptDirectory: z.string().min(1).optional(),
-  tokenizer: z
-    .union(
+    ),
+  ),
+  prices: z.optional(OWN_PRICES_SCHEMA),
+  promptDirectory: z.optional(TEXT),
+  tokenizer: z._default(
+    z.union(
       [
         z.enum(['o200k', 'estimate']),
         z.custom<Exclude<Tokenizer, string>>((value) => hasFunctions(value, ['countTokens'])),
       ],
       "expected 'o200k', 'estimate', or an object with a countTokens function",
-    )
-    .default('o200k'),
-  store: z
-    .union(
-      [
-        z.string().min(1),
-        z.custom<StateStore>((value) => hasFunctions(value, ['load', 'save', 'delete'])),
-      ],
+    ),
+    'o200k',
+  ),
+  store: z.optional(
+    z.union(
+      [TEXT, z.custom<StateStore>((value) => hasFunctions(value, ['load', 'save', 'delete']))],
       'expected a store, with the functions load, save and delete, or the path of a directory',
-    )
-    .optional(),
-  logger: z
-    .custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error')
-    .default(SILENT_LOGGER),
+    ),
+  ),
+  logger: z._default(
+    z.custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error'),
+    SILENT_LOGGER,
+  ),
 });
 
 /** The options with all defaults filled in. */

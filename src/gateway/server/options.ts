@@ -1,7 +1,7 @@
 // The options of a gateway, their defaults, and their validation.
 
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { parseOptions } from '../../main/host/parse-options.js';
 import { isLogger, SILENT_LOGGER } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -103,47 +103,51 @@ function isUpstream(value: string): boolean {
   );
 }
 
+const TEXT = z.string().check(z.minLength(1));
+const COUNT = z.int().check(z.gte(1));
+
 const SCHEMA = z.strictObject({
-  mode: z.enum(['observe', 'compact']).default('observe'),
-  host: z.string().min(1).default('127.0.0.1'),
-  port: z.number().int().min(0).max(65_535).default(0),
-  token: z
-    .string()
-    .regex(/^[\w-]{16,128}$/, 'expected 16 to 128 letters, digits, - and _')
-    .optional(),
-  upstreams: z
-    .record(
-      z.string().regex(UPSTREAM_NAME),
-      z
-        .string()
-        .refine(isUpstream, 'expected a URL of http or https, without a password and a query'),
-      {
-        error: ({ code }) =>
-          code === 'invalid_key' ? 'expected a name such as my-provider' : undefined,
-      },
-    )
-    .default({})
-    .transform((given) => ({ ...UPSTREAMS, ...given })),
-  proxyEnv: z.record(z.string(), z.string().optional()).optional(),
-  dry: z.array(z.string().min(1)).default([]),
-  maxConversations: z.number().int().min(1).max(100_000).default(1_000),
-  maxBodyBytes: z
-    .number()
-    .int()
-    .min(0)
-    .default(32 * 1024 * 1024),
-  maxConnections: z.number().int().min(1).default(1_024),
-  deadlineMs: z.number().int().min(1).default(2_000),
-  idleTimeoutMs: z.number().int().min(1).default(900_000),
-  contextLimit: z.number().int().positive().optional(),
-  workspaceRoot: z.string().min(1).optional(),
-  removalLogDirectory: z.string().min(1).optional(),
-  store: z.string().min(1).optional(),
-  engine: z.enum(['thread', 'inline']).default('thread'),
-  page: z.custom<() => Promise<GatewayPage>>(isFunction, 'expected a function').optional(),
-  logger: z
-    .custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error')
-    .default(SILENT_LOGGER),
+  mode: z._default(z.enum(['observe', 'compact']), 'observe'),
+  host: z._default(TEXT, '127.0.0.1'),
+  port: z._default(z.int().check(z.gte(0), z.lte(65_535)), 0),
+  token: z.optional(
+    z.string().check(z.regex(/^[\w-]{16,128}$/, 'expected 16 to 128 letters, digits, - and _')),
+  ),
+  upstreams: z.pipe(
+    z._default(
+      z.record(
+        z.string().check(z.regex(UPSTREAM_NAME)),
+        z
+          .string()
+          .check(
+            z.refine(isUpstream, 'expected a URL of http or https, without a password and a query'),
+          ),
+        {
+          error: ({ code }) =>
+            code === 'invalid_key' ? 'expected a name such as my-provider' : undefined,
+        },
+      ),
+      {},
+    ),
+    z.transform((given) => ({ ...UPSTREAMS, ...given })),
+  ),
+  proxyEnv: z.optional(z.record(z.string(), z.optional(z.string()))),
+  dry: z._default(z.array(TEXT), []),
+  maxConversations: z._default(COUNT.check(z.lte(100_000)), 1_000),
+  maxBodyBytes: z._default(z.int().check(z.gte(0)), 32 * 1024 * 1024),
+  maxConnections: z._default(COUNT, 1_024),
+  deadlineMs: z._default(COUNT, 2_000),
+  idleTimeoutMs: z._default(COUNT, 900_000),
+  contextLimit: z.optional(z.int().check(z.positive())),
+  workspaceRoot: z.optional(TEXT),
+  removalLogDirectory: z.optional(TEXT),
+  store: z.optional(TEXT),
+  engine: z._default(z.enum(['thread', 'inline']), 'thread'),
+  page: z.optional(z.custom<() => Promise<GatewayPage>>(isFunction, 'expected a function')),
+  logger: z._default(
+    z.custom<Logger>(isLogger, 'expected an object with the functions debug, warn and error'),
+    SILENT_LOGGER,
+  ),
 });
 
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */

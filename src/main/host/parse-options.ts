@@ -1,8 +1,12 @@
 // Validates options against a schema, with readable messages.
 
-import { z } from 'zod';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
 import { readOptions } from '../../shared/misuse.js';
 import { nearestName, shownText } from '../../shared/shown-text.js';
+
+/** Given with each call: zod's own setting is one for the whole process, and the host's. */
+export const ENGLISH = { error: en().localeError };
 
 /**
  * Validates options and fills in the schema's defaults.
@@ -10,7 +14,7 @@ import { nearestName, shownText } from '../../shared/shown-text.js';
  * @param name what messages call them
  * @throws TypeError if they cannot be read as an object; RangeError that names each invalid option.
  */
-export function parseOptions<Schema extends z.ZodType>(
+export function parseOptions<Schema extends z.ZodMiniType>(
   name: string,
   schema: Schema,
   options: object,
@@ -18,7 +22,7 @@ export function parseOptions<Schema extends z.ZodType>(
   const given = readOptions(name, options);
   let message: string;
   try {
-    const parsed = schema.safeParse(given);
+    const parsed = schema.safeParse(given, ENGLISH);
     if (parsed.success) return parsed.data;
     message = [z.prettifyError(parsed.error), ...suggestedNames(schema, parsed.error)].join('\n');
   } catch (cause) {
@@ -28,7 +32,7 @@ export function parseOptions<Schema extends z.ZodType>(
 }
 
 /** Suggestions for misspelt option names. */
-function suggestedNames(schema: z.ZodType, { issues }: z.ZodError): readonly string[] {
+function suggestedNames(schema: z.ZodMiniType, { issues }: z.core.$ZodError): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const known = namesAt(schema, issue.path);
@@ -43,11 +47,12 @@ function suggestedNames(schema: z.ZodType, { issues }: z.ZodError): readonly str
 function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let at = schema;
   for (const key of [...path, undefined]) {
-    while (at instanceof z.ZodOptional || at instanceof z.ZodDefault) at = at.unwrap();
+    while (at instanceof z.ZodMiniOptional || at instanceof z.ZodMiniDefault) at = at.def.innerType;
     if (key === undefined) break;
-    if (at instanceof z.ZodObject) at = (at.shape as Readonly<Record<PropertyKey, unknown>>)[key];
-    else if (at instanceof z.ZodRecord) at = at.valueType;
-    else if (at instanceof z.ZodArray) at = at.element;
+    if (at instanceof z.ZodMiniObject)
+      at = (at.shape as Readonly<Record<PropertyKey, unknown>>)[key];
+    else if (at instanceof z.ZodMiniRecord) at = at.def.valueType;
+    else if (at instanceof z.ZodMiniArray) at = at.def.element;
   }
-  return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+  return at instanceof z.ZodMiniObject ? Object.keys(at.shape) : [];
 }

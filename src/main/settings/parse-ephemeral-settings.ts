@@ -1,7 +1,7 @@
 // Validates settings at the boundary, against the registry. The result has own, known, valid values by key, whatever the input:
 // aliases are resolved, prototypes are never read or set.
 
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { isObject, kindOf } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
@@ -97,21 +97,21 @@ function checkAlias(spec: SettingSpec, before: unknown, given: unknown): Problem
   };
 }
 
-const VALUE_SCHEMAS: ReadonlyMap<SettingSpec, z.ZodType> = new Map(
+const VALUE_SCHEMAS: ReadonlyMap<SettingSpec, z.ZodMiniType> = new Map(
   SETTINGS_REGISTRY.map((spec) => [spec, createValueSchema(spec)]),
 );
 
-function createValueSchema(spec: SettingSpec): z.ZodType {
+function createValueSchema(spec: SettingSpec): z.ZodMiniType {
   switch (spec.type) {
     case 'boolean':
       return z.boolean();
     case 'string':
-      return z.string().min(1);
+      return z.string().check(z.minLength(1));
     case 'enum':
       return z.enum<readonly string[]>(spec.enumValues);
     case 'number': {
       const { min = -Infinity, exclusiveMin = -Infinity, max = Infinity } = spec;
-      return z.number().gte(min).gt(exclusiveMin).lte(max);
+      return z.number().check(z.gte(min), z.gt(exclusiveMin), z.lte(max));
     }
   }
 }

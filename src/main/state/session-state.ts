@@ -1,12 +1,13 @@
 // The saved state of a session as plain JSON: what another process needs to continue the same history. Packs and validates it.
 
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { PackedJournal } from '../../shared/state/journal-record.js';
 import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
+import { ENGLISH } from '../host/parse-options.js';
 import type { SummaryMemory } from '../preflight/compression-ahead.js';
 import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
@@ -119,63 +120,65 @@ export function stateChecksum(state: Readonly<Record<string, unknown>>): number 
   return crc32(textOfFields(state, 'checksum'));
 }
 
-const COUNT = z.number().nonnegative();
-const TALLY = z.tuple([COUNT, COUNT, COUNT, COUNT.default(0), COUNT.default(0)]);
+const COUNT = z.number().check(z.nonnegative());
+const TALLY = z.tuple([COUNT, COUNT, COUNT, z._default(COUNT, 0), z._default(COUNT, 0)]);
 const USAGE = z.tuple([z.number(), COUNT]);
-const BYTES = z.string().transform(fromBase64);
+const BYTES = z.pipe(z.string(), z.transform(fromBase64));
 
 /** The checksum detects damage, not malice, so everything that something relies on is validated. */
 const STATE = z.object({
   history: z.object({ entries: COUNT, bytes: BYTES, places: BYTES }),
   journal: z.object({ records: BYTES, texts: z.array(z.string()) }),
-  tokens: BYTES.transform(unpackTokens),
+  tokens: z.pipe(BYTES, z.transform(unpackTokens)),
   at: COUNT,
   memory: z.object({
     sent: z.object({
       entries: COUNT,
       intactEntries: COUNT,
-      idleMs: COUNT.nullable(),
+      idleMs: z.nullable(COUNT),
       reclaimedTokens: z.number(),
     }),
     costs: z.object({
       requests: COUNT,
       rewrites: COUNT,
-      carried: z.number().default(0),
+      carried: z._default(z.number(), 0),
       compacted: TALLY,
       uncompacted: TALLY,
-      dollars: z
-        .object({
-          with: COUNT,
-          without: COUNT,
-          rules: z.array(z.tuple([z.string(), z.number(), z.number()])),
-        })
-        .nullable()
-        .default(null),
+      dollars: z._default(
+        z.nullable(
+          z.object({
+            with: COUNT,
+            without: COUNT,
+            rules: z.array(z.tuple([z.string(), z.number(), z.number()])),
+          }),
+        ),
+        null,
+      ),
     }),
     passes: z.object({ nextPoint: COUNT, isSettled: z.boolean() }),
     floorTokens: z.number(),
-    request: z
-      .object({ addedSince: COUNT, countedTokens: COUNT.nullable(), pendingTokens: COUNT })
-      .nullable(),
-    usage: z
-      .object({ modelName: z.string().nullable(), shortest: USAGE, least: USAGE })
-      .nullable()
-      .default(null),
-    summaries: z
-      .object({
+    request: z.nullable(
+      z.object({ addedSince: COUNT, countedTokens: z.nullable(COUNT), pendingTokens: COUNT }),
+    ),
+    usage: z._default(
+      z.nullable(z.object({ modelName: z.nullable(z.string()), shortest: USAGE, least: USAGE })),
+      null,
+    ),
+    summaries: z.optional(
+      z.object({
         landed: COUNT,
         thrownAway: COUNT,
-        asked: z.object({ entries: COUNT, edits: COUNT, at: COUNT }).optional(),
-      })
-      .optional(),
+        asked: z.optional(z.object({ entries: COUNT, edits: COUNT, at: COUNT })),
+      }),
+    ),
   }),
-  model: z
-    .object({ name: z.string().nullable(), ratio: z.number(), observations: COUNT })
-    .nullable(),
+  model: z.nullable(
+    z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT }),
+  ),
 });
 
 function readState(given: unknown): OpenState {
-  const { history: digests, journal, ...rest } = STATE.parse(given);
+  const { history: digests, journal, ...rest } = STATE.parse(given, ENGLISH);
   if (digests.bytes.length !== digests.entries) throw new RangeError('Expected a byte per entry.');
   return { ...rest, digests, journal: { bytes: journal.records, texts: journal.texts } };
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import pRetry from 'p-retry';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { SummarizerError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -51,14 +51,14 @@ export interface LanguageModelOptions {
 }
 
 const MAX_RETRY_DELAY_MS = 30_000;
-const milliseconds = z.number().int().positive().max(MAX_TIMER_MS);
+const milliseconds = z.int().check(z.positive(), z.lte(MAX_TIMER_MS));
 
 const OPTIONS_SCHEMA = z.strictObject({
-  contextLimit: z.number().int().positive(),
-  maxRetries: z.number().int().min(0).max(20).default(3),
-  attemptTimeoutMs: milliseconds.default(120_000),
-  timeoutMs: milliseconds.default(DEFAULT_SUMMARIZER_TIMEOUT_MS),
-  retryDelayMs: z.number().int().min(0).max(MAX_RETRY_DELAY_MS).default(1_000),
+  contextLimit: z.int().check(z.positive()),
+  maxRetries: z._default(z.int().check(z.gte(0), z.lte(20)), 3),
+  attemptTimeoutMs: z._default(milliseconds, 120_000),
+  timeoutMs: z._default(milliseconds, DEFAULT_SUMMARIZER_TIMEOUT_MS),
+  retryDelayMs: z._default(z.int().check(z.gte(0), z.lte(MAX_RETRY_DELAY_MS)), 1_000),
 });
 type CompleteOptions = z.output<typeof OPTIONS_SCHEMA>;
 

@@ -1,8 +1,7 @@
 // The MCP server over removal logs: its tools and their answers. Failures are returned to the model as text.
 
-import { McpServer } from '@modelcontextprotocol/server';
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { restore } from '../../../removal-log.js';
 import type { RestoredResponse } from '../../../removal-log.js';
 import { CtxfoldError } from '../../../index.js';
@@ -42,8 +41,15 @@ export function createRecallServer(source: RecallSource, version: string): McpSe
     {
       title: 'Recall a removed result',
       description: RECALL_DESCRIPTION,
-      inputSchema: z.object({
-        id: z.string().describe('The quoted id in the placeholder, without the quotes.'),
+      inputSchema: fromJsonSchema<{ readonly id: string }>({
+        type: 'object',
+        properties: {
+          id: {
+            type: 'string',
+            description: 'The quoted id in the placeholder, without the quotes.',
+          },
+        },
+        required: ['id'],
       }),
       annotations: READ_ONLY,
     },
@@ -54,19 +60,22 @@ export function createRecallServer(source: RecallSource, version: string): McpSe
     {
       title: 'List removed results',
       description: LIST_DESCRIPTION,
-      inputSchema: z.object({
-        limit: z
-          .number()
-          .int()
-          .min(1)
-          .max(MAX_PAGE)
-          .default(DEFAULT_PAGE)
-          .describe('Maximum number of results.'),
-        cursor: z.string().optional().describe('The cursor that the previous page named.'),
+      inputSchema: fromJsonSchema<{ readonly limit?: number; readonly cursor?: string }>({
+        type: 'object',
+        properties: {
+          limit: {
+            type: 'integer',
+            minimum: 1,
+            maximum: MAX_PAGE,
+            default: DEFAULT_PAGE,
+            description: 'Maximum number of results.',
+          },
+          cursor: { type: 'string', description: 'The cursor that the previous page named.' },
+        },
       }),
       annotations: READ_ONLY,
     },
-    ({ limit, cursor }) => list(source, limit, cursor),
+    ({ limit = DEFAULT_PAGE, cursor }) => list(source, limit, cursor),
   );
   return server;
 }
