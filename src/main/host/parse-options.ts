@@ -6,7 +6,7 @@ import { readOptions } from '../../shared/misuse.js';
 import { nearestName, shownText } from '../../shared/shown-text.js';
 
 /** Given with each call: zod's own setting is one for the whole process, and the host's. */
-export const ENGLISH = { error: en().localeError };
+export const ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError };
 
 /**
  * Validates options and fills in the schema's defaults.
