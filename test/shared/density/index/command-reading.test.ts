@@ -266,7 +266,8 @@ describe('readCommand', () => {
           expect([kind, files.length]).toEqual(['read', 1]);
           expect(lines.first).toBeLessThanOrEqual(lines.last);
         }
-        if (directory !== undefined) expect(files.every((file) => file.startsWith('/'))).toBe(true);
+        const isAbsolute = (file: string): boolean => /^(?:[A-Z]:)?\//i.test(file);
+        if (directory !== undefined) expect(files.every(isAbsolute)).toBe(true);
         expect(readCommand(text, directory)).toEqual({ kind, files, ...(lines && { lines }) });
       }),
       { numRuns: runs(5_000) },

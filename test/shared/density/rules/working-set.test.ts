@@ -209,9 +209,11 @@ describe('optimize with a working set', () => {
           const { readCalls, searchCalls, otherCalls, earlyShare } = config.workingSet;
           const age = history.slice(callEntry + 1).filter(({ speaker }) => speaker === 'ai').length;
           const hasPlaceholder = placeholderKind(response) !== 'none';
-          // An unknown tool that is told a file may show it, and so may one that is told something else than fields.
+          // An unknown tool that is told a file may show it, and so may one that is told something else than fields; what it says
+          // in few words may be a record.
           const told = isRecord(call.parameters) ? Object.keys(call.parameters) : ['file'];
-          const isRead = told.some((key) => /path|file/.test(key));
+          const saysLittle = estimateResultTokens(response) < 400;
+          const isRead = saysLittle || told.some((key) => /path|file/.test(key));
           const time = isSearch ? searchCalls : isRead ? readCalls : otherCalls;
           if (!hasPlaceholder && age <= earlyShare * time) expect(after.has(response)).toBe(true);
         }
