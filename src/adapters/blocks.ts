@@ -30,6 +30,13 @@ export function answerBlock(
   return mediaTokens > 0 ? { ...block, mediaTokens } : block;
 }
 
+/** Returns the only field of what a tool has answered in fields, if that is its output: a text, or anything under `output`. */
+export function outputField(fields: JsonRecord): string | undefined {
+  const [field, ...others] = Object.keys(fields);
+  if (field === undefined || others.length > 0 || fields[field] === undefined) return undefined;
+  return field === 'output' || typeof fields[field] === 'string' ? field : undefined;
+}
+
 export function mediaBlock(
   mimeType: string,
   filename?: string,

@@ -12,15 +12,18 @@ const EXIT_CODE =
 /** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
 
-/** The fields of a structured result, also of one stored as JSON text; none for anything else. */
+/** The fields of a structured result, also of one stored as JSON text; of several, those of one that failed. None for anything else. */
 export function fieldsOfResult(result: unknown): JsonRecord {
   const isJson =
-    typeof result === 'string' && result.startsWith('{') && result.length <= MAX_PARSED;
-  return asRecord(isJson ? tryParseJson(result) : result) ?? {};
+    typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
+  const value = isJson ? tryParseJson(result) : result;
+  if (!Array.isArray(value)) return asRecord(value) ?? {};
+  const all = value.map((item: unknown) => asRecord(item) ?? {});
+  return all.find(saysFailed) ?? all[0] ?? {};
 }
 
 /** In these fields of a structured result a tool's output is. */
-const OUTPUT_KEYS = ['output', 'stdout', 'stderr', 'content', 'text', 'message'] as const;
+const OUTPUT_KEYS = ['output', 'stdout', 'stderr', 'result', 'content', 'text', 'message'] as const;
 
 /** The text of a result, also of a structured one. */
 export function textOfResult(result: unknown): string {

@@ -131,6 +131,15 @@ const workingUse: fc.Arbitrary<WorkingUse> = fc.oneof(
 
 const OLD_OUTPUT = `${PRUNED_POINTER}\nIt named: src/a.ts readFile`;
 
+/** How tools answer a text: as it is mostly, or in JSON. */
+const WRAPS: readonly ((text: string) => unknown)[] = [
+  ...Array.from({ length: 8 }, () => (text: string) => text),
+  (text) => JSON.stringify([{ query: 'a.ts', result: text, success: true }]),
+  (text) => JSON.stringify({ output: text, exit_code: 1 }),
+  (text) => ({ content: [{ type: 'text', text }] }),
+  (stdout) => ({ stdout, stderr: '', exitCode: 0 }),
+];
+
 const workingResult: fc.Arbitrary<unknown> = fc.oneof<fc.WeightedArbitrary<unknown>[]>(
   {
     weight: 8,
@@ -148,8 +157,9 @@ const workingResult: fc.Arbitrary<unknown> = fc.oneof<fc.WeightedArbitrary<unkno
           ...['TypeError: not_a_function at lib/run.js\n', 'x_1 FAILED\n', 'HTTPServer.listen '],
         ),
         fc.constantFrom(1, 30, 62, 150, 200, 300, 400, 600, 2_500),
+        fc.constantFrom(...WRAPS),
       )
-      .map(([text, times]) => text.repeat(times)),
+      .map(([text, times, wrap]) => wrap(text.repeat(times))),
   },
   { weight: 1, arbitrary: fc.constantFrom(PRUNED_POINTER, OLD_OUTPUT, '[search_text — success]') },
   {

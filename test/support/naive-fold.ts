@@ -53,8 +53,7 @@ function afterRows(
       return { ...lines, callId: source?.type === 'tool_response' ? source.callId : '' };
     });
     const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
-    const unsent = { call, response: { ...response, result: String(response.result) } };
-    texts[start] = shrunkResult(unsent, runs, use, shrink, placeholder) ?? '';
+    texts[start] = shrunkResult({ call, response }, runs, use, shrink, placeholder) ?? '';
   }
   const made = { ...DEFAULT_DENSITY_CONFIG, placeholder };
   const { removals, replacements } = materializeDensityPlan(rows, list, made, texts);

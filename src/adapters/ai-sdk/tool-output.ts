@@ -2,6 +2,7 @@
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { outputField } from '../blocks.js';
 import type { Outcome } from '../blocks.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
@@ -26,9 +27,12 @@ export function readToolOutput(output: JsonRecord): Outcome {
     case 'content':
       return { result: readContent(value), mediaTokens: contentMediaTokens(value) };
     case 'json': {
-      const shown = asRecord(asRecord(value)?.['output']);
-      if (shown?.['type'] !== 'computer_screenshot') return { result: value ?? '' };
-      return { result: `[${shown['type']}]`, mediaTokens: payloadTokens('image/*') };
+      const fields = asRecord(value) ?? {};
+      const shown = asRecord(fields['output']);
+      if (shown?.['type'] === 'computer_screenshot') {
+        return { result: `[${shown['type']}]`, mediaTokens: payloadTokens('image/*') };
+      }
+      return { result: fields[textField(fields)] ?? value ?? '' };
     }
     default:
       return { result: value ?? '' };
@@ -48,10 +52,13 @@ export function rewriteToolOutput(
   const value = payloadText(result);
   switch (output['type']) {
     case 'json': {
-      const shaped = inShape(asRecord(output['value']), value, toolName);
-      return shaped === undefined
+      const fields = asRecord(output['value']) ?? {};
+      const shaped = inShape(fields, value, toolName);
+      if (shaped !== undefined) return { ...output, value: shaped };
+      const field = textField(fields);
+      return field === ''
         ? { ...output, type: 'text', value }
-        : { ...output, value: shaped };
+        : { ...output, value: { [field]: value } };
     }
     case 'execution-denied':
       return { ...output, reason: value };
@@ -63,23 +70,25 @@ export function rewriteToolOutput(
   }
 }
 
+/** The only field, if it is the text that a tool has answered; else empty. */
+function textField(fields: JsonRecord): string {
+  const field = outputField(fields) ?? '';
+  return typeof fields[field] === 'string' && field !== 'error' ? field : '';
+}
+
 /**
  * Returns a text in the shape that OpenAI's shells and its tool for patches require, since the SDK sends another output as that of a
  * function, which OpenAI rejects; `undefined` for any other tool.
  */
-function inShape(
-  value: JsonRecord | undefined,
-  text: string,
-  toolName: unknown,
-): JsonRecord | undefined {
-  const { output } = value ?? {};
+function inShape(value: JsonRecord, text: string, toolName: unknown): JsonRecord | undefined {
+  const { output } = value;
   const last = asRecord(asArray(output).at(-1));
   if (last?.['outcome'] !== undefined && typeof last['stdout'] === 'string') {
     return { ...value, output: [{ ...last, stdout: text, stderr: '' }] };
   }
   const isNamed = toolName === 'local_shell' || toolName === 'apply_patch';
   if (isNamed && typeof output === 'string') return { ...value, output: text };
-  return toolName === 'apply_patch' && typeof value?.['status'] === 'string' ? value : undefined;
+  return toolName === 'apply_patch' && typeof value['status'] === 'string' ? value : undefined;
 }
 
 function isToolReference(item: unknown): boolean {

@@ -7,7 +7,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
+import { mediaBlock, mediaTokensIn, opaqueBlock, outputField, thinkingBlock } from '../blocks.js';
 import type { Outcome } from '../blocks.js';
 
 /** Fields of a part without content. */
@@ -78,13 +78,6 @@ export function readOutcome({ response }: GivenResponse): Outcome {
     result: hasFailed && Object.keys(response).length === 1 ? error : response,
     error: errorLine(payloadText(hasFailed ? error : response)),
   };
-}
-
-/** Returns the only field of a response, if that is its output. */
-function outputField(response: JsonRecord): string | undefined {
-  const [field, ...others] = Object.keys(response);
-  if (field === undefined || others.length > 0 || response[field] === undefined) return undefined;
-  return field === 'output' || typeof response[field] === 'string' ? field : undefined;
 }
 
 /** Estimates the tokens of the media in a response. */

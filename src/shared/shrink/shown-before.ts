@@ -174,24 +174,22 @@ export function paddingOf(text: string, at: number): number {
   return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
 }
 
-/** The end of a line number with its separator (tab, arrow, colon or bar); -1 if there is none at `at`. */
+/** The end of a line number with its separator (tab, arrow, colon, or bar, also between spaces); -1 if there is none at `at`. */
 export function endOfNumber(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;
   const digits = digitsAt(text, at);
   const end = endOfDigits(text, digits);
-  return end > digits && SEPARATORS.has(text.charCodeAt(end)) ? end + 1 : -1;
+  if (end === digits) return -1;
+  if (SEPARATORS.has(text.charCodeAt(end))) return end + 1;
+  return text.startsWith(' | ', end) ? end + 3 : -1;
 }
 
 /** The line number at `at`, or NaN. */
 export function lineNumberAt(text: string, at: number): number {
-  const end = endOfNumber(text, at) - 1;
-  if (end < at) return NaN;
-  let number = 0;
-  for (let digit = digitsAt(text, at); digit < end; digit += 1) {
-    number = number * 10 + text.charCodeAt(digit) - ZERO;
-  }
-  return number;
+  if (endOfNumber(text, at) === -1) return NaN;
+  const digits = digitsAt(text, at);
+  return Number(text.slice(digits, endOfDigits(text, digits)));
 }
 
 /** The end of the spaces at `at`, at most `MAX_PADDING`. */

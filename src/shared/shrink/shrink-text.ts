@@ -8,6 +8,7 @@ import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
 import { LINE_NUMBERS } from './line-numbers.js';
+import { WRITTEN_OUT } from './result-text.js';
 import type { ShownElsewhere } from './shown-before.js';
 import type { Shrinker, ShrinkerName, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
@@ -56,21 +57,22 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
  * Returns a shrunk result, with a last line that says so and names the original; `undefined` if too little can be saved.
  * Pure, and linear in the text.
  *
- * @param runs lines that the session already shows
+ * @param text what shrinkers see of the result
+ * @param runs its lines that the session already shows
  * @param call without a purpose, it is the text of a file: only shrinkers run that keep everything an edit could need
  * @param ending see `placeholderEnding`
  */
 export function shrinkText(
   text: string,
   runs: readonly ShownElsewhere[],
-  { purpose, command }: ShrunkCall,
+  { payload = text, purpose, command }: ShrunkCall,
   settings: ShrinkSettings,
   ending: string,
 ): string | undefined {
   if (text.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
     return undefined;
   }
-  const took: string[] = [];
+  const took = text === payload ? [] : [WRITTEN_OUT];
   const withoutShown = withoutRuns(Draft.ofText(text), runs);
   if (withoutShown !== undefined) took.push('lines of earlier results');
   let draft = withoutShown ?? Draft.ofText(text);
@@ -85,10 +87,12 @@ export function shrinkText(
     took.push(shrinker.label);
     if (shrinker.isFinal === true) break;
   }
-  return took.length === 0 ? undefined : markedAsShrunk(draft.text, text, took, ending);
+  return took.length === 0 ? undefined : markedAsShrunk(draft.text, payload, took, ending);
 }
 
-/** What shrinkers know of the call of a result. */
+/** What is known of a result and its call. */
 export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
+  /** The result as it is sent if it is not shrunk. @default the text */
+  readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
 };

@@ -161,11 +161,8 @@ function followRows(
     if (call === undefined || shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
     makers[row.start] = (response) => {
-      const { result } = response;
-      if (typeof result !== 'string') throw new TypeError('Expected a result that is a text.');
       const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
-      const unsent = { call, response: { ...response, result } };
-      const text = shrunkResult(unsent, runs, use, shrink, placeholder);
+      const text = shrunkResult({ call, response }, runs, use, shrink, placeholder);
       if (text === undefined) throw new RangeError('Expected a result that can be shrunk.');
       return text;
     };

@@ -3,6 +3,7 @@
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
+import { resultText } from '../../shrink/result-text.js';
 import { isShrunk } from '../../shrink/shown-before.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
@@ -19,7 +20,9 @@ export interface UnsentResult {
   /** Its response row. */
   readonly row: number;
   readonly call: ToolCallBlock;
-  readonly response: ToolResponseBlock & { readonly result: string };
+  readonly response: ToolResponseBlock;
+  /** See `resultText`. */
+  readonly text: string;
   readonly lines: TextLines;
   /** Cached outcome for one set of settings; `text` is `undefined` if it stays as it is. */
   shrunk?: {
@@ -93,7 +96,7 @@ export class UnsentResults {
   }
 
   /**
-   * Registers a result. It may be shrunk unless it is short, not a text, a failure, shrunk already,
+   * Registers a result. It may be shrunk unless it is short, holds no text, is a failure, shrunk already,
    * answers an unknown call, or has media: an edit leaves a text only, and the model has not seen them.
    *
    * @param responses the columns of the history, still without it
@@ -112,32 +115,32 @@ export class UnsentResults {
     const open = calls.get(callId);
     const call = open?.pop();
     if (open?.length === 0) calls.delete(callId);
-    if (Boolean(error) || typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) {
-      return NO_TEXT;
-    }
+    const isSeen = !error && (mediaTokens === 0 || typeof result === 'string');
+    const text = isSeen ? resultText(result) : undefined;
+    if (text === undefined || text.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
     if (place === 'far') {
       this.#texts += 1;
       return this.#texts;
     }
     if (place === 'end') this.#forgetFar(responses, lastAnswer);
-    const lines = cachedLinesOf(response, result);
-    if (call !== undefined && mediaTokens === 0 && !isShrunk(result)) {
+    const lines = cachedLinesOf(response, text);
+    if (call !== undefined && mediaTokens === 0 && !isShrunk(text)) {
       const row = responses.length;
-      this.#results.set(row, { row, call, response: { ...response, result }, lines });
+      this.#results.set(row, { row, call, response, text, lines });
     }
     this.#texts += 1;
     this.#shingles.note(this.#texts, lines);
     return this.#texts;
   }
 
-  /** Registers the replacement of a result. Returns the number of its text, or `NO_TEXT`. */
+  /** Registers what an unsent result is after an edit of its entry. Returns the number of its text, or `NO_TEXT`. */
   noteShrunk(row: number, { text: textOf }: ResponseColumns, response: ToolResponseBlock): number {
+    const seen = resultText(response.result);
     this.#results.delete(row);
-    const { result } = response;
     const text = textOf.at(row);
     this.#shingles.forget(text);
-    if (typeof result !== 'string' || result.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    this.#shingles.note(text, cachedLinesOf(response, result));
+    if (seen === undefined || seen.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
+    this.#shingles.note(text, cachedLinesOf(response, seen));
     return text;
   }
 
@@ -279,10 +282,10 @@ const FORGOTTEN = 'Of results so far back is not known any more which lines they
 const LINES = new WeakMap<ToolResponseBlock, TextLines>();
 
 /** Passes that index a whole history anew see the same blocks. */
-function cachedLinesOf(response: ToolResponseBlock, result: string): TextLines {
+function cachedLinesOf(response: ToolResponseBlock, text: string): TextLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
-    lines = linesOf(result);
+    lines = linesOf(text);
     LINES.set(response, lines);
   }
   return lines;

@@ -8,6 +8,7 @@ import type { PassSettings, PlaceholderForm } from '../../density.js';
 import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
 import { placeholderEnding } from '../../placeholder.js';
+import { resultText } from '../../shrink/result-text.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
   canBeReferenced,
@@ -20,6 +21,7 @@ import {
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkerName, ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
@@ -68,6 +70,8 @@ export interface ShrinkFinding {
 
 /** How many results back ids are compared: farther than any reference leads. */
 const MAX_BACK = 1_000;
+/** What a call names if its result may be the JSON of a file, which an edit has to quote as it is. */
+const JSON_FILE = /\.(?:json\w*|\w*map|ipynb|har|traj|webmanifest)\b/i;
 /** In lists among the arguments of a call, only this many items are searched for texts. */
 const MAX_LISTED = 100;
 
@@ -101,7 +105,7 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       ofResponse: (response) => {
         const result = unsent.get(response);
         if (result === undefined) return undefined;
-        const { length } = result.response.result;
+        const { length } = payloadText(result.response.result);
         const text = result.shrunk?.text;
         const reason = text === undefined ? 'whole' : 'shrunk';
         return { rule: 'shrink', reason, length, left: text?.length ?? length };
@@ -202,23 +206,27 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
-  { call, response, lines }: Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>,
+  { call, response, ...known }: Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>,
   runs: readonly ShownElsewhere[],
   { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
   const { callId, result } = response;
+  const { text = resultText(result) } = known;
+  if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
-  const shown = isOn ? withOthers(runs, runsInCall(call, result, lines)) : runs;
-  const source = sourceOfAll(result, shown);
+  const shown = isOn ? withOthers(runs, runsInCall(call, text, known.lines)) : runs;
+  const source = sourceOfAll(text, shown);
   if (source !== undefined) {
     // A placeholder, so that it is not mistaken for the text it refers to.
     const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
-  return shrinkText(result, shown, { purpose: PURPOSES[kind], command }, settings, ending);
+  const payload = payloadText(result);
+  if (text !== payload && JSON_FILE.test(payloadText(call.parameters))) return undefined;
+  return shrinkText(text, shown, { payload, purpose: PURPOSES[kind], command }, settings, ending);
 }
 
 /**
@@ -226,18 +234,18 @@ export function shrunkResult(
  */
 function runsInCall(
   { parameters }: ToolCallBlock,
-  result: string,
+  text: string,
   lines: TextLines | undefined,
 ): readonly ShownElsewhere[] {
   const known = new KnownShingles();
   const rows = new Map<number, number>();
-  for (const text of stringsIn(withoutSpentText(parameters))) {
-    if (text.length < MIN_RUN) continue;
+  for (const argument of stringsIn(withoutSpentText(parameters))) {
+    if (argument.length < MIN_RUN) continue;
     rows.set(rows.size, rows.size);
-    known.note(rows.size - 1, linesOf(text));
+    known.note(rows.size - 1, linesOf(argument));
   }
   if (rows.size === 0) return [];
-  const runs = known.shownIn(lines ?? linesOf(result), rows);
+  const runs = known.shownIn(lines ?? linesOf(text), rows);
   return runs.map(({ row: _, ...run }) => ({ ...run, callId: null }));
 }
 

@@ -1,12 +1,13 @@
 // Paths as Windows has them: a file may be spelled with slashes of either kind, and its drive in either case.
 
+import type * as NodePath from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readCommand } from '../../../../src/shared/density/index/command-reading.js';
 import { filesAskedFor } from '../../../../src/shared/density/index/file-inclusions.js';
 import { PathTable, pathKey } from '../../../../src/shared/density/index/text-table.js';
 
 vi.mock('node:path', async (original) => {
-  const path = await original<typeof import('node:path')>();
+  const path = await original<typeof NodePath>();
   return { ...path.win32, posix: path.posix };
 });
 

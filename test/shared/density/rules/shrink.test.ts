@@ -74,10 +74,41 @@ function responseAt(history: readonly IContent[], entry: number): ToolResponseBl
   return block;
 }
 
+/** As Cline answers. */
+const wrapped = (result: string): string =>
+  JSON.stringify([{ query: 'a.ts', result, success: true }]);
+
 /** Whether a result still shows its lines. */
 const isStanding = (result: unknown): boolean => String(result).split('\n').length > 20;
 
 describe('SHRINK', () => {
+  it('finds what was shown before in results in JSON, too', () => {
+    const before = read(wrapped(lines(0, 40)), 'first');
+    const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines unchanged from the result of first …]\n"}`;
+    const result = JSON.stringify({ output: `${lines(30, 32, 'new')}\n${lines(0, 30)}` });
+    expect(lastResult([humanText('go'), ...before, ...run(result)])).toBe(
+      `${mostly}\n[Shortened from ${result.length} characters: texts in JSON on lines of their own, lines of earlier results; ` +
+        `recall("c${made}") for the original]`,
+    );
+    expect(lastResult([humanText('go'), ...before, ...run(lines(5, 40))])).toMatch(
+      /unchanged from the result of first/,
+    );
+    expect(lastResult([humanText('go'), ...before, ...read(wrapped(lines(0, 40)))])).toMatch(
+      /^\[read_file: unchanged from the result of first: a.ts — success/,
+    );
+  });
+
+  it.each([
+    ['read_file', { path: 'a/package.json' }],
+    ['run_shell_command', { command: 'cat notes.ipynb' }],
+  ])(
+    'leaves the JSON of a file as %s shows it, for an edit has to quote it',
+    (name, parameters) => {
+      const json = JSON.stringify({ script: NOISE });
+      expect(lastResult([humanText('go'), ...asked(name, parameters, json)])).toBe(json);
+    },
+  );
+
   it('makes a result smaller that the model was not sent yet, and no other one', () => {
     const history = [humanText('go'), ...run(NOISE), ...run(NOISE)];
     const after = applied(

@@ -1,0 +1,84 @@
+// The text that shrinkers and comparisons of lines see of a result. Many tools wrap what they read or what a command printed
+// in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays.
+// Results that say that they failed stay as they are, so that others can read it from their fields.
+
+import { endedInFailure } from '../exit-code.js';
+import { isRecord, tryParseJson } from '../json.js';
+import { payloadText } from '../tokens/content-text.js';
+
+/** Said of results whose texts were written out. */
+export const WRITTEN_OUT = 'texts in JSON on lines of their own';
+
+/** Texts with fewer line breaks stay as they are. */
+const MIN_BREAKS = 2;
+/** Texts that are written out are at least this share of the JSON, so that what is data stays data. */
+const MIN_SHARE = 0.5;
+/** A wrapper is a list of objects at most, or what MCP answers; deeper texts are data. */
+const MAX_DEPTH = 2;
+const MCP = /^\{"content":\s*\[/;
+/** Not sent as it is: providers refuse half of a surrogate pair, and databases NUL. */
+const UNSENDABLE = /\0|\p{Surrogate}/u;
+
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/**
+ * Returns what shrinkers see of a result: of a text, the text; `undefined` if it is neither a text nor wraps one. Linear.
+ */
+export function resultText(result: unknown): string | undefined {
+  const json = isJson(result) ? payloadText(result) : result;
+  if (typeof json !== 'string') return undefined;
+  const asGiven = json === result ? json : undefined;
+  if (!/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
+  const value = tryParseJson(json);
+  return value === undefined || endedInFailure(value) ? asGiven : (writtenOut(json) ?? asGiven);
+}
+
+/** Whether a model is sent the result's JSON; of content with types, it sees pictures and documents. */
+function isJson(result: unknown): boolean {
+  if (!Array.isArray(result)) return isRecord(result);
+  return result.every((item) => isRecord(item) && item['type'] === undefined);
+}
+
+/** Writes out the long texts of JSON; `undefined` if they are too little of it. */
+function writtenOut(json: string): string | undefined {
+  const maxDepth = MCP.test(json) ? MAX_DEPTH + 1 : MAX_DEPTH;
+  let written = '';
+  let from = 0;
+  let length = 0;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (OPENS.has(code)) depth += 1;
+    else if (CLOSES.has(code)) depth -= 1;
+    if (code !== QUOTE) continue;
+    const end = endOfString(json, at);
+    const text = depth <= maxDepth ? textIn(json.slice(at, end)) : undefined;
+    if (text !== undefined && json.charCodeAt(end) !== COLON) {
+      written += `${json.slice(from, at)}"\n${text}\n"`;
+      length += end - at;
+      from = end;
+    }
+    at = end - 1;
+  }
+  return length < MIN_SHARE * json.length ? undefined : written + json.slice(from);
+}
+
+/** The end of the string that starts at `start`, in valid JSON. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
+    if (json.charCodeAt(at) === BACKSLASH) at += 1;
+  }
+  return at + 1;
+}
+
+/** The text that is written out for a string of JSON; `undefined` if it stays as it is. */
+function textIn(string: string): string | undefined {
+  if (string.split('\\n', MIN_BREAKS + 1).length <= MIN_BREAKS) return undefined;
+  const text = JSON.parse(string) as string;
+  return text.split('\n', MIN_BREAKS + 1).length <= MIN_BREAKS || UNSENDABLE.test(text)
+    ? undefined
+    : text;
+}

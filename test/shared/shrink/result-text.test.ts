@@ -1,0 +1,80 @@
+// What shrinkers see of results in JSON: their long texts in lines, and all else as it is.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { resultText as seen } from '../../../src/shared/shrink/result-text.js';
+import { runs } from '../../support/scale.js';
+
+const TEXT = 'import a from "a";\n\n\treturn a;\n'.repeat(20);
+
+describe('resultText', () => {
+  it('is the result, if that is a text', () => {
+    expect(seen(TEXT)).toBe(TEXT);
+    expect(seen('[INFO] "a\\nb"')).toBe('[INFO] "a\\nb"');
+    expect(seen('')).toBe('');
+  });
+
+  it('has the texts in JSON on lines of their own', () => {
+    const several = [TEXT, TEXT].map((result, at) => ({
+      query: `/w/${at}`,
+      result,
+      success: true,
+    }));
+    expect(seen(JSON.stringify(several))).toBe(
+      `[{"query":"/w/0","result":"\n${TEXT}\n","success":true},` +
+        `{"query":"/w/1","result":"\n${TEXT}\n","success":true}]`,
+    );
+    // As Python writes it.
+    expect(seen(JSON.stringify({ output: TEXT, exit_code: 0 }, null, 1))).toBe(
+      `{\n "output": "\n${TEXT}\n",\n "exit_code": 0\n}`,
+    );
+    const answered = { content: [{ type: 'text', text: TEXT }] };
+    for (const result of [answered, JSON.stringify(answered)]) {
+      expect(seen(result)).toBe(`{"content":[{"type":"text","text":"\n${TEXT}\n"}]}`);
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['that failed', { error: 'a', stdout: TEXT }],
+    ['that failed, of several', [{ result: TEXT }, { result: TEXT, success: false }]],
+    ['with an exit code', { stdout: TEXT, exitCode: 1 }],
+    ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
+    ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
+    ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
+    ['with half of a pair', { stdout: `${TEXT}\ud83d` }],
+    ['with NUL', { stdout: `${TEXT}\0` }],
+    ['with long names', { [TEXT]: 1 }],
+    ['with no text', [1, 2, 3]],
+  ])('leaves results %s as they are', (_, result) => {
+    expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
+    expect(seen(result)).toBeUndefined();
+  });
+
+  it('leaves content of several types alone, of which the model sees more than a text', () => {
+    expect(seen([{ type: 'text', text: TEXT }, { type: 'image' }])).toBeUndefined();
+  });
+
+  it('holds all that the JSON holds', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 }).map((part) => `${part}\n`.repeat(9));
+    const field = fc.oneof(text, fc.jsonValue({ maxDepth: 1 }));
+    const value = fc.dictionary(fc.string(), field, { maxKeys: 4 });
+    fc.assert(
+      fc.property(fc.oneof(value, fc.array(value, { maxLength: 3 })), (result) => {
+        const json = JSON.stringify(result);
+        const written = seen(json) ?? '';
+        // Each text as it stands in the JSON is put back where it was written out.
+        const texts = (Array.isArray(result) ? result : [result]).flatMap(Object.values);
+        const restored = texts
+          .filter((each): each is string => typeof each === 'string' && each.includes('\n'))
+          .toSorted((a, b) => b.length - a.length)
+          .reduce(
+            (left, each) => left.replaceAll(`"\n${each}\n"`, () => JSON.stringify(each)),
+            written,
+          );
+        expect(restored).toBe(json);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+});
