@@ -98,3 +98,22 @@ export function isFromModel(message: unknown): boolean {
   const kind = asText(message['type']);
   return kind !== undefined && !kind.endsWith('_output') && !kind.endsWith('_trigger');
 }
+
+/** What identifies the calls of tools in a message, in their order; those without an id are left out. */
+export function callsIn(message: unknown): readonly string[] {
+  const fields = asRecord(message) ?? {};
+  const parts = ['tool_calls', 'content', 'parts'].flatMap((key) => asArray(fields[key]));
+  return [message, ...parts].flatMap((part) => {
+    const call = asRecord(asRecord(part)?.['functionCall'] ?? part) ?? {};
+    const {
+      id,
+      call_id = id,
+      name,
+      function: named = name,
+      input,
+      arguments: given = input,
+    } = call;
+    const isCall = named !== undefined && typeof call_id === 'string';
+    return isCall ? JSON.stringify([call_id, named, given]) : [];
+  });
+}

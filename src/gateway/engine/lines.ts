@@ -7,7 +7,7 @@ import { commonPrefixLength } from '../body/common-prefix.js';
 import { skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
-import { isFromModel, isFromUser } from './apis.js';
+import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 
 /** What all requests of a conversation have in common. */
@@ -138,15 +138,19 @@ export class Lines {
     return best;
   }
 
-  /** Finds the line whose end a list holds, after its host has summarized or cleared what was before that. */
+  /**
+   * Finds the line whose end a list holds, after its host has summarized or cleared what was before that, or written all of it
+   * in another way.
+   */
   #rewrittenLine(about: LineKey, messages: readonly object[]): Line | undefined {
     let best: Line | undefined;
     let mostKept = LEAST_KEPT;
+    const calls = new Set(messages.flatMap(callsIn));
     for (const line of this.#lines) {
       if (!hasKey(line, about)) continue;
       // Another process would derive another id from another first message.
       if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
-      const kept = answersKept(line.messages, messages);
+      const kept = Math.max(answersKept(line.messages, messages), callsKept(line.messages, calls));
       if (kept < mostKept) continue;
       best = line;
       mostKept = kept;
@@ -250,6 +254,12 @@ function answersKept(known: readonly object[], messages: readonly object[]): num
     if (isFromModel(message)) kept += 1;
   }
   return kept;
+}
+
+/** Number of the calls of a conversation, without a gap from the last one on, that are among others. */
+function callsKept(known: readonly object[], calls: ReadonlySet<string>): number {
+  const own = known.flatMap(callsIn);
+  return own.length - 1 - own.findLastIndex((call) => !calls.has(call));
 }
 
 /** The message that identifies a conversation: the first one of the user's. */

@@ -17,7 +17,7 @@ import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
 import { brokenState, openState } from './session-state.js';
-import type { SessionMemory, OpenState } from './session-state.js';
+import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
 
 /**
  * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the
@@ -90,7 +90,7 @@ function* replayInSlices(
     journal,
     entries,
     tokens: state.tokens.slice(0, fold.intactEntries),
-    memory: memoryOf(memory, fold),
+    memory: memoryOf(memory, fold, state.tokens),
     taken,
     divergence: {
       reason,
@@ -119,12 +119,31 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
   return records;
 }
 
-/** What stays valid of a session's memory when its history has changed. */
-function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
+/** A cache that holds less of what was sent than this share of it is not worth keeping. */
+const LEAST_KEPT_SHARE = 0.125;
+
+/**
+ * What stays valid of a session's memory when its history has changed. The provider's cache ends where it differs, with edits and
+ * without: the session is not to pay for that.
+ */
+function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): SessionMemory {
   const { sent, costs, usage, summaries } = memory;
+  const entries = Math.min(sent.intactEntries, fold.intactEntries);
+  const kept = tokens.slice(0, entries).reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  const isKept = kept >= LEAST_KEPT_SHARE * costs.compacted[2];
+  const reclaimedTokens = fold.followed.length === 0 ? 0 : sent.reclaimedTokens;
   return {
-    sent: { ...sent, intactEntries: Math.min(sent.intactEntries, fold.intactEntries) },
-    costs,
+    sent: {
+      entries,
+      intactEntries: entries,
+      idleMs: isKept ? sent.idleMs : null,
+      reclaimedTokens,
+    },
+    costs: {
+      ...costs,
+      compacted: endingWith(costs.compacted, kept),
+      uncompacted: endingWith(costs.uncompacted, kept + reclaimedTokens),
+    },
     // The lengths at which batches land were those of another history.
     passes: { nextPoint: 0, isSettled: false },
     floorTokens: 0,
@@ -132,6 +151,11 @@ function memoryOf(memory: SessionMemory, fold: Fold): SessionMemory {
     usage,
     summaries,
   };
+}
+
+/** The sums, as if the last request had had so many tokens. */
+function endingWith([sent, read, _last, ...above]: TallyMemory, tokens: number): TallyMemory {
+  return [sent, read, tokens, ...above];
 }
 
 /** Entries taken in between turns of the event loop: about half a millisecond, and 20 in a process that has just started. */

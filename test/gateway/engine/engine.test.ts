@@ -122,6 +122,28 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(other.line?.isNew).toBe(true);
   });
 
+  it('goes on when the host writes all of it in another way, and lets all go that is stale, as no cache holds it', async () => {
+    const messages = talk(api, 8);
+    const calls = steps(messages);
+    const [id] = await lines(api, calls, { name: 'session' });
+    const before = (await ask(api, messages, { name: 'session' })).line!;
+    // As hosts do that leave out what they do not need when they take a session up again.
+    const other = messages.map((message) => ({ ...message, note: 'kept' }));
+    const list = [...other, api.answer('well'), api.user('and on')];
+    const { line, editedBytes = Infinity } = await ask(api, list, { name: 'session' });
+    expect(line).toMatchObject({ id, isNew: false, isRewritten: true });
+    expect(editedBytes).toBeLessThan(bodyOf(api, list).length / 2);
+    expect(line!.costs.rewrites).toBe(before.costs.rewrites);
+    const read = (of: typeof before): readonly number[] =>
+      [of.costs, of.costs.uncompacted].map(({ cacheReadTokens }) => cacheReadTokens);
+    // What Gemini is sent of a message is the same with such a field.
+    if (api.name !== 'gemini') expect(read(line!)).toEqual(read(before));
+    const another = other.map((message, at) =>
+      at < messages.length - 2 ? message : api.user('a'),
+    );
+    expect((await ask(api, another, { name: 'session' })).line?.isNew).toBe(true);
+  });
+
   it('passes side calls, and requests whose history the provider keeps', async () => {
     const messages = talk(api, 3);
     expect((await ask(api, messages, { besides: { tools: [] } })).outcome).toBe('passed');

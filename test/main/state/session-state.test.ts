@@ -195,6 +195,28 @@ describe('Session.goOnWith', () => {
     expect(other.contextUsage().tokens - other.history.getTotalTokens()).toBe(27_000);
   });
 
+  it('does not count as its own rewrite that the host has changed what was sent, wherever that begins', async () => {
+    await using compactor = createCompactor({ ...COMPACTOR, preset: 'specification' });
+    const history = Array.from({ length: 40 }, (_, at) => humanText(`entry ${at} `.repeat(50)));
+    for (const [changed, keeps] of [
+      [1, false],
+      [30, true],
+    ] as const) {
+      const session = await compactor.createSession({ history });
+      await session.ensureCompressionBeforeSend('p');
+      await session.history.waitForTokenUpdates();
+      const before = session.costs();
+      await session.goOnWith(history.with(changed, humanText('another one')));
+      await session.ensureCompressionBeforeSend('q');
+      const { rewrites, requests, cacheReadTokens, uncompacted } = session.costs();
+      expect([requests, rewrites]).toEqual([before.requests + 1, 0]);
+      expect(uncompacted.cacheReadTokens).toBe(cacheReadTokens);
+      const kept = cacheReadTokens / before.sentTokens;
+      if (keeps) expect(kept).toBeCloseTo(0.75, 1);
+      else expect(kept).toBe(0);
+    }
+  });
+
   it('has a preflight that is asked for at once see the new entries, all of them', async () => {
     await using compactor = createCompactor(COMPACTOR);
     const session = await compactor.createSession({ history: HISTORY });
