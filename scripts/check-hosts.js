@@ -51,6 +51,10 @@ const HOSTS = [
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'] },
   { name: 'codex', packages: ['@openai/codex@0.169.0'] },
   { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'] },
+  { name: 'continue', packages: ['@continuedev/cli@1.5.47'] },
+  { name: 'qwen', packages: ['@qwen-code/qwen-code@0.24.4'], node: [22, 0] },
+  { name: 'copilot', packages: ['@github/copilot@1.0.102'] },
+  { name: 'cline', packages: ['cline@3.0.65'] },
 ];
 
 const { values } = parseArgs({

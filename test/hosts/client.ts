@@ -54,6 +54,8 @@ export interface Client {
   readonly goesOn: boolean;
   /** Whether it ends with 1 when the provider has refused a request, though it has gone on from there; without ctxfold, too. */
   readonly failsAfterRefusal?: boolean;
+  /** Whether its tools take absolute paths only. @default false */
+  readonly takesWholePaths?: boolean;
   /** Its sessions, the weightiest first. */
   readonly plays: readonly ClientPlay[];
   /** Writes its configuration. */

@@ -14,7 +14,7 @@ import { asText } from '../../src/shared/json.js';
 import type { Turn } from '../../src/shared/providers/provider-request.js';
 import { findBreaches, readRequest } from '../support/find-breaches.js';
 import { ChoreModel, choreOf, workspaceDigest, writeWorkspace } from './chore.js';
-import type { Chore, Thinking } from './chore.js';
+import type { Chore, HostTools, Thinking } from './chore.js';
 import type { Client, ClientCommand, ClientPlay, ClientSetup } from './client.js';
 import { startGateway } from './gateway.js';
 import type { RecordedTexts } from './recorded-texts.js';
@@ -60,7 +60,7 @@ export async function playSession(
   for (const part of [home, workspace]) mkdirSync(part);
   writeWorkspace(workspace, chore, stage.recorded);
   const judge = new Judge(
-    new ChoreModel(client.tools, thinkingOf(client, play), chore, stage.recorded),
+    new ChoreModel(toolsIn(workspace, client), thinkingOf(client, play), chore, stage.recorded),
     chore,
     play,
   );
@@ -106,6 +106,15 @@ export async function playSession(
     if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true });
     else process.stderr.write(`${folder}\n`);
   }
+}
+
+function toolsIn(workspace: string, { tools, takesWholePaths = false }: Client): HostTools {
+  if (!takesWholePaths) return tools;
+  return {
+    ...tools,
+    read: (file) => tools.read(join(workspace, file)),
+    edit: (file, before, after) => tools.edit(join(workspace, file), before, after),
+  };
 }
 
 /** A client that summarizes its history may begin what it keeps with any step of a turn. */

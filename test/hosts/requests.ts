@@ -18,13 +18,14 @@ export interface RequestFigures {
   readonly unexplainedRewrites: number;
 }
 
-/** What Claude Code has its history summarized with, in a request that is otherwise like the one before. */
-const SUMMARIZES = 'Respond with TEXT ONLY. Do NOT call any tools';
+/** What Claude Code and Copilot have their history summarized with, in a request that is otherwise like the one before. */
+const SUMMARIZES =
+  /Respond with TEXT ONLY\. Do NOT call any tools|create a detailed summary of the conversation so far/;
 
 /** Whether a request is one of the agent's: titles and such come without tools. */
 export function isAgentRequest({ body }: Pick<AnsweredRequest, 'body'>): boolean {
   const last = JSON.stringify(asArray(body['messages']).slice(-1));
-  return asArray(body['tools']).length > 0 && !last.includes(SUMMARIZES);
+  return asArray(body['tools']).length > 0 && !SUMMARIZES.test(last);
 }
 
 export function measureRequests(requests: readonly AnsweredRequest[]): RequestFigures {
@@ -68,7 +69,7 @@ export const SUMMARY_MARK = 'state_snapshot';
 /** What OpenClaw appends to each request, and leaves out of the next. */
 const PASSING = 'BEGIN_OPENCLAW_INTERNAL_CONTEXT';
 
-/** The messages without the marks of a cache, which move, and without what is there for one call. */
+/** The messages without the marks of a cache, which move, without what is there for one call, and without what is `null`, which hosts leave out later. */
 function messagesOf(body: AnsweredRequest['body']): readonly string[] {
   const messages = body['messages'] ?? body['input'] ?? body['contents'];
   return asArray(messages)
@@ -84,6 +85,7 @@ function withoutMetadata(key: string, value: unknown): unknown {
 }
 
 function withoutMarks(_key: string, value: unknown): unknown {
+  if (value === null) return undefined;
   const record = asRecord(value);
   if (record === undefined || !('cache_control' in record)) return value;
   const { cache_control: _, ...rest } = record;

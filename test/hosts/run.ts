@@ -9,18 +9,23 @@ import { asError } from '../../src/shared/errors.js';
 import { choreOf, finalAnswer, finishedDigest } from './chore.js';
 import type { Client, ClientPlay } from './client.js';
 import { claudeCode } from './claude-code.js';
+import { cline } from './cline.js';
 import { codex } from './codex.js';
+import { continueCli } from './continue.js';
+import { copilot } from './copilot.js';
 import { gemini } from './gemini.js';
 import { openclaw } from './openclaw.js';
 import { kilo, opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { python } from './python.js';
+import { qwen } from './qwen.js';
 import { playSession } from './play.js';
 import type { Played, Stage } from './play.js';
 import { recordedTexts } from './recorded-texts.js';
 
 const CLIENTS: readonly Client[] = [
   ...[pi, opencode, kilo, openclaw, codex, gemini, claudeCode, python],
+  ...[copilot, cline, qwen, continueCli],
 ];
 
 /** What is to be true of each session. */
