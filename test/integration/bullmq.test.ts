@@ -119,18 +119,29 @@ describe.skipIf(!isThere)(
       expect(model.requests).toHaveLength(1);
     });
 
-    it('tries again when the model fails, and says why in the queue when it goes on failing', async () => {
+    it('tries again when the model fails, and says in the queue that it did, but not what a provider quotes', async () => {
       let calls = 0;
       const { store } = open({
         contextLimit: 1,
-        generate: () => Promise.reject(new Error(`overloaded ${(calls += 1)}`)),
+        generate: ({ prompt }) => {
+          calls += 1;
+          const words = `no key sk-canary may ask: ${prompt}`;
+          return Promise.reject(Object.assign(new Error(words), { statusCode: 401 }));
+        },
       });
       const summarizer = queuedSummarizer(NEVER, { queue, store });
+      const reason = "The summarizer's model could not answer with status 401.";
       await expect(summarizer.generate(REQUEST)).rejects.toMatchObject({
         code: 'SUMMARIZER_FAILED',
-        message: 'The worker failed: overloaded 3',
+        message: `The worker failed: ${reason}`,
       });
-      expect((await queue.getFailed())[0]?.failedReason).toBe('overloaded 3');
+      expect(calls).toBe(3);
+      const [job] = await queue.getFailed();
+      expect(job?.failedReason).toBe(reason);
+      expect(JSON.stringify(job)).not.toMatch(/sk-canary|may ask/);
+      const kept = await client.hgetall(`bull:${queue.name}:${job?.id ?? ''}`);
+      expect(kept['failedReason']).toBe(reason);
+      expect(JSON.stringify(kept)).not.toMatch(/sk-canary|may ask/);
     }, 20_000);
 
     it('asks itself when no worker takes the job, and takes it back', async () => {
@@ -371,9 +382,12 @@ describe('ctxfold worker without Redis', () => {
   });
 
   it('refuses an address that would be taken for a directory', async () => {
-    const { code, stderr } = await spawnCommand(await argsWith('', '127.0.0.1:6379'));
-    expect(code).toBe(2);
-    expect(stderr).toContain('Expected a URL such as redis://127.0.0.1:6379.');
+    for (const address of ['127.0.0.1:6379', 'reds://:canary@10.0.0.7', 'redis://:can ary@[::']) {
+      const { code, stderr } = await spawnCommand(await argsWith('', address));
+      expect(code).toBe(2);
+      expect(stderr).toContain('--redis: expected a URL such as redis://127.0.0.1:6379.');
+      expect(stderr).not.toMatch(/can ?ary/);
+    }
   });
 
   it('ends when it is asked to', async () => {

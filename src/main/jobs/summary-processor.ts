@@ -4,6 +4,7 @@ import { SummarizerError } from '../../shared/errors.js';
 import { isRecord, tryParseJson } from '../../shared/json.js';
 import { withoutContent } from '../host/ask-host.js';
 import type { StateStore } from '../state/state-store.js';
+import { readProviderFailure } from '../summarizer/provider-failure.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
 import type { Summarizer, SummarizerRequest } from '../summarizer/summarizer.js';
 import { withDeadline } from '../waiting/abortable.js';
@@ -127,8 +128,9 @@ async function ask(
     });
   } catch (thrown) {
     controller.signal.throwIfAborted();
-    // The error is shown to whoever inspects the queue.
-    throw withoutContent(thrown);
+    const { error } = readProviderFailure(thrown, Date.now);
+    // The queue keeps message and stack, for whoever inspects it. What the provider said may quote a key or the history.
+    throw Object.assign(withoutContent(error), { cause: error.cause });
   } finally {
     clearInterval(look);
     signal?.removeEventListener('abort', end);

@@ -55,7 +55,7 @@ export function readProviderFailure(thrown: unknown, now: () => number): Provide
   const isUnreachable = isNetwork || (statusCode !== undefined && isBusyStatus(statusCode));
   const status = statusCode === undefined ? '' : ` with status ${statusCode}`;
   const error = new SummarizerError(
-    `The summarizer's model could not answer${status}; the cause has what it said.`,
+    `The summarizer's model could not answer${status}.`,
     isUnreachable ? 'SUMMARIZER_UNREACHABLE' : 'SUMMARIZER_FAILED',
     { statusCode, cause: withoutContent(thrown) },
   );

@@ -55,7 +55,7 @@ describe('readProviderFailure', () => {
       }),
     );
     expect(error.message).toBe(
-      "The summarizer's model could not answer; the cause has what it said.",
+      "The summarizer's model could not answer.",
     );
     expect((error.cause as Error).message).toMatch(/^first second x+$/);
     expect((error.cause as Error).message.length).toBeLessThan(400);

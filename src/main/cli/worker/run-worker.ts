@@ -59,8 +59,9 @@ async function work(
     worker.on('error', (error) => {
       reportOnce('queue', error);
     });
-    worker.on('failed', (job, error) => {
-      printMessage(printable(`${job?.id ?? 'a job'} failed: ${error.message}`));
+    worker.on('failed', (job, { message, cause }) => {
+      const why = cause instanceof Error ? ` ${cause.message}` : '';
+      printMessage(printable(`${job?.id ?? 'a job'} failed: ${message}${why}`));
     });
     printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
     await waitForTermination();

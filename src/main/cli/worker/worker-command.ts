@@ -1,8 +1,9 @@
 // The command `worker`: options and help. The implementation is loaded when it runs.
 
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
-import { wholeNumber } from '../terminal/options.js';
+import { failOf, wholeNumber } from '../terminal/options.js';
+import type { Fail } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
 Examples:
@@ -24,10 +25,10 @@ export interface WorkerArguments {
   readonly concurrency: number;
 }
 
-/** The address is also that of the store, where anything else would name a directory. */
-function redisUrl(text: string): string {
-  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text;
-  throw new InvalidArgumentError('Expected a URL such as redis://127.0.0.1:6379.');
+/** The address is also that of the store, where anything else would name a directory. Errors do not quote it: it may hold a password. */
+function assertRedisUrl(text: string, fail: Fail): void {
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return;
+  fail('--redis: expected a URL such as redis://127.0.0.1:6379.');
 }
 
 /** Creates the command, which runs until it is terminated. */
@@ -37,7 +38,7 @@ export function createWorkerCommand(onExit: (code: number) => void): Command {
       'Runs the summary jobs of compactors with `queuedSummarizer` of ctxfold/bullmq, as a worker of a BullMQ ' +
         'queue. Any number of workers share the queue. On SIGTERM and SIGINT it finishes running jobs first.',
     )
-    .requiredOption('--redis <url>', 'Redis or Valkey of the queue', redisUrl)
+    .requiredOption('--redis <url>', 'Redis or Valkey of the queue')
     .requiredOption('--summarizer <module>', 'module with the model that writes summaries')
     .option(
       '--store <where>',
@@ -46,7 +47,8 @@ export function createWorkerCommand(onExit: (code: number) => void): Command {
     .option('--queue <name>', 'name of the queue', 'ctxfold')
     .option('--concurrency <number>', 'summaries at a time', wholeNumber(1, 1_000), 4)
     .addHelpText('after', EXAMPLES_HELP)
-    .action(async (given: WorkerArguments) => {
+    .action(async (given: WorkerArguments, command: Command) => {
+      assertRedisUrl(given.redis, failOf(command));
       const { runWorker } = await import('./run-worker.js');
       onExit(await runWorker(given));
     });
