@@ -3,8 +3,8 @@
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
 import { usageNumbers } from '../../adapters/provider-usage.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -21,11 +21,15 @@ export interface TapReport {
   readonly refusal: string | undefined;
 }
 
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+/** Node has it from 22.15 on. */
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
+
+const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
+  ['gzip', zlib.createGunzip],
+  ['x-gzip', zlib.createGunzip],
+  ['deflate', zlib.createInflate],
+  ['br', zlib.createBrotliDecompress],
+  ['zstd', createZstdDecompress],
 ]);
 
 /** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */

@@ -2,7 +2,19 @@
 // one first wins, and a crash leaves no lock behind. Knows no sessions.
 
 import { hash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../host/sync-folder.js';
 import { systemCode } from '../removal-log/removal-log-errors.js';
@@ -228,7 +240,7 @@ async function createFileIn(folder: string, name: string, text: string): Promise
     } finally {
       await handle.close();
     }
-    await link(draft, join(folder, name));
+    await putInPlace(draft, join(folder, name));
     // Else a power failure could undo this, and not that older versions are removed.
     await syncFolder(folder);
     return true;
@@ -237,6 +249,21 @@ async function createFileIn(folder: string, name: string, text: string): Promise
     throw error;
   } finally {
     await unlinkIfExists(draft);
+  }
+}
+
+/** Codes of file systems without hard links, as of memory cards and some network drives. */
+const NO_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** Gives a draft its name, unless another file has it. Where it has to be copied, a crash may leave a part of it, which states show. */
+async function putInPlace(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (!NO_LINKS.has(systemCode(error))) throw error;
+    await copyFile(draft, path, constants.COPYFILE_EXCL);
+    const handle = await open(path, 'r+');
+    await handle.datasync().finally(() => handle.close());
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { constants, gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { tapUsage, UsageReader } from '../../../src/gateway/server/usage-tap.js';
 import type { TapReport } from '../../../src/gateway/server/usage-tap.js';
@@ -78,6 +78,8 @@ describe('UsageReader', () => {
   });
 });
 
+const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer };
+
 describe('tapUsage', () => {
   const START = `data: {"message":{"usage":{"input_tokens":3,"cache_read_input_tokens":7}}}\n\n`;
   const USAGE = { inputTokens: 3, cacheReadTokens: 7, cacheWriteTokens: 0, outputTokens: 0 };
@@ -99,8 +101,13 @@ describe('tapUsage', () => {
   it('reports what an answer has said before it was cut off', async () => {
     const report = { usage: USAGE, refusal: undefined };
     expect(await reportsOfCutOff('identity', Buffer.from(START))).toEqual([report]);
-    const flushed = gzipSync(START, { finishFlush: constants.Z_SYNC_FLUSH });
+    const flushed = zlib.gzipSync(START, { finishFlush: zlib.constants.Z_SYNC_FLUSH });
     expect(await reportsOfCutOff('gzip', flushed)).toEqual([report]);
+  });
+
+  it.skipIf(zstdCompressSync === undefined)('reads zstd, where Node does', async () => {
+    const report = { usage: USAGE, refusal: undefined };
+    expect(await reportsOfCutOff('zstd', zstdCompressSync!(START))).toEqual([report]);
   });
 
   it.each(['zstd', 'constructor', '__proto__', 'gzip, br'])(

@@ -15,6 +15,7 @@ const life = vi.hoisted(() => {
     stepsLeft: Infinity,
     /** So many times somebody takes an empty folder away before a file is made in it. */
     foldersTaken: 0,
+    hasLinks: true,
     /** What a power failure would undo: texts by name, and names by folder. */
     unsynced: new Set<string>(),
     /** Steps that would survive one which undoes what they rely on. */
@@ -69,6 +70,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
     ...real,
     open,
     link: async (from: string, to: string) => {
+      if (!life.hasLinks) throw Object.assign(new Error('EPERM: link'), { code: 'EPERM' });
       await life.step('link', () => real.link(from, to));
       if (life.unsynced.has(from)) life.hasty.push(`link ${to}`);
       life.unsynced.add(dirname(to));
@@ -92,7 +94,13 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 const roots: string[] = [];
 afterEach(() => {
-  Object.assign(life, { stepsLeft: Infinity, foldersTaken: 0, hasty: [], wait: undefined });
+  Object.assign(life, {
+    stepsLeft: Infinity,
+    foldersTaken: 0,
+    hasLinks: true,
+    hasty: [],
+    wait: undefined,
+  });
   life.unsynced.clear();
   for (const root of roots.splice(0)) rmSync(root, { recursive: true, force: true });
 });
@@ -124,6 +132,17 @@ describe('directoryStore', () => {
       expect(await store.get?.(`${name} of originals`, 'call')).toBe('original');
       expect(life.foldersTaken).toBe(0);
     }
+  });
+
+  it('does without hard links, which memory cards and some network drives do not have', async () => {
+    life.hasLinks = false;
+    const [one, other] = [directoryStore(newRoot()), directoryStore(roots.at(-1)!)];
+    expect(await one.save('key', 'one', null)).toBe(1);
+    expect(await other.save('key', 'other', null)).toBe('conflict');
+    expect(await other.save('key', STATE, 1)).toBe(2);
+    expect(await one.load('key')).toEqual({ state: STATE, version: 2 });
+    await one.put?.('originals', 'call', 'original');
+    expect(await other.get?.('originals', 'call')).toBe('original');
   });
 
   it('gives up a folder that is taken away each time', async () => {
