@@ -1,6 +1,6 @@
 // The text that shrinkers and comparisons of lines see of a result. Many tools wrap what they read or what a command printed
 // in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays.
-// Results that say that they failed stay as they are, so that others can read it from their fields.
+// A result whose fields alone say that it failed stays as it is, for others read it there.
 
 import { endedInFailure } from '../exit-code.js';
 import { isRecord, tryParseJson } from '../json.js';
@@ -32,7 +32,9 @@ export function resultText(result: unknown): string | undefined {
   const asGiven = json === result ? json : undefined;
   if (!/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
   const value = tryParseJson(json);
-  return value === undefined || endedInFailure(value) ? asGiven : (writtenOut(json) ?? asGiven);
+  const written = value === undefined ? undefined : writtenOut(json);
+  const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
+  return isSame ? written : asGiven;
 }
 
 /** Whether a model is sent the result's JSON; of content with types, it sees pictures and documents. */

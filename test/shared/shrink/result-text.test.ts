@@ -35,10 +35,15 @@ describe('resultText', () => {
     }
   });
 
+  it('has the texts of what failed on lines of their own, if these say so, too', () => {
+    const result = { stdout: TEXT, exitCode: 1 };
+    expect(seen(JSON.stringify(result))).toBe(`{"stdout":"\n${TEXT}\n","exitCode":1}`);
+  });
+
   it.each<[string, unknown]>([
     ['that failed', { error: 'a', stdout: TEXT }],
     ['that failed, of several', [{ result: TEXT }, { result: TEXT, success: false }]],
-    ['with an exit code', { stdout: TEXT, exitCode: 1 }],
+    ['with an exit code far from its ends', { at: '/w'.repeat(40), exitCode: 1, stdout: TEXT }],
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
     ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
     ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
