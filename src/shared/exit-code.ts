@@ -12,14 +12,21 @@ const EXIT_CODE =
 /** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
 
-/** The fields of a structured result, also of one stored as JSON text; of several, those of one that failed. None for anything else. */
+/**
+ * The fields of a structured result, also of one stored as JSON text; none for anything else. Of a list of answers, as Cline gives
+ * them, those of one that failed.
+ */
 export function fieldsOfResult(result: unknown): JsonRecord {
   const isJson =
     typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
   const value = isJson ? tryParseJson(result) : result;
   if (!Array.isArray(value)) return asRecord(value) ?? {};
-  const all = value.map((item: unknown) => asRecord(item) ?? {});
-  return all.find(saysFailed) ?? all[0] ?? {};
+  const answers = value.map((item: unknown) => asRecord(item) ?? {});
+  // Other lists are data, in which something may have failed.
+  if (!answers.every(({ success }) => typeof success === 'boolean')) return {};
+  return (
+    answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
+  );
 }
 
 /** In these fields of a structured result a tool's output is. */

@@ -42,7 +42,13 @@ describe('resultText', () => {
 
   it.each<[string, unknown]>([
     ['that failed', { error: 'a', stdout: TEXT }],
-    ['that failed, of several', [{ result: TEXT }, { result: TEXT, success: false }]],
+    [
+      'that failed, of several',
+      [
+        { result: TEXT, success: true },
+        { result: '', success: false },
+      ],
+    ],
     ['with an exit code far from its ends', { at: '/w'.repeat(40), exitCode: 1, stdout: TEXT }],
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
     ['with texts that are deep in it', { messages: [{ content: TEXT }] }],

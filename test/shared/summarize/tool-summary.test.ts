@@ -67,6 +67,16 @@ describe('summarizeToolResponse', () => {
     ['no success of a command that failed', 'Exit code: 1\na\nb', '[tool — error, 3 lines]'],
     ['nor if its last line says so', 'a\n[exited with status 2]\n', '[tool — error, 3 lines]'],
     ['nor if its fields do', '{"output":"a","exit_code":1}', '[tool — error, 1 line]'],
+    [
+      'nor if one of several answers does',
+      '[{"query":"a","result":"x","success":true},{"query":"b","result":"","success":false}]',
+      '[tool — error, 1 line]',
+    ],
+    [
+      'success of a list that tells of failures',
+      '[{"name":"a","success":false},{"name":"b","success":true}]',
+      '[tool — success, 1 line]',
+    ],
     ['what a file says about one', 'a\nexit code: 1\nb', '[tool — success, 3 lines]'],
     ['no size of a number', 42, '[tool — success]'],
     ['no size of nothing', null, '[tool — success]'],
