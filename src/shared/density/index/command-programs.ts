@@ -132,10 +132,14 @@ function wordsBehind(text: string, start: number): string {
   return UP_TO_NEXT.exec(text.slice(start, start + MAX_WORDS))?.[0] ?? '';
 }
 
+/** A value that is assigned in front of a program: what is quoted in it, or what a command prints, may hold spaces. */
+const VALUE = /(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\$\([^()]*\)|\\[^]|[^\s"'\\;&|])*/y;
+
+/** The last character of the value that is assigned at `start`, where the sign is. */
 function valueEnd(text: string, start: number): number {
-  let end = start;
-  while (end + 1 < text.length && !isSpace(text.charCodeAt(end + 1))) end += 1;
-  return end;
+  VALUE.lastIndex = start + 1;
+  VALUE.test(text);
+  return Math.max(start, VALUE.lastIndex - 1);
 }
 
 function wordEnd(text: string, start: number): number {

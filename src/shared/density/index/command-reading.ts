@@ -2,7 +2,14 @@
 // or changes. Runs nothing.
 
 import { posix } from 'node:path';
-import { opensScript, purposeOf } from './command-programs.js';
+import { purposeOf } from './command-programs.js';
+import {
+  filesBehind,
+  filesNamed,
+  filesWritten,
+  MAX_FILES,
+  withPlainNames,
+} from './names-in-command.js';
 
 /** What a command is for, as far as its text tells. */
 export interface CommandReading {
@@ -18,15 +25,6 @@ export interface CommandReading {
 
 /** Longer commands are scripts or documents whose purpose shows at the start. */
 const MAX_SCANNED = 4_000;
-const MAX_FILES = 16;
-
-/** A target without a letter is a number that something is compared with. */
-const REDIRECTED = /(?<=\s)>>?\s*([\w./~-]*[A-Za-z][\w./~-]*)(?![\w(])/g;
-const QUOTED = /"(?:\\[^]|[^"\\])*"|'[^']*'/g;
-/** A quoted name; other quoted text behind a program that writes is what it is to do. */
-const QUOTED_NAME = /^.[\w@%+.~-]*[./][\w@%+./~-]*.$/;
-/** What `sed` is to do, which looks like a path. */
-const SED_SCRIPT = /^(?:[sy]\/|\/[^/]*\/[a-z]$)/;
 /**
  * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
  */
@@ -34,18 +32,8 @@ const PATCHED_FILE = /\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+?)(?
 const DIRECTORY =
   /(?:^|[;&(\n"'`])[ \t]*(?:cd(?:[ \t]+\/d)?|Set-Location(?:[ \t]+-\w+)?)[ \t]+["']?((?<=["'])[^"'\n]+|[^\s;&|"'`)]+)/i;
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
-/** What may be a name as Windows spells it. */
-const BACKSLASHED =
-  /(?<![\w./\\@%+-])(?:[A-Za-z]:|[\w.@%+][\w.@%+-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+-][\w.@%+-]*))+/g;
-/** Without a drive or an extension it may be a pattern, such as `a\b`. */
-const SURELY_NAME = /^[A-Za-z]:|\.[A-Za-z]\w{0,7}$/;
 const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
-/** Names with a directory or an extension. */
-const FILE_NAME =
-  /(?<![\w./~@%+-])(?:(?:~|[A-Za-z]:(?=\/))?[\w.@%+-]*\/[\w.@%+/-]*|[\w@%+-][\w.@%+-]*\.[A-Za-z]\w{0,7})(?![\w(])/g;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
-/** Member access in a script is not a file name. */
-const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
 /** The start of a command that reads a file itself, or what `cat` or `nl` shows of it. */
 const ON_FILE = /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?/
   .source;
@@ -77,15 +65,15 @@ export function readCommand(command: string, directory?: string): CommandReading
     const files = Array.from(command.matchAll(PATCHED_FILE), ([, file = '']) => file.trim());
     return reading('write', files.slice(0, MAX_FILES), base);
   }
-  const text = withSlashes(scannedPart(command));
+  const text = withPlainNames(scannedPart(command));
   const [purpose, words] = purposeOf(text);
   // Fast path: most commands without files need no further search.
   const namesFiles = text.includes('/') || text.includes('.') || text.includes('>');
   const base = namesFiles ? baseOf(text, directory) : undefined;
-  if (purpose === 'write') return reading(purpose, filesNamed(namesIn(words)), base);
+  if (purpose === 'write') return reading(purpose, filesBehind(words), base);
   const written = filesWritten(text);
   if (written.length > 0) return reading('write', written, base);
-  const files = namesFiles ? filesNamed(text) : [];
+  const files = namesFiles ? filesNamed(withoutDirectories(text)) : [];
   // `cat` shows a here-document otherwise.
   if (files.length === 0 && text.includes('<<')) return { kind: 'command', files };
   const lines = purpose === 'read' && files.length === 1 ? linesShown(text) : undefined;
@@ -104,14 +92,6 @@ function reading(
 
 function joined(base: string, file: string): string {
   return ABSOLUTE.test(file) ? posix.normalize(file) : posix.join(base, file);
-}
-
-/** Names of Windows with slashes, which mean the same there. */
-function withSlashes(text: string): string {
-  if (!text.includes('\\')) return text;
-  return text.replace(BACKSLASHED, (name) =>
-    SURELY_NAME.test(name) ? name.replaceAll(/\\+/g, '/') : name,
-  );
 }
 
 function scannedPart(command: string): string {
@@ -137,42 +117,8 @@ function baseOf(text: string, directory: string | undefined): string | undefined
   return ABSOLUTE.test(changed) ? changed : undefined;
 }
 
-function filesWritten(text: string): readonly string[] {
-  if (!text.includes('>')) return [];
-  const commands = text.replace(QUOTED, (quoted, at: number) =>
-    opensScript(text, at) ? quoted : ' ',
-  );
-  return Array.from(commands.matchAll(REDIRECTED), ([, file = '']) => file)
-    .filter((file) => !file.startsWith('/dev/'))
-    .slice(0, MAX_FILES);
-}
-
-/** The words behind a program that writes, without what it is to do. */
-function namesIn(words: string): string {
-  const plain = words.replace(QUOTED, (quoted) => (QUOTED_NAME.test(quoted) ? quoted : ' '));
-  return plain
-    .replaceAll(/["']/g, ' ')
-    .split(' ')
-    .filter((word) => !SED_SCRIPT.test(word))
-    .join(' ');
-}
-
-function filesNamed(text: string): readonly string[] {
-  const named = text.replace(DIRECTORY, ' ').replace(WORKING_DIRECTORY, ' ');
-  const files = new Set<string>();
-  for (const [name] of named.matchAll(FILE_NAME)) {
-    if (
-      name.startsWith('-') ||
-      name.startsWith('//') ||
-      name.startsWith('/dev/') ||
-      !/\w/.test(name)
-    )
-      continue;
-    if (name.endsWith('/') || MEMBER.test(name)) continue;
-    files.add(name);
-    if (files.size === MAX_FILES) break;
-  }
-  return [...files];
+function withoutDirectories(text: string): string {
+  return text.replace(DIRECTORY, ' ').replace(WORKING_DIRECTORY, ' ');
 }
 
 function linesShown(text: string): LineRange | undefined {

@@ -34,6 +34,12 @@ const ROWS: readonly Row[] = [
   ['head -20 a.py', 'read', ['a.py'], [1, 20]],
   ['cat a.py | head -n 5', 'read', ['a.py'], [1, 5]],
   ['nl -ba a.py | head -5', 'read', ['a.py'], [1, 5]],
+  // Behind assignments.
+  ['A="x y" cat a.py', 'read', ['a.py']],
+  ["A=1 B='it is' sed -n 1,20p a.py", 'read', ['a.py'], [1, 20]],
+  ['A=1\ncat a.py', 'read', ['a.py']],
+  ['A=$(cat b.py | head) sed -i s/a/b/ a.py', 'write', ['a.py']],
+  ['env A=\\ x rg it src/a.py', 'search', ['src/a.py']],
   // Several ranges, or lines that nobody can tell.
   ["nl -ba xarray/core/merge.py | sed -n '294,298p;312,315p'", 'read', ['xarray/core/merge.py']],
   ["sed -n '1,9p' a.py && sed -n '20,29p' a.py", 'read', ['a.py']],
