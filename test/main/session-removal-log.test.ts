@@ -387,7 +387,10 @@ describe('Session with a removal log', () => {
     it('waits for the window that is open', async () => {
       const removalLogPath = await temporaryPath();
       const opened = deferred<undefined>();
-      const logger = { ...SILENT_LOGGER, debug: () => opened.resolve(undefined) };
+      const debug = (message: string): void => {
+        if (message.startsWith('compressing')) opened.resolve(undefined);
+      };
+      const logger = { ...SILENT_LOGGER, debug };
       const session = await open({ history: fullHistory(), removalLogPath, logger });
       const window = session.ensureCompressionBeforeSend('p1');
       await opened.promise;
