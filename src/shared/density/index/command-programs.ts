@@ -40,7 +40,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
     ],
   ],
   ['ruby', [[/\s-[0-9aelnpw]*i/, 'write']]],
-  ['awk', [[/\bNR *[<>=%]/, 'read']]],
+  ['awk', [[/\bNR *[<>=%]|^\s*(?:-\S+\s+)*(["'])\s*\{[^{}]*\$0[^{}]*\}\s*\1/, 'read']]],
   [
     'git',
     [
@@ -54,6 +54,8 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
 const CARRIERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
 ]);
+/** These run a program elsewhere, whose name stands behind others. */
+const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
 /** These start a program anywhere. */
 const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 
@@ -68,6 +70,7 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
   let found: Purpose | undefined;
   let isStart = true;
   let isPiped = false;
+  let isRemote = false;
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charCodeAt(at);
     if (isWordCharacter(character)) {
@@ -83,20 +86,23 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         const purpose = purposeOfProgram(word, words);
         if (purpose === 'write') return [purpose, words];
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
-        isStart = false;
+        isRemote = isStart && purpose === undefined && (isRemote || REMOTE.has(word));
+        isStart = isRemote;
         isPiped = false;
       }
       at = end - 1;
     } else if (STARTING.has(character) || (isQuote(character) && opensScript(text, at))) {
       isStart = true;
+      isRemote = false;
     } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
       // After a pipe, a program filters, or writes what it is given.
       isStart = text.charCodeAt(at + 1) === PIPE;
       isPiped = !isStart;
+      isRemote = false;
       if (isStart) at += 1;
     } else if (!isSpace(character)) {
-      isStart = false;
+      isStart = isRemote;
       isPiped = false;
     }
   }

@@ -34,6 +34,19 @@ const ROWS: readonly Row[] = [
   ['head -20 a.py', 'read', ['a.py'], [1, 20]],
   ['cat a.py | head -n 5', 'read', ['a.py'], [1, 5]],
   ['nl -ba a.py | head -5', 'read', ['a.py'], [1, 5]],
+  // Elsewhere.
+  ['docker exec -i web cat /etc/nginx/nginx.conf', 'read', ['/etc/nginx/nginx.conf']],
+  ['docker exec "$web" sed -i s/a/b/ /srv/a.py && npm test', 'write', ['/srv/a.py']],
+  ['kubectl exec pod/web-1 -- ls /srv/a.d', 'search', ['pod/web-1', '/srv/a.d']],
+  ['ssh me@10.0.0.7 cat a.py', 'read', ['a.py']],
+  ['docker build -f a.docker . && npm test', 'command', ['a.docker']],
+  ['docker logs web | head -5', 'command', []],
+  ['docker ps; cat a.py', 'read', ['a.py']],
+  // With numbers of its own in front of lines.
+  [`awk '{print NR": "$0}' a.py`, 'read', ['a.py']],
+  [`awk '{printf "%5d  %s\\n", FNR, $0}' a.py`, 'read', ['a.py']],
+  [`awk '/it/ {print $0}' a.py`, 'command', ['a.py']],
+  [`awk '{print $1}' a.txt`, 'command', ['a.txt']],
   // Behind assignments.
   ['A="x y" cat a.py', 'read', ['a.py']],
   ["A=1 B='it is' sed -n 1,20p a.py", 'read', ['a.py'], [1, 20]],
