@@ -71,12 +71,27 @@ function firstOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) && typeof value[0] === 'object' ? [value[0]] : [];
 }
 
+/** What is told another tool: the arguments, and the first of each list in them. */
+function passedOn(value: unknown): readonly unknown[] {
+  let given = value;
+  try {
+    if (typeof value === 'string' && value.length <= 2_000) given = JSON.parse(value);
+  } catch {
+    return [];
+  }
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return [];
+  return [given, ...Object.values(given).flatMap(firstOf)];
+}
+
 /** What is told a file may show it. */
 function unknownUse(parameters: unknown): NaiveUse {
   const isObject =
     typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   const given: readonly unknown[] = isObject
-    ? [parameters, ...Object.values(parameters).flatMap(firstOf)]
+    ? [
+        parameters,
+        ...Object.values(parameters).flatMap((each) => [...firstOf(each), ...passedOn(each)]),
+      ]
     : [];
   const keys = given.flatMap((one) => Object.keys((one ?? {}) as object));
   const names = isObject ? keys.join(' ').toLowerCase() : 'file';

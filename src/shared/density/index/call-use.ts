@@ -1,7 +1,7 @@
 // What a call does: which files it touches, by the tool catalog, and for commands by their text.
 // Reads only the parameters that the catalog names.
 
-import { asRecord } from '../../json.js';
+import { asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
 import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-catalog.js';
@@ -57,11 +57,30 @@ export function callUse(
   }
 }
 
-/** An unknown tool that is told a path or a file may show it, so its result is treated like that of a read. */
+/**
+ * An unknown tool that is told a path or a file may show it, so its result is treated like that of a read; so may one that is told
+ * what another tool is to be told, as those that call tools of MCP servers.
+ */
 function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
-  const isRead = values === undefined || namesFile(values) || listsFiles(values);
+  const isRead = values === undefined || tellsOfFile(values) || passesOnFile(values);
   return isRead ? { ...UNKNOWN, kind: CALL_KIND.read } : UNKNOWN;
+}
+
+function tellsOfFile(values: JsonRecord): boolean {
+  return namesFile(values) || listsFiles(values);
+}
+
+/** Arguments for another tool, as an object or its JSON; longer ones are texts. */
+const MAX_ARGUMENTS = 2_000;
+
+function passesOnFile(values: JsonRecord): boolean {
+  return Object.values(values).some((value) => {
+    const isJson =
+      typeof value === 'string' && value.startsWith('{') && value.length <= MAX_ARGUMENTS;
+    const inner = asRecord(isJson ? tryParseJson(value) : value);
+    return inner !== undefined && tellsOfFile(inner);
+  });
 }
 
 function namesFile(values: JsonRecord): boolean {

@@ -157,11 +157,19 @@ describe('callUse', () => {
       { path: 'a.ts' },
       { targetFile: 'a.ts' },
       { operations: [{ path: 'a.ts' }] },
+      { server_name: 'files', tool_name: 'show', arguments: '{"path":"a.ts"}' },
+      { name: 'show', arguments: { paths: ['a.ts'] } },
+      { name: 'show', args: { operations: [{ path: 'a.ts' }] } },
       'a.ts',
     ]) {
       expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind });
     }
-    for (const parameters of [{ query: 'a.ts' }, {}]) {
+    for (const parameters of [
+      { query: 'a.ts' },
+      { name: 'ask', arguments: '{"query":"a path"}' },
+      { name: 'ask', arguments: '{"path":' },
+      {},
+    ]) {
       expect(callUse([], parameters, true)).toEqual({ ...UNKNOWN, kind: unknown });
     }
   });
