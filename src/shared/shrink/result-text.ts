@@ -11,6 +11,8 @@ export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 
 /** Texts with fewer line breaks stay as they are. */
 const MIN_BREAKS = 2;
+/** Longer JSON stays as it is: it is parsed where the history is indexed, which may be the turn's thread. */
+const MAX_LENGTH = 1_000_000;
 /** Texts that are written out are at least this share of the JSON, so that what is data stays data. */
 const MIN_SHARE = 0.5;
 /** A wrapper is a list of objects at most, or what MCP answers; deeper texts are data. */
@@ -30,7 +32,7 @@ export function resultText(result: unknown): string | undefined {
   const json = isJson(result) ? payloadText(result) : result;
   if (typeof json !== 'string') return undefined;
   const asGiven = json === result ? json : undefined;
-  if (!/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
+  if (json.length > MAX_LENGTH || !/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
   const value = tryParseJson(json);
   const written = value === undefined ? undefined : writtenOut(json);
   const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);

@@ -53,6 +53,7 @@ describe('resultText', () => {
     ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
     ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
     ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
+    ['that are very long', { stdout: TEXT.repeat(3_000) }],
     ['with half of a pair', { stdout: `${TEXT}\ud83d` }],
     ['with NUL', { stdout: `${TEXT}\0` }],
     ['with long names', { [TEXT]: 1 }],
