@@ -53,6 +53,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
 /** What may stand in front of the program. */
 const CARRIERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
+  ...['cmd', '/c', '/k'],
 ]);
 /** These run a program elsewhere, whose name stands behind others. */
 const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);

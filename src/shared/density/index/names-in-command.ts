@@ -8,9 +8,12 @@ export const MAX_FILES = 16;
 
 /** What may be a name as Windows spells it. */
 const BACKSLASHED =
-  /(?<![\w./\\@%+-])(?:[A-Za-z]:|[\w.@%+][\w.@%+-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+-][\w.@%+-]*))+/g;
+  /(?<![\w./\\@%+\p{L}-])(?:[A-Za-z]:|[\w.@%+\p{L}][\w.@%+\p{L}\p{M}-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+\p{L}-][\w.@%+\p{L}\p{M}-]*))+/gu;
 /** Without a drive or an extension it may be a pattern, such as `a\b`. */
 const SURELY_NAME = /^[A-Za-z]:|\.[A-Za-z]\w{0,7}$/;
+/** The same in quotes, where a name is expected. */
+const QUOTED_BACKSLASHED =
+  /^(?:[A-Za-z]:)?[^\n"'`|<>;*?{}^$:]*\\[^\n"'`|<>;*?{}^$:]*\.[A-Za-z]\w{0,7}$/;
 
 /** First of the private characters that stand for ASCII ones. */
 const STANDING_IN = 0xf800;
@@ -43,6 +46,8 @@ const REDIRECTED = new RegExp(
   'gu',
 );
 const REDIRECTS = />\s*$/;
+/** An option of Windows, such as `/c`. */
+const SWITCH = /^\/\w$/;
 /** Member access in a script is not a file name. */
 const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
 /** What `sed` is to do, which looks like a path. */
@@ -53,6 +58,11 @@ export function withPlainNames(command: string): string {
   let text = command;
   if (text.includes('\\')) {
     text = text
+      .replace(QUOTED, (quoted, at: number) => {
+        const isWindows =
+          QUOTED_BACKSLASHED.test(quoted.slice(1, -1)) && BEFORE_NAME.test(before(text, at));
+        return isWindows ? quoted.replaceAll(/\\+/g, '/') : quoted;
+      })
       .replace(BACKSLASHED, (name) =>
         SURELY_NAME.test(name) ? name.replaceAll(/\\+/g, '/') : name,
       )
@@ -77,7 +87,11 @@ function inOneKind(script: string): string {
 function isName(inner: string, quote: string, text: string, at: number): boolean {
   if (!QUOTED_NAME.test(inner) || (quote === '"' && inner.includes('$'))) return false;
   if (!/\s/.test(inner)) return true;
-  return SPACED_NAME.test(inner) && BEFORE_NAME.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
+  return SPACED_NAME.test(inner) && BEFORE_NAME.test(before(text, at));
+}
+
+function before(text: string, at: number): string {
+  return text.slice(Math.max(0, at - MAX_BEFORE), at);
 }
 
 function withStandIns(name: string): string {
@@ -107,7 +121,7 @@ export function filesNamed(text: string): readonly string[] {
       !/[\w\p{L}]/u.test(name)
     )
       continue;
-    if (name.endsWith('/') || MEMBER.test(name)) continue;
+    if (name.endsWith('/') || SWITCH.test(name) || MEMBER.test(name)) continue;
     files.add(asSpelled(name));
     if (files.size === MAX_FILES) break;
   }

@@ -34,6 +34,14 @@ const ROWS: readonly Row[] = [
   ['head -20 a.py', 'read', ['a.py'], [1, 20]],
   ['cat a.py | head -n 5', 'read', ['a.py'], [1, 5]],
   ['nl -ba a.py | head -5', 'read', ['a.py'], [1, 5]],
+  // Quoted names of Windows.
+  [String.raw`Get-Content -Path "src\My Dir\a.ts"`, 'read', ['src/My Dir/a.ts'], WHOLE],
+  [String.raw`gc -LiteralPath 'src\[id]\page.tsx'`, 'read', ['src/[id]/page.tsx'], WHOLE],
+  [String.raw`cat 'C:\Users\Jo Doe\a.ts'`, 'read', ['C:/Users/Jo Doe/a.ts'], WHOLE],
+  [String.raw`Set-Content -Path "src\My Dir\a.ts" -Value "x"`, 'write', ['src/My Dir/a.ts']],
+  [String.raw`gc .\src\größe.ts`, 'read', ['./src/größe.ts'], WHOLE],
+  [String.raw`cmd /c type src\a.ts`, 'read', ['src/a.ts']],
+  [String.raw`rg "foo\.bar" src`, 'search', []],
   // Elsewhere.
   ['docker exec -i web cat /etc/nginx/nginx.conf', 'read', ['/etc/nginx/nginx.conf']],
   ['docker exec "$web" sed -i s/a/b/ /srv/a.py && npm test', 'write', ['/srv/a.py']],
