@@ -54,9 +54,7 @@ describe('readProviderFailure', () => {
         responseBody: 'the history',
       }),
     );
-    expect(error.message).toBe(
-      "The summarizer's model could not answer.",
-    );
+    expect(error.message).toBe("The summarizer's model could not answer.");
     expect((error.cause as Error).message).toMatch(/^first second x+$/);
     expect((error.cause as Error).message.length).toBeLessThan(400);
     expect(JSON.stringify(Object.entries(error.cause as Error))).not.toContain('history');
