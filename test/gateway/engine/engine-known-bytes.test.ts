@@ -44,8 +44,8 @@ describe('an engine that knows what a body begins with', () => {
               texts[place] = messy(JSON.parse(texts[place]!), random);
               isRespelled = true;
             } else if (texts.length > 0 && becomes === 'changed') {
-              // Near its end, where a little too much that is taken for known would hide it.
-              texts[place] = texts[place]!.replace(/(.*)n/s, '$1m');
+              // Near its end, where a little too much that is taken for known would hide it; it stays JSON.
+              texts[place] = texts[place]!.replace(/(.*)(?<!\\)n(?!ull)/s, '$1m');
             }
             texts.push(
               ...all.slice(texts.length, texts.length + more).map((one) => messy(one, random)),
