@@ -55,6 +55,8 @@ const HOSTS = [
   { name: 'qwen', packages: ['@qwen-code/qwen-code@0.24.4'], node: [22, 0] },
   { name: 'copilot', packages: ['@github/copilot@1.0.102'] },
   { name: 'cline', packages: ['cline@3.0.65'] },
+  { name: 'grok', packages: ['@vibe-kit/grok-cli@0.0.34'] },
+  { name: 'nanocoder', packages: ['@nanocollective/nanocoder@1.30.0'], node: [22, 0] },
 ];
 
 const { values } = parseArgs({

@@ -15,6 +15,8 @@ import { continueCli } from './continue.js';
 import { copilot } from './copilot.js';
 import { gemini } from './gemini.js';
 import { openclaw } from './openclaw.js';
+import { grok } from './grok.js';
+import { nanocoder } from './nanocoder.js';
 import { kilo, opencode } from './opencode.js';
 import { pi } from './pi.js';
 import { python } from './python.js';
@@ -25,7 +27,7 @@ import { recordedTexts } from './recorded-texts.js';
 
 const CLIENTS: readonly Client[] = [
   ...[pi, opencode, kilo, openclaw, codex, gemini, claudeCode, python],
-  ...[copilot, cline, qwen, continueCli],
+  ...[copilot, cline, qwen, continueCli, grok, nanocoder],
 ];
 
 /** What is to be true of each session. */

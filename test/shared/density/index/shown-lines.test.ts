@@ -108,6 +108,32 @@ describe('KnownShingles', () => {
     expect(found).toEqual([{ start: 0, end: 12, row: 5, ...(there !== undefined && { there }) }]);
   });
 
+  it.each([
+    ['a colon and a blank', (line: string, at: number) => `${at + 1}: ${line}`],
+    ['padding, a colon and a blank', (line: string, at: number) => `   ${at + 1}: ${line}`],
+    ['a bar and a blank', (line: string, at: number) => `0000${at + 1}| ${line}`],
+    ['a bar between blanks', (line: string, at: number) => `${at + 1} | ${line}`],
+    ['a colon, as grep -n does', (line: string, at: number) => `${at + 1}:${line}`],
+  ])('knows lines whose numbers end with %s, indented and empty ones as well', (_name, made) => {
+    const indented = text(0, 9)
+      .split('\n')
+      .map((line, at) => (at % 3 === 0 ? '' : `${' '.repeat(4 * (at % 3))}${line}`));
+    const known = new KnownShingles();
+    known.note(1, linesOf(indented.join('\n')));
+    const found = known.shownIn(linesOf(indented.map(made).join('\n')), new Map([[1, 5]]));
+    expect(found).toEqual([{ start: 0, end: 9, row: 5, there: null }]);
+  });
+
+  it('takes lines that are indented otherwise for other lines', () => {
+    const plain = text(0, 9).split('\n');
+    const known = new KnownShingles();
+    known.note(1, linesOf(plain.join('\n')));
+    for (const indent of ['  ', '    ', '\t']) {
+      const other = plain.map((line, at) => `${at + 1}: ${indent}${line}`).join('\n');
+      expect(known.shownIn(linesOf(other), new Map([[1, 5]]))).toEqual([]);
+    }
+  });
+
   it('begins a run anew where numbers do', () => {
     const restarting = (line: string, at: number): string => `${at % 6}:${line}`;
     const lines = text(0, 12).split('\n');

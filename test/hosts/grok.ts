@@ -1,0 +1,33 @@
+// Grok CLI, as a client in the check of hosts. It plays through the gateway.
+
+import { join } from 'node:path';
+
+import type { Client } from './client.js';
+
+export const grok: Client = {
+  name: 'grok',
+  thinks: false,
+  goesOn: false,
+  plays: [
+    { way: 'gateway', api: 'openai-chat', isLong: true },
+    { way: 'none', api: 'openai-chat', isLong: true },
+  ],
+  tools: {
+    read: (path) => ({ name: 'view_file', input: { path } }),
+    edit: (path, old_str, new_str) => ({
+      name: 'str_replace_editor',
+      input: { path, old_str, new_str },
+    }),
+    run: (command) => ({ name: 'bash', input: { command } }),
+  },
+  configure() {
+    // All of it is said on the command line.
+  },
+  run({ installed, node, url }, prompt) {
+    const cli = join(installed, 'node_modules/.bin/grok');
+    return {
+      command: node,
+      args: [cli, '-k', 'made-up', '-u', `${url}/v1`, '-m', 'grok-code-fast-1', '-p', prompt],
+    };
+  },
+};
