@@ -392,6 +392,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     // With a limit: a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     this.#parts.ending.abort(sessionClosed());
+    await this.#shared.saveAtLast();
     await keeper?.settled();
     await removalLog?.close();
     await onClose?.();

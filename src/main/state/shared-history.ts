@@ -46,6 +46,14 @@ export class SharedHistory {
     return hasSwitched;
   }
 
+  /** Saves what the store would not take, unless another process has saved since. Does not wait for the store to recover. */
+  async saveAtLast(): Promise<void> {
+    const { keeper, history, snapshot } = this.#init;
+    if (keeper?.isFailing !== true) return;
+    keeper.endPause();
+    await keeper.save(snapshot(), history.journal);
+  }
+
   /** Continues from the state of another process, if one has saved since. */
   async catchUp(): Promise<void> {
     const { history, keeper } = this.#init;

@@ -2,7 +2,7 @@
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { hash } from 'node:crypto';
-import type { IContent } from '../../shared/content.js';
+import type { IContent, ToolResponseBlock } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
 import { withDeadline } from '../waiting/abortable.js';
@@ -32,13 +32,25 @@ export class StateKeeper {
   #unanswered: string | undefined;
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
+  /** By call id, originals that the store does not have yet. */
+  readonly #originals = new Map<string, ToolResponseBlock>();
   readonly #puts = new Set<Promise<unknown>>();
-  #isFailing = false;
-  /** On a clock that nobody can set back. */
-  #pausedUntilMs = -Infinity;
+  /** A disk that is full may still take a state, but no original. */
+  readonly #ofStates: Patience = { isFailing: false, pausedUntilMs: -Infinity };
+  readonly #ofOriginals: Patience = { isFailing: false, pausedUntilMs: -Infinity };
 
   constructor(options: StateKeeperOptions) {
     this.#options = options;
+  }
+
+  /** Whether the store failed when it was used last. */
+  get isFailing(): boolean {
+    return this.#ofStates.isFailing || this.#ofOriginals.isFailing;
+  }
+
+  /** Has the next call reach the store, however short ago it has failed. */
+  endPause(): void {
+    for (const patience of [this.#ofStates, this.#ofOriginals]) patience.pausedUntilMs = -Infinity;
   }
 
   /** Number of added entries that the last saved state covers. */
@@ -93,11 +105,11 @@ export class StateKeeper {
   async #save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
-    const { store, logger } = this.#options;
+    const { store } = this.#options;
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
-      this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      this.#fail(this.#ofStates, new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
     const former = this.#key;
@@ -140,7 +152,10 @@ export class StateKeeper {
     }
     const winner = await this.#read(key);
     this.#version = winner?.version ?? null;
-    if (!winner) return 'not-kept';
+    // Without a name, it may have been moved to a longer prefix.
+    const isMoved = winner === null && this.#options.conversationId === undefined;
+    if (winner === undefined || isMoved) return 'not-kept';
+    if (winner === null) return 'outdated';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
     const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
@@ -155,20 +170,24 @@ export class StateKeeper {
 
   /** Saves originals of a named conversation in the background; only `settled` waits for it. */
   #putOriginals(added: readonly IContent[]): void {
-    const callIds = this.#removedCallIds;
     const key = this.#namedKey;
-    if (key === undefined || callIds.size === 0) return;
-    for (const { blocks } of added) {
+    if (key === undefined) return;
+    for (const { blocks } of this.#removedCallIds.size === 0 ? [] : added) {
       for (const block of blocks) {
-        if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
-        this.#put(key, nameOf(block.callId), JSON.stringify(block));
+        if (block.type !== 'tool_response' || !this.#removedCallIds.has(block.callId)) continue;
+        this.#originals.set(block.callId, block);
       }
     }
-    callIds.clear();
+    this.#removedCallIds.clear();
+    for (const original of this.#originals.values()) this.#put(key, original);
   }
 
-  #put(key: string, name: string, original: string): void {
-    const put = this.#callStore((store) => store.put?.(key, name, original) ?? Promise.resolve());
+  #put(key: string, original: ToolResponseBlock): void {
+    const name = nameOf(original.callId);
+    const put = this.#callStore(async (store) => {
+      await store.put?.(key, name, JSON.stringify(original));
+      this.#originals.delete(original.callId);
+    }, this.#ofOriginals);
     this.#puts.add(put);
     void put.then(() => this.#puts.delete(put));
   }
@@ -212,28 +231,38 @@ export class StateKeeper {
   /** Calls the store; `undefined` if it fails, or has just failed. */
   async #callStore<Answer>(
     ask: (store: StateStore) => Promise<Answer>,
+    patience: Patience = this.#ofStates,
   ): Promise<Answer | undefined> {
-    const { store, logger } = this.#options;
-    if (performance.now() < this.#pausedUntilMs) return undefined;
+    const { store } = this.#options;
+    if (performance.now() < patience.pausedUntilMs) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
       const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
-      this.#isFailing = false;
+      patience.isFailing = false;
       return answer;
     } catch (thrown) {
-      this.#pausedUntilMs = performance.now() + PAUSE_MS;
-      this.#warnOnce(logger, asError(thrown));
+      patience.pausedUntilMs = performance.now() + PAUSE_MS;
+      this.#fail(patience, asError(thrown));
       return undefined;
     }
   }
 
-  #warnOnce(logger: Logger, error: Error): void {
-    if (this.#isFailing) return;
-    this.#isFailing = true;
-    logger.warn('the state of a session is not kept; it goes on without', { error });
+  /** Warns once, until the store works again. */
+  #fail(patience: Patience, error: Error): void {
+    const wasFailing = this.isFailing;
+    patience.isFailing = true;
+    if (wasFailing) return;
+    this.#options.logger.warn('the state of a session is not kept; it goes on without', { error });
   }
+}
+
+/** What one kind of call to a store has come to. */
+interface Patience {
+  isFailing: boolean;
+  /** On a clock that nobody can set back. */
+  pausedUntilMs: number;
 }
 
 /** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */

@@ -89,6 +89,22 @@ describe('Session.restore with a store', () => {
     const other = await open(store, 'mine', []);
     expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
   });
+
+  it('keeps those for which there was no room when the state was saved', async () => {
+    const store = memoryStore();
+    let puts = 0;
+    const put: StateStore['put'] = async (...args) => {
+      puts += 1;
+      if (puts === 1) throw new Error('no space left on device');
+      await store.put?.(...args);
+    };
+    const session = await open({ ...operationsOf(store), put }, 'mine', HISTORY);
+    await session.ensureCompressionBeforeSend('request');
+    await session.close();
+    const other = await open(store, 'mine', []);
+    expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
+    expect(puts).toBe(2);
+  });
 });
 
 /** The operations of a store as properties, so that some can be replaced. */

@@ -153,6 +153,26 @@ describe('createCompactor with a store', () => {
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
+  it.each([undefined, 'one'])(
+    'saves when it is closed what a store that is back would not take before (%s)',
+    async (sessionId) => {
+      const kept = memoryStore();
+      let isFull = false;
+      const save: StateStore['save'] = (...args) =>
+        isFull ? Promise.reject(new Error('no space left on device')) : kept.save(...args);
+      const options = { ...COMPACTOR, store: { ...open(kept), save } };
+      const session = await createCompactor(options).createSession({ history: HISTORY, sessionId });
+      isFull = true;
+      await session.ensureCompressionBeforeSend('request');
+      isFull = false;
+      const state = session.snapshot().journal;
+      await session.close();
+      const again = await createCompactor(options).createSession({ history: HISTORY, sessionId });
+      expect(again.snapshot().journal).toEqual(state);
+      expect(again.history.getAll()).toEqual(session.history.getAll());
+    },
+  );
+
   it('has the slower of two processes go on from what the faster one has decided', async () => {
     const store = memoryStore();
     const make = async (): Promise<
