@@ -89,8 +89,10 @@ class HeldLock implements FileLock {
     const text = await readLock(this.#lockPath);
     if (text !== undefined && this.#isOwn(text)) return;
     const message =
-      `${this.#lockPath} is not this writer's any more: it did not renew its lease while it was suspended or too busy, ` +
-      'and another writer has taken over. Close this one; open the path again when the other one is closed.';
+      text === undefined
+        ? `${this.#lockPath} is gone: somebody has removed it, or its folder. Close this writer and open the path again.`
+        : `${this.#lockPath} is not this writer's any more: it did not renew its lease while it was suspended or too ` +
+          'busy, and another writer has taken over. Close this one; open the path again when the other one is closed.';
     throw Object.assign(new Error(message), { code: 'ELOCKLOST' });
   }
 

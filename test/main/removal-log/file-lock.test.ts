@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, unlink, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -130,6 +130,17 @@ describe('acquireFileLock', () => {
     await lock.assertHeld();
     await lock.release();
     expect(await readdir(dirname(path))).toEqual([]);
+  });
+
+  test('tells a holder that somebody has removed it', async () => {
+    const path = await temporaryPath();
+    const lock = await acquireFileLock(path, QUICK);
+    await unlink(`${path}.lock`);
+    await expect(lock.assertHeld()).rejects.toMatchObject({
+      code: 'ELOCKLOST',
+      message: expect.stringContaining('is gone') as string,
+    });
+    await lock.release();
   });
 
   test('tells a holder that it was taken over, who then leaves the lock alone', async () => {
