@@ -7,6 +7,7 @@ import { commonPrefixLength } from '../body/common-prefix.js';
 import { skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
+import { asRecord, textOfParts } from '../../shared/json.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 
@@ -146,11 +147,16 @@ export class Lines {
     let best: Line | undefined;
     let mostKept = LEAST_KEPT;
     const calls = new Set(messages.flatMap(callsIn));
-    for (const line of this.#lines) {
+    const hasAnswers = messages.some(isFromModel);
+    for (const line of hasAnswers ? this.#lines : []) {
       if (!hasKey(line, about)) continue;
       // Another process would derive another id from another first message.
       if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
-      const kept = Math.max(answersKept(line.messages, messages), callsKept(line.messages, calls));
+      const isLike = !hasOpeningOf(line.messages, messages);
+      const kept = Math.max(
+        answersKept(line.messages, messages, isLike),
+        callsKept(line.messages, calls, isLike),
+      );
       if (kept < mostKept) continue;
       best = line;
       mostKept = kept;
@@ -242,24 +248,71 @@ function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
   return line.scope === scope && line.api === api && line.name === name;
 }
 
-/** Number of the model's messages, without a gap from the last one on, that a list has kept of a conversation, in any place. */
-function answersKept(known: readonly object[], messages: readonly object[]): number {
+/**
+ * Number of the model's messages, without a gap from the last one on, that a list has kept of a conversation, in any place.
+ *
+ * @param isLike whether the list begins with other words, as one that its host has summarized, and as one of a like request
+ */
+function answersKept(
+  known: readonly object[],
+  messages: readonly object[],
+  isLike: boolean,
+): number {
   const last = known.findLastIndex(isFromModel);
   if (last === -1) return 0;
   const at = messages.findLastIndex((message) => isSame(known[last], message));
-  let kept = 0;
-  for (let back = 0; back <= Math.min(last, at); back += 1) {
-    const message = known[last - back];
+  const kept: object[] = [];
+  let back = 0;
+  for (; back <= Math.min(last, at); back += 1) {
+    const message = known[last - back] ?? {};
     if (!isSame(message, messages[at - back])) break;
-    if (isFromModel(message)) kept += 1;
+    if (isFromModel(message)) kept.push(message);
   }
-  return kept;
+  const isAll = !known.slice(0, last - back + 1).some(isFromModel);
+  return (isLike && isAll ? kept.filter(isOfOneOnly) : kept).length;
 }
 
-/** Number of the calls of a conversation, without a gap from the last one on, that are among others. */
-function callsKept(known: readonly object[], calls: ReadonlySet<string>): number {
-  const own = known.flatMap(callsIn);
-  return own.length - 1 - own.findLastIndex((call) => !calls.has(call));
+/** The same of its calls. */
+function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike: boolean): number {
+  const kept: string[] = [];
+  for (let at = known.length - 1; at >= 0; at -= 1) {
+    const own = callsIn(known[at]);
+    const gap = own.findLastIndex((call) => !calls.has(call));
+    kept.push(...own.slice(gap + 1));
+    if (gap !== -1) return kept.length;
+  }
+  return (isLike ? kept.filter(isUnique) : kept).length;
+}
+
+/** Whether an answer occurs in no other conversation. */
+function isOfOneOnly(message: object): boolean {
+  const calls = callsIn(message);
+  const { content } = asRecord(message) ?? {};
+  return calls.length === 0
+    ? (textOfParts(content)?.length ?? 0) > LONG_TEXT
+    : calls.some(isUnique);
+}
+
+/** Models that number their calls make the same ones of like requests. */
+function isUnique(call: string): boolean {
+  return !NUMBERED.test(call);
+}
+
+/** In UTF-16 units. */
+const LONG_TEXT = 80;
+/** Begins the text of a call whose id is numbered: `call_1`, `functions.read:0`. */
+const NUMBERED = /^\["(?:[^"]*[^"A-Za-z\d])?[A-Za-z]{0,8}\d{1,6}"/;
+
+/** Whether two conversations begin with the same words of the user, however these are put. */
+function hasOpeningOf(known: readonly object[], messages: readonly object[]): boolean {
+  const [first, other] = [firstOf(known), firstOf(messages)];
+  const words = wordsOf(first);
+  return words === undefined ? isSame(first, other) : words === wordsOf(other);
+}
+
+function wordsOf(message: object | undefined): string | undefined {
+  const { content, parts = content } = asRecord(message) ?? {};
+  return textOfParts(parts);
 }
 
 /** The message that identifies a conversation: the first one of the user's. */

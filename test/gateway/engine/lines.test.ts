@@ -60,6 +60,36 @@ describe('Lines', () => {
     expect(come([text('make it walk'), text('done', 'assistant'), marked('on')])).toBe(true);
   });
 
+  it('knows a conversation that its host has written anew by its calls, and by the words that it begins with', () => {
+    const known = new Lines(8, false, () => undefined);
+    const come = (messages: readonly object[]): string => {
+      const bytes = Buffer.from(JSON.stringify({ messages }));
+      const start = findList(bytes, ['messages'])!;
+      const about = { scope: 'one', api: 'chat', name: undefined } as const;
+      const list = readList(bytes, start, ['messages'], [])!;
+      return known.take(about, list, messages, known.knownStart('one', bytes, start)).line.id;
+    };
+    const call = (number: number, more: object): object => {
+      const called = { name: 'read', arguments: `{"path":"${number}"}` };
+      const id = `read:${number}`;
+      return {
+        role: 'assistant',
+        ...more,
+        tool_calls: [{ id, type: 'function', function: called }],
+      };
+    };
+    const talk = (words: string, calls: number, more: object): readonly object[] => [
+      { role: 'user', content: words },
+      ...Array.from({ length: calls }, (_, at) => call(at, more)),
+    ];
+    const [one, other] = [talk('make it work', 4, {}), talk('make it walk', 4, {})];
+    const id = come(one);
+    expect(come(talk('make it work', 6, { reasoning: 'anew' }))).toBe(id);
+    // Models that number their calls from the first on make the same ones.
+    expect(come(other)).not.toBe(id);
+    expect(come(talk('make it work', 7, { reasoning: 'again' }))).toBe(id);
+  });
+
   it('knows nothing of a list that is empty', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
     expect(lines.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual([]);
