@@ -33,11 +33,11 @@ export interface WorkingSetRules {
 
 /** Keeps nearly everything that an agent edits by. */
 export const DEFAULT_WORKING_SET: WorkingSetRules = {
-  readCalls: 80,
+  readCalls: 60,
   searchCalls: 2,
   outputCalls: 2,
   otherCalls: 5,
-  earlyShare: 0.25,
+  earlyShare: 0.35,
   paybackCalls: 8,
   freeTokens: 10_000,
 };
