@@ -2,9 +2,11 @@
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { hash } from 'node:crypto';
+import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
+import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { DEFAULT_LIMITS } from './state-store.js';
@@ -20,6 +22,15 @@ export interface StateKeeperOptions {
 /** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
+const PUTS_AT_ONCE = 8;
+
+type Kept = 'state' | 'originals';
+
+const WARNINGS: Readonly<Record<Kept, string>> = {
+  state: 'the state of a session is not kept; it goes on without',
+  originals: 'results that an edit removed are not kept for other processes yet',
+};
+
 /** The outcome of a save: saved, not saved, or the state of the process that was faster. */
 export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
 
@@ -32,8 +43,9 @@ export class StateKeeper {
   #unanswered: string | undefined;
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
-  readonly #puts = new Set<Promise<unknown>>();
-  #isFailing = false;
+  #putting: Promise<void> = Promise.resolve();
+  /** What is known to fail, and was told. */
+  readonly #failing = new Set<Kept>();
   /** On a clock that nobody can set back. */
   #pausedUntilMs = -Infinity;
 
@@ -93,11 +105,11 @@ export class StateKeeper {
   async #save(state: object, names: readonly string[]): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
-    const { store, logger } = this.#options;
+    const { store } = this.#options;
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
-      this.#warnOnce(logger, new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      this.#warnOnce('state', new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
     const former = this.#key;
@@ -155,27 +167,37 @@ export class StateKeeper {
 
   /** Saves originals of a named conversation in the background; only `settled` waits for it. */
   #putOriginals(added: readonly IContent[]): void {
-    const callIds = this.#removedCallIds;
     const key = this.#namedKey;
-    if (key === undefined || callIds.size === 0) return;
-    for (const { blocks } of added) {
-      for (const block of blocks) {
-        if (block.type !== 'tool_response' || !callIds.has(block.callId)) continue;
-        this.#put(key, nameOf(block.callId), JSON.stringify(block));
-      }
-    }
-    callIds.clear();
+    if (key === undefined) return;
+    this.#putting = this.#putting.then(() => this.#putEach(key, added));
   }
 
-  #put(key: string, name: string, original: string): void {
-    const put = this.#callStore((store) => store.put?.(key, name, original) ?? Promise.resolve());
-    this.#puts.add(put);
-    void put.then(() => this.#puts.delete(put));
+  /**
+   * Puts a few at a time: an edit may remove hundreds of results, and a file or a query for each would use up what the whole
+   * process may have open. What the store does not take follows the next save.
+   */
+  async #putEach(key: string, added: readonly IContent[]): Promise<void> {
+    const callIds = new Set(this.#removedCallIds);
+    if (callIds.size === 0) return;
+    this.#removedCallIds.clear();
+    const results = added.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
+    const rest = results.filter(({ callId }) => callIds.has(callId)).values();
+    const putRest = async (): Promise<void> => {
+      for (const block of rest) {
+        const original = JSON.stringify(block);
+        const isPut = await this.#callStore(async (store) => {
+          await store.put?.(key, nameOf(block.callId), original);
+          return true;
+        }, 'originals');
+        if (isPut === undefined) this.#removedCallIds.add(block.callId);
+      }
+    };
+    await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putRest));
   }
 
   /** Resolves when no write is pending. */
   async settled(): Promise<void> {
-    await Promise.all(this.#puts);
+    await this.#putting;
   }
 
   /** Returns an original result of this conversation, or `undefined`. */
@@ -212,28 +234,35 @@ export class StateKeeper {
   /** Calls the store; `undefined` if it fails, or has just failed. */
   async #callStore<Answer>(
     ask: (store: StateStore) => Promise<Answer>,
+    what: Kept = 'state',
   ): Promise<Answer | undefined> {
-    const { store, logger } = this.#options;
+    const { store } = this.#options;
     if (performance.now() < this.#pausedUntilMs) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
       const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
-      this.#isFailing = false;
+      this.#failing.delete(what);
       return answer;
     } catch (thrown) {
       this.#pausedUntilMs = performance.now() + PAUSE_MS;
-      this.#warnOnce(logger, asError(thrown));
+      this.#warnOnce(what, storeFailed(thrown));
       return undefined;
     }
   }
 
-  #warnOnce(logger: Logger, error: Error): void {
-    if (this.#isFailing) return;
-    this.#isFailing = true;
-    logger.warn('the state of a session is not kept; it goes on without', { error });
+  #warnOnce(what: Kept, error: Error): void {
+    if (this.#failing.has(what)) return;
+    this.#failing.add(what);
+    this.#options.logger.warn(WARNINGS[what], { error });
   }
+}
+
+function storeFailed(cause: unknown): CtxfoldError {
+  if (cause instanceof CtxfoldError) return cause;
+  const message = `The store failed (${asError(cause).message}).${adviceFor(cause)}`;
+  return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
 /** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */
