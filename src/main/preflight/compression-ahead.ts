@@ -270,7 +270,8 @@ export class CompressionAhead {
   get #askedElsewhere(): Request | undefined {
     const asked = this.#asked;
     if (asked?.edits !== this.#parts.history.journal.count) return undefined;
-    return Date.now() - asked.at < LOST_AFTER_MS ? asked : undefined;
+    // A time to come was told by a clock that has been set back since, or by another host.
+    return Math.abs(Date.now() - asked.at) < LOST_AFTER_MS ? asked : undefined;
   }
 
   #forgetAsked(): void {

@@ -12,6 +12,8 @@ import { systemCode } from './removal-log-errors.js';
 export interface FileLock {
   /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
   assertHeld(): Promise<void>;
+  /** Whether there is no lock file any more: somebody deleted it, or its folder. */
+  isDeleted(): Promise<boolean>;
   /** Removes the lock file, unless it belongs to another holder. */
   release(): Promise<void>;
 }
@@ -90,10 +92,14 @@ class HeldLock implements FileLock {
     if (text !== undefined && this.#isOwn(text)) return;
     const message =
       text === undefined
-        ? `${this.#lockPath} is gone: somebody has removed it, or its folder. Close this writer and open the path again.`
+        ? `${this.#lockPath} is gone: somebody has removed it, or its folder. The next record begins a new file.`
         : `${this.#lockPath} is not this writer's any more: it did not renew its lease while it was suspended or too ` +
           'busy, and another writer has taken over. Close this one; open the path again when the other one is closed.';
     throw Object.assign(new Error(message), { code: 'ELOCKLOST' });
+  }
+
+  async isDeleted(): Promise<boolean> {
+    return (await readLock(this.#lockPath)) === undefined;
   }
 
   async release(): Promise<void> {

@@ -11,6 +11,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EROFS: 'The file system is read-only: choose another path.',
   ENOENT: 'It does not exist: check the path.',
   EISDIR: 'It is a directory: name a file.',
+  // Of making a folder where a file is.
+  EEXIST: 'A part of the path is no directory: check the path.',
   ENOTDIR: 'A part of the path is no directory: check the path.',
   ELOOP: 'It is a symbolic link: name the file that it points to.',
   EMFILE: 'Too many files are open: raise the limit or close some.',
@@ -72,7 +74,8 @@ function reasonOf(cause: unknown): string {
   return code ?? asError(cause).message;
 }
 
-function adviceFor(cause: unknown): string {
+/** Returns what to do about an error of the system, after a space; the empty string for any other. */
+export function adviceFor(cause: unknown): string {
   const advice = ADVICE[systemCode(cause) ?? ''];
   return advice === undefined ? '' : ` ${advice}`;
 }

@@ -35,12 +35,12 @@ export interface AppendOptions {
 
 const DEFAULT_CLOSE_TIMEOUT_MS = 5_000;
 
-interface WriterParts {
+/** A file that is open for writing, and its lock. */
+interface OpenLog {
   readonly path: string;
   readonly file: AppendFile;
   readonly records: RecordFile;
   readonly lock: FileLock;
-  readonly closeTimeoutMs: number;
 }
 
 /**
@@ -54,7 +54,10 @@ interface WriterParts {
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
-  readonly #parts: WriterParts;
+  readonly #closeTimeoutMs: number;
+  /** Opens the file and its lock, as at the beginning. */
+  readonly #reopen: () => Promise<OpenLog>;
+  #parts: OpenLog;
   /** Covers the first `#indexedBytes` of the file. Built lazily by `restore`. */
   #index = new CallIndex();
   #indexedBytes = 0;
@@ -66,9 +69,11 @@ export class RemovalLog {
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(parts: WriterParts) {
+  private constructor(parts: OpenLog, closeTimeoutMs: number, reopen: () => Promise<OpenLog>) {
     this.path = parts.path;
     this.#parts = parts;
+    this.#closeTimeoutMs = closeTimeoutMs;
+    this.#reopen = reopen;
   }
 
   /**
@@ -88,19 +93,10 @@ export class RemovalLog {
         `Expected closeTimeoutMs to be from 0 to ${MAX_TIMER_MS}, got ${closeTimeoutMs}.`,
       );
     }
-    let lock: FileLock | undefined;
-    let file: AppendFile | undefined;
+    const openParts = (): Promise<OpenLog> => openLog(path, openFile, lockTiming, now);
     try {
-      const resolved = await prepareParentDirectory(path);
-      lock = await acquireFileLock(resolved, lockTiming);
-      file = await openFile(resolved);
-      const tail = await readLogTail(resolved);
-      const records = new RecordFile(resolved, file, tail, now);
-      return new RemovalLog({ path: resolved, file, records, lock, closeTimeoutMs });
+      return new RemovalLog(await openParts(), closeTimeoutMs, openParts);
     } catch (error) {
-      // Errors of the cleanup must not hide the first one.
-      await file?.close().catch(() => undefined);
-      await lock?.release().catch(() => undefined);
       throw writeFailed(path, error);
     }
   }
@@ -191,7 +187,7 @@ export class RemovalLog {
     const timeout = (): Error =>
       writerClosed(this.path, 'its deadline passed before the records were on the disk.');
     try {
-      await withDeadline(this.#parts.closeTimeoutMs, undefined, timeout, () => isReleased);
+      await withDeadline(this.#closeTimeoutMs, undefined, timeout, () => isReleased);
     } catch (error) {
       const left = [...this.#inFlight, ...this.#waiting];
       this.#waiting.clear();
@@ -205,12 +201,27 @@ export class RemovalLog {
     await this.#parts.lock.release().catch(() => undefined);
   }
 
+  /**
+   * Begins a new file if somebody deleted this one, or its folder: else nothing could be recorded, and so nothing be removed,
+   * for the rest of the session. What was in it is gone with it.
+   */
+  async #replaceDeleted(): Promise<void> {
+    const { file, records, lock } = this.#parts;
+    if (!(await lock.isDeleted()) && (await file.status()).isLinked) return;
+    await lock.release();
+    this.#parts = await this.#reopen();
+    this.#forgetIndex();
+    // A `restore` may be reading it.
+    void this.#restoring.then(() => records.close()).catch(() => undefined);
+  }
+
   async #drain(): Promise<void> {
     while (this.#waiting.size > 0) {
       this.#inFlight = [...this.#waiting];
       this.#waiting = new Set();
       for (const append of this.#inFlight) append.outcome.ignoreSignal();
       try {
+        await this.#replaceDeleted();
         await this.#parts.lock.assertHeld();
         await this.#parts.records.write(this.#inFlight);
         // If this process was suspended in between, its records may be mixed with another writer's.
@@ -223,5 +234,29 @@ export class RemovalLog {
       this.#inFlight = [];
     }
     this.#draining = undefined;
+  }
+}
+
+/** @throws the system's error, or that of the lock. */
+async function openLog(
+  path: string,
+  openFile: (path: string) => Promise<AppendFile>,
+  lockTiming: LockTiming | undefined,
+  now: () => number,
+): Promise<OpenLog> {
+  let lock: FileLock | undefined;
+  let file: AppendFile | undefined;
+  try {
+    const resolved = await prepareParentDirectory(path);
+    lock = await acquireFileLock(resolved, lockTiming);
+    file = await openFile(resolved);
+    const tail = await readLogTail(resolved);
+    const records = new RecordFile(resolved, file, tail, now);
+    return { path: resolved, file, records, lock };
+  } catch (error) {
+    // Errors of the cleanup must not hide the first one.
+    await file?.close().catch(() => undefined);
+    await lock?.release().catch(() => undefined);
+    throw error;
   }
 }

@@ -2,9 +2,11 @@
 // store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
 
 import { hash } from 'node:crypto';
-import type { IContent, ToolResponseBlock } from '../../shared/content.js';
+import { isToolResponseBlock } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
+import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { DEFAULT_LIMITS } from './state-store.js';
@@ -20,6 +22,15 @@ export interface StateKeeperOptions {
 /** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
+const PUTS_AT_ONCE = 8;
+
+type Kept = 'state' | 'originals';
+
+const WARNINGS: Readonly<Record<Kept, string>> = {
+  state: 'the state of a session is not kept; it goes on without',
+  originals: 'results that an edit removed are not kept for other processes yet',
+};
+
 /** The outcome of a save: saved, not saved, or the state of the process that was faster. */
 export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
 
@@ -32,25 +43,24 @@ export class StateKeeper {
   #unanswered: string | undefined;
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
-  /** By call id, originals that the store does not have yet. */
-  readonly #originals = new Map<string, ToolResponseBlock>();
-  readonly #puts = new Set<Promise<unknown>>();
-  /** A disk that is full may still take a state, but no original. */
-  readonly #ofStates: Patience = { isFailing: false, pausedUntilMs: -Infinity };
-  readonly #ofOriginals: Patience = { isFailing: false, pausedUntilMs: -Infinity };
+  #putting: Promise<void> = Promise.resolve();
+  /** What is known to fail, and was told. */
+  readonly #failing = new Set<Kept>();
+  /** On a clock that nobody can set back. A disk that is full may still take a state, but no original. */
+  readonly #pausedUntilMs: Record<Kept, number> = { state: -Infinity, originals: -Infinity };
 
   constructor(options: StateKeeperOptions) {
     this.#options = options;
   }
 
-  /** Whether the store failed when it was used last. */
+  /** Whether the store did not take what it was last given. */
   get isFailing(): boolean {
-    return this.#ofStates.isFailing || this.#ofOriginals.isFailing;
+    return this.#failing.size > 0;
   }
 
   /** Has the next call reach the store, however short ago it has failed. */
   endPause(): void {
-    for (const patience of [this.#ofStates, this.#ofOriginals]) patience.pausedUntilMs = -Infinity;
+    this.#pausedUntilMs.state = this.#pausedUntilMs.originals = -Infinity;
   }
 
   /** Number of added entries that the last saved state covers. */
@@ -109,7 +119,7 @@ export class StateKeeper {
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
-      this.#fail(this.#ofStates, new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      this.#warnOnce('state', new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
     const former = this.#key;
@@ -172,29 +182,35 @@ export class StateKeeper {
   #putOriginals(added: readonly IContent[]): void {
     const key = this.#namedKey;
     if (key === undefined) return;
-    for (const { blocks } of this.#removedCallIds.size === 0 ? [] : added) {
-      for (const block of blocks) {
-        if (block.type !== 'tool_response' || !this.#removedCallIds.has(block.callId)) continue;
-        this.#originals.set(block.callId, block);
-      }
-    }
-    this.#removedCallIds.clear();
-    for (const original of this.#originals.values()) this.#put(key, original);
+    this.#putting = this.#putting.then(() => this.#putEach(key, added));
   }
 
-  #put(key: string, original: ToolResponseBlock): void {
-    const name = nameOf(original.callId);
-    const put = this.#callStore(async (store) => {
-      await store.put?.(key, name, JSON.stringify(original));
-      this.#originals.delete(original.callId);
-    }, this.#ofOriginals);
-    this.#puts.add(put);
-    void put.then(() => this.#puts.delete(put));
+  /**
+   * Puts a few at a time: an edit may remove hundreds of results, and a file or a query for each would use up what the whole
+   * process may have open. What the store does not take follows the next save.
+   */
+  async #putEach(key: string, added: readonly IContent[]): Promise<void> {
+    const callIds = new Set(this.#removedCallIds);
+    if (callIds.size === 0) return;
+    this.#removedCallIds.clear();
+    const results = added.flatMap(({ blocks }) => blocks.filter(isToolResponseBlock));
+    const rest = results.filter(({ callId }) => callIds.has(callId)).values();
+    const putRest = async (): Promise<void> => {
+      for (const block of rest) {
+        const original = JSON.stringify(block);
+        const isPut = await this.#callStore(async (store) => {
+          await store.put?.(key, nameOf(block.callId), original);
+          return true;
+        }, 'originals');
+        if (isPut === undefined) this.#removedCallIds.add(block.callId);
+      }
+    };
+    await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putRest));
   }
 
   /** Resolves when no write is pending. */
   async settled(): Promise<void> {
-    await Promise.all(this.#puts);
+    await this.#putting;
   }
 
   /** Returns an original result of this conversation, or `undefined`. */
@@ -231,38 +247,35 @@ export class StateKeeper {
   /** Calls the store; `undefined` if it fails, or has just failed. */
   async #callStore<Answer>(
     ask: (store: StateStore) => Promise<Answer>,
-    patience: Patience = this.#ofStates,
+    what: Kept = 'state',
   ): Promise<Answer | undefined> {
     const { store } = this.#options;
-    if (performance.now() < patience.pausedUntilMs) return undefined;
+    if (performance.now() < this.#pausedUntilMs[what]) return undefined;
     const deadlineMs = store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
       const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
-      patience.isFailing = false;
+      this.#failing.delete(what);
       return answer;
     } catch (thrown) {
-      patience.pausedUntilMs = performance.now() + PAUSE_MS;
-      this.#fail(patience, asError(thrown));
+      this.#pausedUntilMs[what] = performance.now() + PAUSE_MS;
+      this.#warnOnce(what, storeFailed(thrown));
       return undefined;
     }
   }
 
-  /** Warns once, until the store works again. */
-  #fail(patience: Patience, error: Error): void {
-    const wasFailing = this.isFailing;
-    patience.isFailing = true;
-    if (wasFailing) return;
-    this.#options.logger.warn('the state of a session is not kept; it goes on without', { error });
+  #warnOnce(what: Kept, error: Error): void {
+    if (this.#failing.has(what)) return;
+    this.#failing.add(what);
+    this.#options.logger.warn(WARNINGS[what], { error });
   }
 }
 
-/** What one kind of call to a store has come to. */
-interface Patience {
-  isFailing: boolean;
-  /** On a clock that nobody can set back. */
-  pausedUntilMs: number;
+function storeFailed(cause: unknown): CtxfoldError {
+  if (cause instanceof CtxfoldError) return cause;
+  const message = `The store failed (${asError(cause).message}).${adviceFor(cause)}`;
+  return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
 /** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */

@@ -230,7 +230,11 @@ describe.each([
       expect(session.costs().summaries).toEqual({ landed: 1, thrownAway: 1 });
   });
 
-  it('waits for no summary of a process that has ended', async () => {
+  // Set back: the other process asked while its clock was ahead, and nobody would have asked for as long as it had been.
+  it.each([
+    ['has ended', 1],
+    ['asked before the clock was set back', -1],
+  ])('waits for no summary of a process that %s', async (_, sign) => {
     const fleet = new Fleet(sessionId);
     fleet.addTurns(20);
     const [one, other] = [await fleet.open(), await fleet.open()];
@@ -242,11 +246,11 @@ describe.each([
     await other.send();
     expect(fleet.summarizer.requests).toHaveLength(2);
     const now = Date.now();
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + 240_000);
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + sign * 240_000);
     onTestFinished(() => clock.mockRestore());
     await other.send();
     expect(fleet.summarizer.requests).toHaveLength(2);
-    clock.mockImplementation(() => now + 360_000);
+    clock.mockImplementation(() => now + sign * 360_000);
     await other.send();
     expect(fleet.summarizer.requests).toHaveLength(3);
   });

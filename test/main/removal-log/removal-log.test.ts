@@ -7,6 +7,7 @@ import {
   open,
   readFile,
   rename,
+  rm,
   stat,
   symlink,
   truncate,
@@ -224,14 +225,41 @@ describe('RemovalLog', () => {
     });
   });
 
-  test('refuses to write to a file that was deleted', async () => {
+  // Somebody cleaned up: for the rest of the session nothing could have been recorded, and so nothing removed.
+  test.each([
+    ['file', (path: string) => unlink(path)],
+    ['lock', (path: string) => unlink(`${path}.lock`)],
+    ['folder', (path: string) => rm(dirname(path), { recursive: true })],
+  ])('goes on when its %s was deleted', async (what, remove) => {
     const path = await temporaryPath();
     const writer = await openWriter(path);
-    await unlink(path);
-    await expect(writer.append([draft('a')])).rejects.toMatchObject({
-      ...FAILED,
-      message: expect.stringContaining('deleted'),
-    });
+    await writer.append([draft('a')]);
+    await remove(path);
+    await writer.append([draft('b')]);
+    await writer.append([draft('c')]);
+    expect((await recover(path)).texts).toEqual(what === 'lock' ? ['a', 'b', 'c'] : ['b', 'c']);
+    await expect(RemovalLog.open(path)).rejects.toMatchObject({ cause: { code: 'ELOCKED' } });
+    await writer.close();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  test('goes on once the place of its folder, which was deleted, is free again', async () => {
+    const path = await temporaryPath();
+    const folder = dirname(path);
+    const writer = await openWriter(path);
+    await rm(folder, { recursive: true });
+    await writeFile(folder, 'in the way');
+    for (const text of ['a', 'b']) {
+      await expect(writer.append([draft(text)])).rejects.toMatchObject({
+        ...FAILED,
+        message: expect.stringMatching(
+          /^The removal log [^ ]+ could not be written \(\w+\)\. .*check the path/,
+        ),
+      });
+    }
+    await unlink(folder);
+    await writer.append([draft('c')]);
+    expect((await recover(path)).texts).toEqual(['c']);
   });
 
   test('goes on, and restores, when its file was renamed', async () => {

@@ -2,6 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import type { Logger } from '../../../src/main/host/logger.js';
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import type { StateStore } from '../../../src/main/state/state-store.js';
@@ -16,9 +18,10 @@ function open(
   store: StateStore,
   sessionId: string,
   history: readonly IContent[],
+  logger: Logger = SILENT_LOGGER,
 ): Promise<Session> {
   const options = { offload: 'inline', tokenizer: 'estimate', preset: 'specification' } as const;
-  return createCompactor({ ...options, store }).createSession({ history, sessionId });
+  return createCompactor({ ...options, store, logger }).createSession({ history, sessionId });
 }
 
 describe('Session.restore with a store', () => {
@@ -90,20 +93,62 @@ describe('Session.restore with a store', () => {
     expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
   });
 
-  it('keeps those for which there was no room when the state was saved', async () => {
+  // On a disk with little space left, the state may fit where the results do not.
+  it('tries again those that the store did not take, and tells it once', async () => {
     const store = memoryStore();
-    let puts = 0;
+    let isFull = true;
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     const put: StateStore['put'] = async (...args) => {
-      puts += 1;
-      if (puts === 1) throw new Error('no space left on device');
+      if (isFull) throw full;
       await store.put?.(...args);
     };
-    const session = await open({ ...operationsOf(store), put }, 'mine', HISTORY);
-    await session.ensureCompressionBeforeSend('request');
+    const warn = vi.fn();
+    const logger = { ...SILENT_LOGGER, warn };
+    const session = await open({ ...operationsOf(store), put }, 'mine', HISTORY, logger);
+    const clock = vi.spyOn(performance, 'now');
+    for (let turn = 1; turn <= 3; turn += 1) {
+      isFull = turn < 3;
+      clock.mockReturnValue(turn * 60_000);
+      await session.ensureCompressionBeforeSend('request');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    clock.mockRestore();
     await session.close();
+    expect(warn.mock.calls).toEqual([
+      [
+        expect.stringContaining('not kept for other processes'),
+        {
+          error: expect.objectContaining({
+            code: 'STORE_FAILED',
+            message: expect.stringContaining('free some space') as string,
+            cause: full,
+          }) as Error,
+        },
+      ],
+    ]);
     const other = await open(store, 'mine', []);
     expect((await other.restore(ORIGINAL?.callId ?? '')).response).toEqual(ORIGINAL);
-    expect(puts).toBe(2);
+  });
+
+  // A file for each at once is more than a process may have open.
+  it('puts a few at a time', async () => {
+    const store = memoryStore();
+    const pairs = Array.from({ length: 100 }, (_, at) => `a:r${at}(f.ts) t:r${at}`);
+    const history = historyOf(`h ${pairs.join(' ')} a:w100(f.ts) t:w100 h`);
+    let [unfinished, most, puts] = [0, 0, 0];
+    const put: StateStore['put'] = async (...args) => {
+      unfinished += 1;
+      most = Math.max(most, unfinished);
+      await new Promise((resolve) => setImmediate(resolve));
+      await store.put?.(...args);
+      unfinished -= 1;
+      puts += 1;
+    };
+    const session = await open({ ...operationsOf(store), put }, 'mine', history);
+    await session.ensureCompressionBeforeSend('request');
+    await session.close();
+    expect(puts).toBe(100);
+    expect(most).toBeLessThan(20);
   });
 });
 
