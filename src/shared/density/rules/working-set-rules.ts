@@ -37,7 +37,7 @@ export const DEFAULT_WORKING_SET: WorkingSetRules = {
   searchCalls: 2,
   outputCalls: 2,
   otherCalls: 5,
-  earlyShare: 0.35,
+  earlyShare: 0.34,
   paybackCalls: 8,
   freeTokens: 10_000,
 };
