@@ -1,5 +1,6 @@
 // What becomes of a call when something in ctxfold fails, and when the host works with its session.
 
+import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { prepareStep } from '../../src/ai-sdk.js';
@@ -18,8 +19,6 @@ function makeCompactor(): Compactor {
   open.push(compactor);
   return compactor;
 }
-
-type ChatMessage = Parameters<ReturnType<typeof chatCompactor>>[0][number];
 
 const ASK = { role: 'user', content: 'Go on.' } as const;
 

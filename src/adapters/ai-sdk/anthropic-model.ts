@@ -1,22 +1,31 @@
-// Recognizes Anthropic's models, whose reasoning must leave once anything before it has changed, by their names.
+// Recognizes Anthropic's models, which are particular about reasoning once anything before it has changed, by their names.
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
+import { reasoningOfModel } from '../claude-reasoning.js';
 
 /** A model of the AI SDK, or its name at the AI gateway. */
 export type ModelReference = string | { readonly provider: string; readonly modelId: string };
 
 /**
- * Returns call arguments that follow from the model. Anthropic's models reject reasoning once anything before it has changed,
- * so it is removed from the first edit on. Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`,
- * `us.anthropic.claude-…` at Bedrock, `anthropic/claude-…` at a gateway. For others the session decides by the model.
+ * Returns call arguments that follow from the model and the options of its provider. Most of Anthropic's models reject reasoning once
+ * anything before it has changed, so it is removed from the first edit on; but with a budget they reject a turn without it.
+ * Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock,
+ * `anthropic/claude-…` at a gateway. For others the session decides by the model.
+ *
+ * @param providerOptions those of the request, if they are known
  */
-export function describeModel(model: ModelReference): Pick<CompactCall, 'modelName' | 'reasoning'> {
+export function describeModel(
+  model: ModelReference,
+  providerOptions?: unknown,
+): Pick<CompactCall, 'modelName' | 'reasoning'> {
   // A custom model may lack these fields.
   const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
   const modelName = asText(model) ?? asText(modelId);
   const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;
-  const isAnthropic = fullName.toLowerCase().includes('anthropic');
-  return { modelName, reasoning: isAnthropic ? 'strip-after-first-edit' : undefined };
+  if (!fullName.toLowerCase().includes('anthropic')) return { modelName, reasoning: undefined };
+  const { anthropic, bedrock } = asRecord(providerOptions) ?? {};
+  const thinking = asRecord(anthropic)?.['thinking'] ?? asRecord(bedrock)?.['reasoningConfig'];
+  return { modelName, reasoning: reasoningOfModel(modelName, thinking) };
 }

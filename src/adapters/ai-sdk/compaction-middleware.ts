@@ -91,7 +91,7 @@ export function compactionMiddleware(
       );
       let sent = params;
       const prompt = await compact(params.prompt, {
-        ...describeModel(model),
+        ...describeModel(model, providerOptions),
         signal: abortSignal,
         overheadTokens: overheadOf(tools, responseFormat),
         cacheTtlMs: cacheTtlIn({ providerOptions }),

@@ -6,9 +6,10 @@ import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import { reasoningOfRequest } from '../claude-reasoning.js';
 import { reportedBy } from '../provider-usage.js';
 import { overheadOf } from '../request-overhead.js';
-import { cacheTtlOfRequest, messageCompactor, reasoningOfRequest } from './message-compactor.js';
+import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-param-format.js';
 import {
   beginsWithBlock,

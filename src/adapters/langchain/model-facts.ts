@@ -4,12 +4,13 @@ import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
+import { reasoningOfModel } from '../claude-reasoning.js';
 
 export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtlMs'>;
 
 /**
- * Reads a chat model's facts. Anthropic's models bind reasoning to the messages before it, so after an edit it must be
- * removed, on any platform. For others the session decides by the model.
+ * Reads a chat model's facts. Most of Anthropic's models bind reasoning to the messages before it, so after an edit it must be
+ * removed, on any platform; but with a budget they require it. For others the session decides by the model.
  */
 export function modelFacts(model: unknown): ModelFacts {
   if (!isRecord(model)) return {};
@@ -19,7 +20,9 @@ export function modelFacts(model: unknown): ModelFacts {
   return {
     ...(modelName !== undefined && { modelName }),
     ...(cacheTtlMs !== undefined && { cacheTtlMs }),
-    ...(/anthropic|claude/i.test(names) && { reasoning: 'strip-after-first-edit' }),
+    ...(/anthropic|claude/i.test(names) && {
+      reasoning: reasoningOfModel(modelName, model['thinking']),
+    }),
   };
 }
 

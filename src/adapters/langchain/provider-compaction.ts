@@ -75,7 +75,8 @@ async function namedModel(model: unknown): Promise<unknown> {
 /** @throws CompressionExecutionError if LangChain cannot carry the model's compactions */
 function assertCanCompact(given: unknown, options: object): JsonRecord {
   const model = asRecord(given) ?? {};
-  if (modelFacts(model).reasoning === 'strip-after-first-edit')
+  // Only for Anthropic's models, the policy is known.
+  if (modelFacts(model).reasoning !== undefined)
     throw compactionFailed(
       "LangChain's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );

@@ -10,13 +10,15 @@ import { chatMessageFormat } from './chat-message-format.js';
 /**
  * Returns a function that compacts the messages of a conversation for `chat.completions.create`. It
  * takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
- * Works with every server with this API.
+ * Works with every server with this API, and with Ollama's own. Name the type of messages of another package:
+ * `chatCompactor<Message>(compactor)`.
  *
  * @throws RangeError naming each invalid option.
  */
-export function chatCompactor(
-  compactor: Compactor,
-  options: AdapterOptions = {},
-): MessageCompactor<OpenAI.Chat.Completions.ChatCompletionMessageParam> {
-  return createMessageCompactor(compactor, chatMessageFormat, options);
+export function chatCompactor<
+  Message extends object = OpenAI.Chat.Completions.ChatCompletionMessageParam,
+>(compactor: Compactor, options: AdapterOptions = {}): MessageCompactor<Message> {
+  const compact = createMessageCompactor(compactor, chatMessageFormat, options);
+  // Returned messages are given ones, or copies with fewer parts and other texts.
+  return compact as unknown as MessageCompactor<Message>;
 }

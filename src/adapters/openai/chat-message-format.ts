@@ -1,10 +1,10 @@
-// The format of OpenAI's Chat Completions, and of servers with the same API: a list of messages.
+// The format of OpenAI's Chat Completions, and of servers with the same API or Ollama's: a list of messages.
 
 import type OpenAI from 'openai';
 import { thinkingBlock } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
-import type { ContentBlock, IContent } from '../../shared/content.js';
+import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type {
@@ -28,7 +28,7 @@ type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessagePa
  * parts of an assistant message are, in this order: the reasoning that some servers put beside the content, the content parts,
  * a refusal, audio, and each tool call; an empty text counts only if there is no other part. Pinned are system and developer
  * messages, messages with unknown roles, functions of the older API with their calls (which have no ids), and tool messages
- * whose call is missing.
+ * whose call is missing. Ollama's own API has no ids either: its results name their tool, and follow their calls in order.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),
@@ -57,6 +57,8 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
 
 class ChatReader implements MessageReader<ChatMessage> {
   readonly #calls = new NamedCalls();
+  /** The calls of the last assistant message that no result has answered. */
+  #open: readonly ToolCallBlock[] = [];
 
   read(given: ChatMessage, index: number, reading: Reading): void {
     const message = plainData(given, `message ${index}`);
@@ -90,23 +92,33 @@ class ChatReader implements MessageReader<ChatMessage> {
   #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const isPinned = asRecord(message['function_call']) !== undefined;
     const group = groupOfCalls(asArray(message['tool_calls']).map(isSigned), index);
-    const blocks = partsOf(message, where).map(({ block }) =>
-      block.type === 'tool_call' ? { ...block, ...group } : block,
+    const blocks = partsOf(message, where).map(({ block }, part) =>
+      block.type === 'tool_call'
+        ? { ...block, id: block.id || `#${index}.${part}`, ...group }
+        : block,
     );
     this.#calls.add(blocks, isPinned);
+    this.#open = blocks.filter((block) => block.type === 'tool_call');
     return isPinned ? undefined : { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
 
   #readTool(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
-    const callId = asText(message['tool_call_id']);
+    const named = asText(message['tool_call_id']);
+    const callId = asFilledText(named) ?? this.#nextOpen(message)?.id ?? named;
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
+    this.#open = this.#open.filter(({ id }) => id !== callId);
     const response = this.#calls.answer(callId, message['content'] ?? '');
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
+  }
+
+  /** Returns the call that a result without an id answers. */
+  #nextOpen({ tool_name: tool, name = tool }: JsonRecord): ToolCallBlock | undefined {
+    return this.#open.find((call) => name === undefined || call.name === name);
   }
 }
 
 /** Fields in which compatible servers return reasoning, and need it back with the calls it led to. */
-const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
+const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
 /** Fields with the same reasoning as signed items, of gateways to other APIs (OpenRouter, LiteLLM). */
 const REASONING_LISTS = ['reasoning_details', 'thinking_blocks'] as const;
@@ -162,11 +174,9 @@ function readCall(value: unknown, where: string): ContentBlock {
   const call = asRecord(value);
   const custom = asRecord(call?.['custom']);
   const called = asRecord(call?.['function']) ?? custom;
-  const id = asText(call?.['id']);
+  const id = asText(call?.['id']) ?? '';
   const name = asText(called?.['name']);
-  if (id === undefined || name === undefined) {
-    throw new TypeError(`Expected a tool call with an id and a name at ${where}.`);
-  }
+  if (name === undefined) throw new TypeError(`Expected a tool call with a name at ${where}.`);
   const parameters =
     called === custom ? { input: custom?.['input'] ?? '' } : callArguments(called?.['arguments']);
   return toolCall(id, name, parameters);
@@ -209,13 +219,15 @@ function isSigned(call: unknown): boolean {
   return asFilledText(google?.['thought_signature']) !== undefined;
 }
 
-/** Replaces the arguments of a call: JSON text, or the text input of a custom tool. A signature covers the call. */
+/** Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. A signature covers the call. */
 function withArguments<Call>(call: Call, parameters: unknown): Call {
   const fields = asRecord(call) ?? {};
   if (isSigned(call)) return call;
   const [called, custom] = [asRecord(fields['function']), asRecord(fields['custom'])];
   if (called !== undefined) {
-    return { ...call, function: { ...called, arguments: JSON.stringify(parameters) } };
+    const isText = typeof called['arguments'] === 'string';
+    const text = isText ? JSON.stringify(parameters) : parameters;
+    return { ...call, function: { ...called, arguments: text } };
   }
   return custom === undefined ? call : { ...call, custom: { ...custom, ...asRecord(parameters) } };
 }

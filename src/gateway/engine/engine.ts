@@ -1,15 +1,12 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
 // Independent of the thread it runs on. Sends nothing.
 
-import {
-  messageCompactor,
-  cacheTtlOfRequest,
-  reasoningOfRequest,
-} from '../../adapters/anthropic/message-compactor.js';
+import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';
+import { reasoningOfRequest } from '../../adapters/claude-reasoning.js';
 import { closeConversation } from '../../adapters/conversations.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';

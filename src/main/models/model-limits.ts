@@ -1,5 +1,5 @@
 // What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a careful
-// guess), and whether they bind reasoning to its prefix.
+// guess), and what they require of reasoning.
 
 import type { CompactorOptions } from '../compactor-options.js';
 import { withoutContent } from '../host/ask-host.js';
@@ -89,6 +89,16 @@ const BINDING =
  */
 export function bindsReasoning(modelName: string | undefined): boolean {
   return modelName !== undefined && BINDING.test(plainModelName(modelName));
+}
+
+const WITH_BUDGET = /^claude-(?:opus|sonnet|haiku)-(?:3|4(?:-[015])?(?!-?\d(?!\d)))/;
+
+/**
+ * Whether a model thinks with a budget only, as Claude did up to 4.5: it refuses a turn that does not start with thinking, and accepts
+ * thinking after an edit in front of it.
+ */
+export function thinksWithBudget(modelName: string | undefined): boolean {
+  return modelName !== undefined && WITH_BUDGET.test(plainModelName(modelName));
 }
 
 /**

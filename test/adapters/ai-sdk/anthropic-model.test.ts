@@ -12,6 +12,21 @@ describe('describeModel', () => {
     expect(describeModel(model)).toEqual({ modelName, reasoning: 'strip-after-first-edit' });
   });
 
+  it.each<[object | undefined, string]>([
+    [{ anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } }, 'keep'],
+    [{ bedrock: { reasoningConfig: { type: 'enabled', budgetTokens: 1_024 } } }, 'keep'],
+    [{ anthropic: { thinking: { type: 'adaptive' } } }, 'strip-after-first-edit'],
+    [undefined, 'strip-after-first-edit'],
+  ])('with the options %j of the provider decides for %s', (options, reasoning) => {
+    const model = { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' };
+    expect(describeModel(model, options)).toEqual({ modelName: model.modelId, reasoning });
+  });
+
+  it('keeps the reasoning of models that only know budgets', () => {
+    const model = { provider: 'amazon-bedrock', modelId: 'us.anthropic.claude-sonnet-4-5' };
+    expect(describeModel(model).reasoning).toBe('keep');
+  });
+
   it.each([
     [{ provider: 'openai.responses', modelId: 'gpt-6' }, 'gpt-6'],
     [{ provider: 'amazon-bedrock', modelId: 'amazon.nova' }, 'amazon.nova'],

@@ -8,6 +8,8 @@ describe('modelFacts', () => {
     ['ChatAnthropic', { model: 'opus', _llmType: () => 'anthropic' }, 'strip-after-first-edit'],
     ['Claude elsewhere', { model: 'us.anthropic.claude-x' }, 'strip-after-first-edit'],
     ['another class', { modelName: 'x', getName: () => 'ChatAnthropic' }, 'strip-after-first-edit'],
+    ['a budget', { model: 'claude-opus-4-6', thinking: { type: 'enabled' } }, 'keep'],
+    ['a model with budgets only', { model: 'anthropic.claude-haiku-4-5-v1:0' }, 'keep'],
     ['ChatOpenAI', { model: 'gpt', _llmType: () => 'openai' }, undefined],
   ])('knows %s', (_, model, reasoning) => {
     expect(modelFacts(model)).toEqual({

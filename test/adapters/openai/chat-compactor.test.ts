@@ -3,6 +3,7 @@
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { MessageCompactor } from '../../../src/adapters/message-compactor.js';
 import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
 import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -34,7 +35,7 @@ function compactorFor(options: AdapterOptions, compactorOptions: CompactorOption
 /** Lets the model work until it calls nothing any more; returns the user's own messages. */
 async function work(
   { url }: ScriptedProvider,
-  compact: ReturnType<typeof chatCompactor>,
+  compact: MessageCompactor<ChatCompletionMessageParam>,
   isStreaming: boolean,
 ): Promise<readonly ChatCompletionMessageParam[]> {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });

@@ -65,6 +65,51 @@ describe('chatMessageFormat', () => {
     ]);
   });
 
+  it("reads Ollama's own messages, whose calls have no ids, and objects as arguments", () => {
+    const called = (name: string, path: string): object => ({
+      function: { name, arguments: { path } },
+    });
+    const block = (id: string, name: string, path: string): ContentBlock => ({
+      ...{ type: 'tool_call', id, name, parameters: { path } },
+    });
+    expect(
+      read(
+        {
+          role: 'assistant',
+          content: '',
+          thinking: 'first look',
+          tool_calls: [called('ls', '.'), called('read_file', 'a.ts'), called('read_file', 'b.ts')],
+        },
+        { role: 'tool', tool_name: 'read_file', content: 'a' },
+        { role: 'tool', tool_name: 'read_file', content: 'b' },
+        { role: 'tool', content: 'a.ts b.ts' },
+        { role: 'assistant', content: '', tool_calls: [{ id: 'c9', ...called('ls', 'x') }] },
+        { role: 'tool', tool_name: 'ls', content: 'none' },
+      ),
+    ).toEqual([
+      [
+        'ai',
+        ['0.0', { type: 'thinking', thought: 'first look', sourceField: 'thinking' }],
+        ['0.1', block('#0.1', 'ls', '.')],
+        ['0.2', block('#0.2', 'read_file', 'a.ts')],
+        ['0.3', block('#0.3', 'read_file', 'b.ts')],
+      ],
+      ['tool', ['1.0', toolResponse('#0.2', 'read_file', 'a')]],
+      ['tool', ['2.0', toolResponse('#0.3', 'read_file', 'b')]],
+      ['tool', ['3.0', toolResponse('#0.1', 'ls', 'a.ts b.ts')]],
+      ['ai', ['4.0', block('c9', 'ls', 'x')]],
+      ['tool', ['5.0', toolResponse('c9', 'ls', 'none')]],
+    ]);
+    const given = { role: 'assistant', content: '', tool_calls: [called('ls', '.')] } as never;
+    const edits = new Map([[0, block('#0.0', 'ls', '…')]]);
+    expect(chatMessageFormat.rewrite(given, edits)).toMatchObject({
+      tool_calls: [called('ls', '…')],
+    });
+    expect(() => read({ role: 'tool', content: 'an answer to nothing' })).toThrow(
+      'Expected a tool_call_id in message 0',
+    );
+  });
+
   it('numbers the parts of an assistant: reasoning, content, refusal, audio, calls', () => {
     const custom = { id: 'c2', type: 'custom', custom: { name: 'apply_patch', input: '*** x' } };
     expect(
