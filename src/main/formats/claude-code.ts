@@ -34,8 +34,11 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
 
 function isClaudeCodeRecord(record: JsonRecord): boolean {
   const type = asText(record['type']);
+  const message = asRecord(record['message']);
+  // Qwen Code writes messages of Gemini's API, and its own notes, into records like these.
+  if (Array.isArray(message?.['parts']) || 'systemPayload' in record) return false;
   if (type === 'user' || type === 'assistant') {
-    return asRecord(record['message']) !== undefined && hasSessionKey(record);
+    return message !== undefined && hasSessionKey(record);
   }
   return type !== undefined && BOOKKEEPING.has(type) && hasSessionKey(record);
 }

@@ -16,8 +16,10 @@ import {
   type JsonRecord,
 } from '../../shared/json.js';
 
-function isSweAgentTrajectory(document: JsonRecord): boolean {
-  return Array.isArray(document['history']) || Array.isArray(document['trajectory']);
+function isSweAgentTrajectory({ history, trajectory }: JsonRecord): boolean {
+  if (Array.isArray(trajectory)) return true;
+  // Others wrap each message of their history, as Continue does.
+  return Array.isArray(history) && !history.some((item) => asRecord(asRecord(item)?.['message']));
 }
 
 /** Returns the working directory of the first step. */

@@ -118,6 +118,25 @@ describe('readTranscript', () => {
     });
   });
 
+  it.each([
+    [
+      'Qwen Code',
+      ['user', 'system', 'assistant']
+        .map((type) => {
+          const message = { role: type === 'user' ? 'user' : 'model', parts: [{ text: 'go' }] };
+          const inner = type === 'system' ? { subtype: 'notice', systemPayload: {} } : { message };
+          return JSON.stringify({ uuid: type, parentUuid: null, sessionId: 's', type, ...inner });
+        })
+        .join('\n'),
+    ],
+    [
+      'Continue',
+      JSON.stringify({ sessionId: 's', history: [{ message: { role: 'user', content: 'go' } }] }),
+    ],
+  ])('does not take a session of %s for one of another agent', async (_, text) => {
+    expect(await failure(readChunks([text]))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
   it('rejects with the reason of an abort', async () => {
     const reason = new Error('enough');
     const name = await file('c.jsonl', LINE);
