@@ -18,7 +18,7 @@ describe('nothing', () => {
     const [code] = await closed;
     const reports = stdout.trim().split('\n');
     expect(reports.filter((report) => !report.endsWith('"grown":[]}'))).toEqual([]);
-    expect(reports).toHaveLength(6);
     expect([code, stderr]).toEqual([0, '']);
+    expect(reports).toHaveLength(6);
   }, 900_000);
 });
