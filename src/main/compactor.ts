@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
@@ -30,7 +29,6 @@ import type { WorkerPoolStats } from './offload/worker-pool.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './preflight/make-compression.js';
-import { currentDensityConfig } from './preflight/session-parts.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { RemovalLog } from './removal-log/removal-log.js';
@@ -41,7 +39,8 @@ import { assertSessionId } from './removal-log/session-scope.js';
 import { sessionDefaults, readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
 import { Session } from './session.js';
-import { createAgentRuntimeContext, Settings } from './settings/settings.js';
+import { createAgentRuntimeContext, SessionConfig } from './settings/session-config.js';
+import { Settings } from './settings/settings.js';
 import { resolveStore } from './state/directory-store.js';
 import { addInTurns } from './state/resume.js';
 import { SessionStates } from './state/session-states.js';
@@ -191,19 +190,22 @@ class ThreadedCompactor implements Compactor {
       this.#notice.warn(event);
       reportFallback(event);
     };
-    const offload = this.#createOffload(new OffloadMeter(sessionId, onFallback, this.#meter), () =>
-      currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
-    );
+    const shared = { settings, runtimeContext, densityOptions, cache };
+    const config = new SessionConfig({
+      ...shared,
+      edits: edits.edits,
+      resolveStrategy: getCompressionStrategy,
+    });
+    const meter = new OffloadMeter(sessionId, onFallback, this.#meter);
+    const offload = this.#createOffload(meter, config);
     try {
       const basics = {
         ...edits,
+        ...shared,
+        config,
         sessionId,
-        settings,
-        runtimeContext,
-        densityOptions,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
-        cache,
         isReasoningUnset: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
@@ -340,7 +342,7 @@ class ThreadedCompactor implements Compactor {
     await this.#pool?.close();
   }
 
-  #createOffload(meter: OffloadMeter, densityConfig: () => DensityConfig): Offload {
+  #createOffload(meter: OffloadMeter, config: SessionConfig): Offload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
       return new InlineOffload(meter);
@@ -353,9 +355,9 @@ class ThreadedCompactor implements Compactor {
       host: this.#host,
       pooled,
       meter,
-      agent: indexedAgentOf(densityConfig()),
+      agent: indexedAgentOf(config.density()),
       countsTokens,
-      passSettings: densityConfig,
+      passSettings: () => config.density(),
       minEntries: offload === 'resident' ? 1 : minEntries,
     });
   }

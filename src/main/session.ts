@@ -24,12 +24,7 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
-import {
-  readAbortOptions,
-  readCall,
-  createParts,
-  currentDensityConfig,
-} from './preflight/session-parts.js';
+import { readAbortOptions, readCall, createParts } from './preflight/session-parts.js';
 import type {
   AbortOptions,
   RequestOptions,
@@ -109,7 +104,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** The configuration of the next density pass, from settings and agent. */
   get densityConfig(): DensityConfig {
-    return currentDensityConfig(this.#parts);
+    return this.#parts.config.density();
   }
 
   /** Tokens that the model accepts: as configured, or by the session's model name. */

@@ -19,7 +19,7 @@ import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { currentStrategy, currentDensityConfig, duePasses, gateOptions } from './session-parts.js';
+import { duePasses, gateOptions } from './session-parts.js';
 import type { DuePass, SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where nothing can come in between. */
@@ -80,7 +80,7 @@ export class DensityPruner {
   begin(): CompressionStrategy | null {
     this.#startOverWhenCleared();
     if (!this.isDirty) return null;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     return strategy.optimize === undefined ? null : strategy;
   }
 
@@ -155,7 +155,7 @@ export class DensityPruner {
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, logger } = this.#parts;
-    const config = currentDensityConfig(this.#parts, isFree);
+    const config = this.#parts.config.density(isFree);
     for (let attempt = 0; ; attempt += 1) {
       const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();

@@ -29,12 +29,7 @@ import type {
   StepEnd,
   Steps,
 } from './session-events.js';
-import {
-  currentStrategy,
-  gateOptions,
-  tokensBelowStep,
-  tokensToBeCached,
-} from './session-parts.js';
+import { gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
 /** Makes one session's history ready to be sent. */
@@ -76,13 +71,13 @@ export class Preflight {
   /** Whether the next run may ask a model, or apply what one has written. */
   async needsModel(pendingTokens: number, { signal }: AbortOptions): Promise<boolean> {
     const { history, gauge } = this.#parts;
-    if (!currentStrategy(this.#parts).requiresLLM) return false;
+    if (!this.#parts.config.strategy.requiresLLM) return false;
     await abortable(history.waitForTokenUpdates(), signal);
     return this.ahead.isMade || gauge.shouldCompress(pendingTokens);
   }
 
   contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
-    return compressionContext(this.#parts, currentStrategy(this.#parts), promptId, signal);
+    return compressionContext(this.#parts, this.#parts.config.strategy, promptId, signal);
   }
 
   /** Runs all steps. */
@@ -103,7 +98,7 @@ export class Preflight {
     // Needed even after a compression started below the limit: what was added meanwhile may be too much.
     const fitted = yield* this.#fit(pendingTokens, options);
     if (this.ahead.isWorthwhile(pendingTokens)) {
-      this.ahead.begin(currentStrategy(this.#parts), promptId);
+      this.ahead.begin(this.#parts.config.strategy, promptId);
     }
     gauge.endPreflight(pendingTokens);
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
@@ -168,7 +163,7 @@ export class Preflight {
     { signal }: AbortOptions,
     pendingTokens?: number,
   ): Steps<CompressedEvent> {
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const make = (): Promise<MadeCompression> =>
       makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
     const { gauge } = this.#parts;
@@ -238,7 +233,7 @@ export class Preflight {
       yield { step: 'none', compressionFailure };
     }
     if (!ahead.isWorthwhile(pendingTokens) || this.#waitsForTurn(pendingTokens)) return null;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const made = ahead.take(strategy);
     if (made === undefined) return null;
     const isEnough = (): boolean => !ahead.isWorthwhile(pendingTokens);
@@ -316,7 +311,7 @@ export class Preflight {
   /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
   #holdReason(pendingTokens: number): HoldReason | null {
     const { ahead } = this;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const isMade = (strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(strategy);
     return isMade && this.#parts.gauge.fits(pendingTokens) ? 'under-way' : null;
   }
@@ -366,7 +361,7 @@ function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEve
   const { history } = parts;
   const tokens = history.getTotalTokens();
   return {
-    strategy: currentStrategy(parts).name,
+    strategy: parts.config.strategy.name,
     outcome: 'held',
     reason,
     llmCallMade: false,

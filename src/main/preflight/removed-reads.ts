@@ -19,7 +19,7 @@ import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
 import type { StepReport, RemovedEvent } from './session-events.js';
-import type { DensityOptions } from './session-parts.js';
+import type { DensityOptions } from '../settings/session-config.js';
 
 /** What one edit removed. */
 export type RemovedContent = Omit<RemovedEvent, 'step'>;

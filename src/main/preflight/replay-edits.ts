@@ -16,14 +16,7 @@ import type { BatchPoints, Admission } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
-import {
-  currentDensityConfig,
-  currentStrategy,
-  duePasses,
-  gateOptions,
-  tokensBelowStep,
-  tokensToBeCached,
-} from './session-parts.js';
+import { duePasses, gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { DuePass, SessionParts } from './session-parts.js';
 import { pricedTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
@@ -111,10 +104,10 @@ class PreflightReplay {
   constructor(parts: SessionParts, pendingTokens: number, given: readonly IContent[]) {
     this.#parts = parts;
     this.#pendingTokens = pendingTokens;
-    this.#strategy = currentStrategy(parts);
+    this.#strategy = parts.config.strategy;
     this.#copy = new EditedCopy(given, parts.history);
     if (isDocumented(this.#strategy)) {
-      this.#passes = new ReplayedPasses(currentDensityConfig(parts), this.#copy);
+      this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);
     }
     const toBeCached = tokensToBeCached(parts, pendingTokens);
     const above = { tokens: tokensBelowStep(parts, pendingTokens) };
@@ -188,14 +181,14 @@ class PreflightReplay {
 
   /** Between batches, only shrunk results may land. */
   async #shrink(passes: ReplayedPasses): Promise<void> {
-    const found = passes.findShrinks(currentDensityConfig(this.#parts));
+    const found = passes.findShrinks(this.#parts.config.density());
     const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
     if (shrinking?.reason === undefined) return;
     passes.noteLanding(await this.#copy.land(shrinking, this.#parts.edits.reasoning), true);
   }
 
   #admit({ isFree, point }: DuePass): Admission {
-    const config = currentDensityConfig(this.#parts, isFree);
+    const config = this.#parts.config.density(isFree);
     const found =
       this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);
     return found.firstEntry === Infinity

@@ -1,8 +1,5 @@
 // What a session is made of: its inputs, and the parts that the steps of a preflight share.
 
-import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
-import type { DensityConfig } from '../../shared/density.js';
-import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import {
   asObject,
   assertKnownOptions,
@@ -17,7 +14,8 @@ import { CacheTerms } from '../models/model-prices.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
-import { ruleSettings } from '../settings/settings.js';
+import { SessionConfig } from '../settings/session-config.js';
+import type { DensityOptions } from '../settings/session-config.js';
 import type { Settings } from '../settings/settings.js';
 import type { SessionMemory } from '../state/session-state.js';
 import type { StateKeeper } from '../state/state-keeper.js';
@@ -41,17 +39,6 @@ import { sessionClock } from './session-clock.js';
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
 
-/** The part of `DensityConfig` that comes from the agent rather than from settings. */
-export type DensityOptions = Pick<
-  DensityConfig,
-  | 'workspaceRoot'
-  | 'toolCatalog'
-  | 'inclusionSyntaxes'
-  | 'partialWritesSupersede'
-  | 'workingSet'
-  | 'shrink'
->;
-
 /** The inputs of a session. */
 export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly sessionId: string;
@@ -61,6 +48,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly settings: Settings;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   readonly densityOptions: DensityOptions;
+  /** What the settings amount to, if the offload asks for it as well. @default one of its own */
+  readonly config?: SessionConfig | undefined;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
   readonly addsWorkNote?: boolean | undefined;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
@@ -95,6 +84,7 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
 export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly edits: CompleteEditOptions;
   readonly cache: CacheTerms;
+  readonly config: SessionConfig;
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
@@ -125,6 +115,7 @@ export function createParts(init: SessionInit): SessionParts {
     ...init,
     edits,
     cache,
+    config: init.config ?? new SessionConfig({ ...init, edits: edits.edits, cache }),
     gauge,
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
@@ -147,41 +138,6 @@ export function gateOptions(
     cache: parts.cache,
     bindsReasoning: () => bindsReasoning(parts.history.modelName),
     isReasoningUnset: parts.isReasoningUnset,
-  };
-}
-
-/** The strategy that the settings name. */
-export function currentStrategy(
-  parts: Pick<SessionParts, 'resolveStrategy' | 'runtimeContext'>,
-): CompressionStrategy {
-  return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
-}
-
-/**
- * The configuration of a density pass, from settings and agent.
- *
- * @param isFree whether the prompt cache is cold or will be lost anyway: under policies that weigh cost, everything stale may
- *   leave then
- */
-export function currentDensityConfig(
-  {
-    runtimeContext: { ephemerals },
-    densityOptions,
-    edits,
-    cache,
-  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'cache'>,
-  isFree: boolean = false,
-): DensityConfig {
-  const { workingSet: _, shrink: __, ...agent } = densityOptions;
-  const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
-  const rules = ruleSettings(ephemerals, densityOptions);
-  const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
-  const { workingSet } = config;
-  if (workingSet === undefined) return config;
-  const mayLeaveAtOnce = isFree && edits.edits !== 'every-turn';
-  return {
-    ...config,
-    workingSet: mayLeaveAtOnce ? withColdCache(workingSet) : atPrices(workingSet, cache.prices),
   };
 }
 
