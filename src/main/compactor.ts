@@ -12,7 +12,8 @@ import type { CompactorOptions, CompleteCompactorOptions } from './compactor-opt
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
 import { ModelLimits } from './models/model-limits.js';
-import { CacheTerms, ModelPrices } from './models/model-prices.js';
+import { ModelPrices } from './models/model-prices.js';
+import { SessionModel } from './models/session-model.js';
 import { InlineOffload } from './offload/inline.js';
 import { OffloadMeter, FallbackNotice } from './offload/offload-meter.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
@@ -176,11 +177,17 @@ class ThreadedCompactor implements Compactor {
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = options.canRecall === true || removalLogPath !== undefined;
-    /** Replaced once the session exists: nothing can name a model before. */
-    let modelName = (): string | undefined => undefined;
-    const limit = (): number => this.#limits.limitOf(modelName());
-    const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
-    const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
+    const model = new SessionModel({
+      limits: this.#limits,
+      priceOf: (modelName) => this.#prices.of(modelName),
+      cacheTtlMs: options.cacheTtlMs,
+    });
+    const runtimeContext = createAgentRuntimeContext(
+      settings,
+      model.contextLimit,
+      canRecall,
+      defaults.ahead,
+    );
     const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
@@ -190,9 +197,10 @@ class ThreadedCompactor implements Compactor {
       this.#notice.warn(event);
       reportFallback(event);
     };
-    const shared = { settings, runtimeContext, densityOptions, cache };
+    const shared = { settings, runtimeContext, densityOptions };
     const config = new SessionConfig({
       ...shared,
+      cache: model.cache,
       edits: edits.edits,
       resolveStrategy: getCompressionStrategy,
     });
@@ -202,6 +210,7 @@ class ThreadedCompactor implements Compactor {
       const basics = {
         ...edits,
         ...shared,
+        model,
         config,
         sessionId,
         ownCatalog: options.density?.toolCatalog,
@@ -209,7 +218,6 @@ class ThreadedCompactor implements Compactor {
         isReasoningUnset: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
-      modelName = () => session.history.modelName;
       reportFallback = (event): void => {
         session.reportFallback(event);
       };
@@ -254,7 +262,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasWarnedOfEstimates,
+      countsAreEstimates: tokenizer === 'estimate' ? () => true : this.#notice.hasWarnedOfEstimates,
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(
           basics.runtimeContext.ephemerals.compressionProfile(),

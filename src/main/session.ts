@@ -332,11 +332,12 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
     // It may have made the summary that this turn would wait and pay for.
-    if (this.#shared.isShared && (await this.#preflight.needsModel(pendingTokens, details)))
+    const isShared = this.#parts.keeper !== undefined;
+    if (isShared && (await this.#preflight.needsModel(pendingTokens, details)))
       await this.#shared.catchUp();
     for (let lostRaces = 0; ; lostRaces += 1) {
       const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
-      if (!(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
+      if (!isShared || !(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
         this.#preflight.ahead.start();
         return result;
       }

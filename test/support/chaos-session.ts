@@ -10,7 +10,7 @@ import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import { CacheTerms } from '../../src/main/models/model-prices.js';
+import { CacheTerms } from '../../src/main/models/session-model.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import {
   createAgentRuntimeContext,

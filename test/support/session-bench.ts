@@ -18,7 +18,7 @@ import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { SessionInit } from '../../src/main/preflight/session-parts.js';
 import type { DensityOptions } from '../../src/main/settings/session-config.js';
 import { Session } from '../../src/main/session.js';
-import { CacheTerms } from '../../src/main/models/model-prices.js';
+import { SessionModel } from '../../src/main/models/session-model.js';
 import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
@@ -92,7 +92,7 @@ export function openSession(parts: BenchParts = {}): Session {
     logger,
     ...parts.gauge,
     ...parts.timing,
-    cache: new CacheTerms(parts.timing?.cacheTtlMs, parts.timing?.price),
+    model: new SessionModel({ priceOf: parts.timing?.price, cacheTtlMs: parts.timing?.cacheTtlMs }),
   });
 }
 

@@ -76,7 +76,8 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
-  readonly #unseen: UnseenTokens;
+  /** Absent until `reportWhole` is called. */
+  #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
@@ -89,9 +90,9 @@ export class ContextGauge {
     this.#runtimeContext = options.runtimeContext;
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
-    this.#unseen = new UnseenTokens(this.#calibration, options.formerUsage);
     this.#countsAreEstimates = countsAreEstimates;
-    const { formerRequest, history } = options;
+    const { formerRequest, formerUsage, history } = options;
+    if (formerUsage) this.#unseen = new UnseenTokens(this.#calibration, formerUsage);
     if (!formerRequest) return;
     const { addedSince, countedTokens, pendingTokens } = formerRequest;
     const { revision, additions } = history;
@@ -109,12 +110,12 @@ export class ContextGauge {
 
   /** What reports have taught, for a later session. */
   get usageMemory(): UsageMemory | null {
-    return this.#unseen.memory;
+    return this.#unseen?.memory ?? null;
   }
 
   /** As the host gave it, else as `reportWhole` has learned it. */
   get overheadTokens(): number {
-    return this.#overheadTokens ?? this.#unseen.tokens;
+    return this.#overheadTokens ?? this.#unseen?.tokens ?? 0;
   }
 
   /** Tokens that the model accepts. */
@@ -192,7 +193,8 @@ export class ContextGauge {
     if (this.#overheadTokens !== undefined) return this.report(report);
     // It was answered, so it did fit: this is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
-    return this.#take(report, (usage) => this.#unseen.observe(usage));
+    const unseen = (this.#unseen ??= new UnseenTokens(this.#calibration));
+    return this.#take(report, (usage) => unseen.observe(usage));
   }
 
   #take(

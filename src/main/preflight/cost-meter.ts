@@ -5,11 +5,11 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
-import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
+import type { TokenPrice } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { CostMemory, DollarMemory } from '../state/session-state.js';
 import type { SummaryCounts } from './compression-ahead.js';
 import type { SentHistory } from './prompt-cache.js';
@@ -236,18 +236,18 @@ class RuleSavings {
     ]);
   }
 
-  /** Notes an edit; an entry edited by several rules is split evenly among them. */
+  /** Notes an edit; an entry edited by several rules is split evenly among them. Both lists ascend. */
   noteEdits(
     edits: readonly RuleEdit[],
     changes: readonly EntryChange[],
     tokensOf: (entry: IContent) => number,
   ): void {
-    const rulesOf = new Map<number, RuleEdit[]>();
-    for (const edit of edits) {
-      if (edit.action !== 'ceded') pushTo(rulesOf, edit.entry, edit);
-    }
+    let at = 0;
     for (const { index, before, after } of changes) {
-      const rules = rulesOf.get(index) ?? [];
+      const rules: RuleEdit[] = [];
+      for (let edit = edits[at]; edit !== undefined && edit.entry <= index; edit = edits[++at]) {
+        if (edit.entry === index && edit.action !== 'ceded') rules.push(edit);
+      }
       const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
       for (const { rule, action } of rules) {
         add(this.#taken, rule, tokens / rules.length);

@@ -3,7 +3,8 @@
 
 import { asObject, assertKnownOptions, assertString, assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory } from '../state/session-state.js';
 import type { UsageReport } from './context-gauge.js';
 

@@ -9,8 +9,8 @@ import {
 } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
-import { bindsReasoning } from '../models/model-limits.js';
-import { CacheTerms } from '../models/model-prices.js';
+import { SessionModel } from '../models/session-model.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
@@ -34,7 +34,6 @@ import type { EditGateOptions, LandingPoint } from './edit-policy.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
-import { sessionClock } from './session-clock.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
@@ -63,8 +62,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly logger: Logger;
   /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
   readonly now?: (() => number) | undefined;
-  /** Cache lifetime and prices. @default those of an unknown model */
-  readonly cache?: CacheTerms | undefined;
+  /** The model that it talks to. @default an unknown one */
+  readonly model?: SessionModel | undefined;
   /** Whether the host left the `reasoning` option unset. @default false */
   readonly isReasoningUnset?: boolean | undefined;
   /**
@@ -83,6 +82,7 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
 /** The parts of one session. */
 export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly edits: CompleteEditOptions;
+  readonly model: SessionModel;
   readonly cache: CacheTerms;
   readonly config: SessionConfig;
   readonly gauge: ContextGauge;
@@ -103,7 +103,9 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
 export function createParts(init: SessionInit): SessionParts {
   const { history, wasSentBefore, former, removalLog, now = sessionClock() } = init;
   const edits = completeEditOptions(init);
-  const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
+  const model = init.model ?? new SessionModel(edits);
+  model.follow(history);
+  const { cache } = model;
   const cacheTtlMs = (): number => cache.ttlMs;
   const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
   const gauge = new ContextGauge({
@@ -114,6 +116,7 @@ export function createParts(init: SessionInit): SessionParts {
   return {
     ...init,
     edits,
+    model,
     cache,
     config: init.config ?? new SessionConfig({ ...init, edits: edits.edits, cache }),
     gauge,
@@ -129,6 +132,26 @@ export function createParts(init: SessionInit): SessionParts {
   };
 }
 
+/** `Date.now` is rounded, and corrected in small steps. */
+const TOLERANCE_MS = 1_000;
+
+/**
+ * Returns a clock in milliseconds for the age of a provider's cache. It never goes back. `performance.now` stands still on some systems while a laptop or a virtual
+ * machine sleeps, so the time of day counts where it has gone on for longer. If somebody sets that forward, a cache is taken for
+ * cold once; setting it back has no effect.
+ */
+export function sessionClock(): () => number {
+  let [steadyMs, dayMs] = [performance.now(), Date.now()];
+  let nowMs = steadyMs;
+  return () => {
+    const [steadyNowMs, dayNowMs] = [performance.now(), Date.now()];
+    const [steady, day] = [steadyNowMs - steadyMs, dayNowMs - dayMs];
+    nowMs += day - steady > TOLERANCE_MS ? day : steady;
+    [steadyMs, dayMs] = [steadyNowMs, dayNowMs];
+    return nowMs;
+  };
+}
+
 /** The options of an edit gate that do not depend on the edited list. */
 export function gateOptions(
   parts: SessionParts,
@@ -136,7 +159,7 @@ export function gateOptions(
   return {
     ...parts.edits,
     cache: parts.cache,
-    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    bindsReasoning: () => parts.model.bindsReasoning,
     isReasoningUnset: parts.isReasoningUnset,
   };
 }

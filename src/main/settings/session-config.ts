@@ -6,7 +6,7 @@ import type { DensityConfig, PassSettings, PlaceholderForm } from '../../shared/
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
-import type { CacheTerms } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { EditPolicy } from '../preflight/edit-options.js';
 import { STRATEGIES } from '../strategies/registry.js';
 import type {
@@ -76,7 +76,7 @@ export class SessionConfig {
     const from = this.#init.settings.current;
     const at = this.#init.cache.prices;
     let kept = this.#passes;
-    if (kept?.from !== from || kept.at.read !== at.read || kept.at.write !== at.write) {
+    if (kept?.from !== from || kept.at !== at) {
       kept = this.#passes = { ...this.#passesOf(from, at), from, at };
     }
     return isFree ? kept.free : kept.warm;

@@ -30,11 +30,17 @@ import type { DensityPlan } from './plan.js';
  *   rules.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
-  assertDensityConfig(config);
+  assertPass(config);
   return overUncheckedEntries('the history', history, () => {
     const { plan, texts } = planWithTexts(history, config);
     return materializeDensityPlan(plan, history, config, texts);
   });
+}
+
+/** Checks a user's configuration. @throws TypeError or RangeError as `optimize` does. */
+export function assertPass(config: DensityConfig): void {
+  assertDensityConfig(config);
+  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
 }
 
 /** A plan with the replacement texts that its rows refer to. */
@@ -57,7 +63,6 @@ export function planWithTexts(
   config: DensityConfig,
   index: HistoryIndex = new HistoryIndex(scopeOfPass(config)),
 ): PlanWithTexts {
-  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
   index.extend(history);
   const plan = planIndexed(index, config);
   return withTexts(plan, index);
