@@ -15,16 +15,10 @@ import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import { SessionConfig } from '../settings/session-config.js';
-import type { DensityOptions } from '../settings/session-config.js';
-import type { Settings } from '../settings/settings.js';
+import type { SessionConfigInit } from '../settings/session-config.js';
 import type { SessionMemory } from '../state/session-state.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
-import type {
-  AgentRuntimeContext,
-  CompressionStrategy,
-  CompressionStrategyName,
-} from '../strategies/strategy.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from './edit-options.js';
@@ -39,14 +33,10 @@ import { CacheMisses, SentHistory } from './prompt-cache.js';
 const MIN_GROWTH_SHARE = 0.05;
 
 /** The inputs of a session. */
-export interface SessionInit extends EditOptions, ContextGaugeOptions {
+export interface SessionInit
+  extends EditOptions, ContextGaugeOptions, Omit<SessionConfigInit, 'edits' | 'cache'> {
   readonly sessionId: string;
   readonly offload: Offload;
-  readonly runtimeContext: AgentRuntimeContext;
-  /** The settings that `runtimeContext` reads. */
-  readonly settings: Settings;
-  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
-  readonly densityOptions: DensityOptions;
   /** What the settings amount to, if the offload asks for it as well. @default one of its own */
   readonly config?: SessionConfig | undefined;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
