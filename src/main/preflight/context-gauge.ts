@@ -3,7 +3,7 @@
 
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { RequestMemory, UsageMemory } from '../state/session-state.js';
+import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
@@ -51,10 +51,8 @@ export interface ContextGaugeOptions {
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
-  /** The last request of the session that had this history before. @default none */
-  readonly formerRequest?: RequestMemory | null | undefined;
-  /** What the reports of an earlier session of this history taught. @default nothing */
-  readonly formerUsage?: UsageMemory | null | undefined;
+  /** The state of an earlier session of this history. @default none */
+  readonly former?: SessionMemory | undefined;
 }
 
 /** Identifies a state of a history: each addition and edit changes it. */
@@ -91,10 +89,10 @@ export class ContextGauge {
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
     this.#countsAreEstimates = countsAreEstimates;
-    const { formerRequest, formerUsage, history } = options;
-    if (formerUsage) this.#unseen = new UnseenTokens(this.#calibration, formerUsage);
-    if (!formerRequest) return;
-    const { addedSince, countedTokens, pendingTokens } = formerRequest;
+    const { former, history } = options;
+    if (former?.usage) this.#unseen = new UnseenTokens(this.#calibration, former.usage);
+    if (!former?.request) return;
+    const { addedSince, countedTokens, pendingTokens } = former.request;
     const { revision, additions } = history;
     const version = { revision, additions: additions - addedSince };
     this.#sent = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };

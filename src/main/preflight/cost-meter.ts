@@ -14,6 +14,7 @@ import type { CostMemory, DollarMemory } from '../state/session-state.js';
 import type { SummaryCounts } from './compression-ahead.js';
 import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
+import type { SessionParts } from './session-parts.js';
 import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
 import type { RequestTerms, RequestTokens } from './token-tally.js';
 
@@ -45,30 +46,16 @@ export interface CostReport extends RequestTokens {
   readonly dollars?: InputDollars;
 }
 
-export interface CostMeterOptions {
-  readonly history: Pick<
-    HistoryService,
-    'countedTokens' | 'getRawHistory' | 'getTotalTokens' | 'isCounted' | 'length' | 'watch'
-  >;
-  readonly sent: Pick<
-    SentHistory,
-    'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
-  >;
-  readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** The totals of an earlier session of this history. @default none */
-  readonly former?: CostMemory | undefined;
-}
-
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the requests of one session. */
 export class CostMeter {
-  readonly #history: CostMeterOptions['history'];
-  readonly #sent: CostMeterOptions['sent'];
+  readonly #history: HistoryService;
+  readonly #sent: SentHistory;
   readonly #prefixes: PrefixTokens;
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
-  readonly #cache: CostMeterOptions['cache'];
+  readonly #cache: CacheTerms;
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
@@ -80,7 +67,8 @@ export class CostMeter {
   #terms: RequestTerms = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, cache, former }: CostMeterOptions) {
+  constructor({ history, sent, cache, former: memory }: SessionParts) {
+    const former = memory?.costs;
     this.#history = history;
     this.#sent = sent;
     this.#cache = cache;

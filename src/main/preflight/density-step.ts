@@ -37,7 +37,7 @@ const SKIPPED: PassOutcome = { event: null, isSettled: false };
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
-  readonly #costs: Pick<CostMeter, 'spendable' | 'noteReplay'> | undefined;
+  readonly #costs: Pick<CostMeter, 'spendable' | 'noteReplay'>;
   readonly #gate: EditGate;
   /** Whether earlier edits of this history have to be replayed first. */
   #needsReplay: boolean;
@@ -48,7 +48,7 @@ export class DensityPruner {
   #settledAdditions = -1;
 
   /** @param costs the session's costs so far */
-  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable' | 'noteReplay'>) {
+  constructor(parts: SessionParts, costs: Pick<CostMeter, 'spendable' | 'noteReplay'>) {
     const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
@@ -57,7 +57,7 @@ export class DensityPruner {
       history,
       logger,
       sent,
-      spendable: costs && (() => costs.spendable),
+      spendable: () => costs.spendable,
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.
     this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
@@ -181,14 +181,14 @@ export class DensityPruner {
     // If the history was edited already, it is not what was sent.
     if (!this.#needsReplay || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
-    const replay = await replayEdits({ parts, pendingTokens, points, signal });
+    const replay = await replayEdits(parts, pendingTokens, points, signal);
     // The replay already includes the effect on reasoning.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
     this.#needsReplay = false;
     this.#points = points;
-    this.#costs?.noteReplay(replay.spendable);
+    this.#costs.noteReplay(replay.spendable);
     return outcome;
   }
 

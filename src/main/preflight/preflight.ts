@@ -43,7 +43,7 @@ export class Preflight {
   /** @param former the one before, if the session goes on with the state of another process */
   constructor(parts: SessionParts, former?: Preflight) {
     this.#parts = parts;
-    this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
+    this.costs = new CostMeter(parts);
     this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = former?.ahead ?? new CompressionAhead(parts);
     if (former !== undefined) this.ahead.goOn(parts);

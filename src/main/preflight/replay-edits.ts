@@ -21,14 +21,6 @@ import type { DuePass, SessionParts } from './session-parts.js';
 import { pricedTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
 
-export interface ReplayOptions {
-  readonly parts: SessionParts;
-  readonly pendingTokens: number;
-  /** New ones: they must see every preflight from the start. */
-  readonly points: BatchPoints;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** One edit that combines what landed before and what may land now. */
 export interface Replay extends Admission {
   /** The state that the edit applies to. */
@@ -60,14 +52,15 @@ const ENTRIES_PER_SHRINKING = 32;
  * could not get below the threshold, a compression followed, with an unknown result: after that, only the present one is
  * played.
  *
+ * @param points new ones: they must see every preflight from the start
  * @throws the signal's reason.
  */
-export async function replayEdits({
-  parts,
-  pendingTokens,
-  points,
-  signal,
-}: ReplayOptions): Promise<Replay> {
+export async function replayEdits(
+  parts: SessionParts,
+  pendingTokens: number,
+  points: BatchPoints,
+  signal: AbortSignal | undefined,
+): Promise<Replay> {
   const { base } = parts.history;
   const given = parts.history.getRawHistory().slice(0, base.length);
   const replay = new PreflightReplay(parts, pendingTokens, given);

@@ -16,7 +16,6 @@ import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import { SessionConfig } from '../settings/session-config.js';
 import type { SessionConfigInit } from '../settings/session-config.js';
-import type { SessionMemory } from '../state/session-state.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import { ContextGauge } from './context-gauge.js';
@@ -61,8 +60,6 @@ export interface SessionInit
    * false
    */
   readonly wasSentBefore?: boolean | undefined;
-  /** The state of an earlier session of this history. @default none */
-  readonly former?: SessionMemory | undefined;
   /** Saves the session's state for other processes. @default none */
   readonly keeper?: StateKeeper | undefined;
   /** Called once after the session was closed. */
@@ -91,18 +88,13 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
  * @throws TypeError or RangeError for invalid edit options or overhead.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, wasSentBefore, former, removalLog, now = sessionClock() } = init;
+  const { history, former, removalLog, now = sessionClock() } = init;
   const edits = completeEditOptions(init);
   const model = init.model ?? new SessionModel(edits);
   model.follow(history);
   const { cache } = model;
-  const cacheTtlMs = (): number => cache.ttlMs;
-  const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
-  const gauge = new ContextGauge({
-    ...init,
-    formerRequest: former?.request,
-    formerUsage: former?.usage,
-  });
+  const sent = new SentHistory(init, cache, now);
+  const gauge = new ContextGauge(init);
   return {
     ...init,
     edits,
@@ -126,9 +118,9 @@ export function createParts(init: SessionInit): SessionParts {
 const TOLERANCE_MS = 1_000;
 
 /**
- * Returns a clock in milliseconds for the age of a provider's cache. It never goes back. `performance.now` stands still on some systems while a laptop or a virtual
- * machine sleeps, so the time of day counts where it has gone on for longer. If somebody sets that forward, a cache is taken for
- * cold once; setting it back has no effect.
+ * Returns a clock in milliseconds for the age of a provider's cache. It never goes back. `performance.now` stands still on some
+ * systems while a laptop or a virtual machine sleeps, so the time of day counts where it has gone on for longer. If somebody
+ * sets that forward, a cache is taken for cold once; setting it back has no effect.
  */
 export function sessionClock(): () => number {
   let [steadyMs, dayMs] = [performance.now(), Date.now()];
