@@ -11,6 +11,7 @@ import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
+import { compressionContext } from './preflight/make-compression.js';
 import { Preflight } from './preflight/preflight.js';
 import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
@@ -251,7 +252,8 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** Returns what a strategy would be given to compress the present history. */
   buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
-    return this.#preflight.contextOf(promptId, readCall(promptId, given));
+    const { signal } = readCall(promptId, given);
+    return compressionContext(this.#parts, this.#parts.config.strategy, promptId, signal);
   }
 
   /**

@@ -37,7 +37,7 @@ const SKIPPED: PassOutcome = { event: null, isSettled: false };
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
-  readonly #costs: Pick<CostMeter, 'spendable' | 'noteReplay'>;
+  readonly #costs: CostMeter;
   readonly #gate: EditGate;
   /** Whether earlier edits of this history have to be replayed first. */
   #needsReplay: boolean;
@@ -48,7 +48,7 @@ export class DensityPruner {
   #settledAdditions = -1;
 
   /** @param costs the session's costs so far */
-  constructor(parts: SessionParts, costs: Pick<CostMeter, 'spendable' | 'noteReplay'>) {
+  constructor(parts: SessionParts, costs: CostMeter) {
     const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;

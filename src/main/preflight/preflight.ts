@@ -4,7 +4,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
-import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
@@ -13,12 +13,7 @@ import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
-import {
-  compressionContext,
-  makeCompressionWithFallback,
-  dropReplaced,
-  replacedEntries,
-} from './make-compression.js';
+import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
@@ -74,10 +69,6 @@ export class Preflight {
     if (!this.#parts.config.strategy.requiresLLM) return false;
     await abortable(history.waitForTokenUpdates(), signal);
     return this.ahead.isMade || gauge.shouldCompress(pendingTokens);
-  }
-
-  contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
-    return compressionContext(this.#parts, this.#parts.config.strategy, promptId, signal);
   }
 
   /** Runs all steps. */
