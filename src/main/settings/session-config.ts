@@ -2,7 +2,7 @@
 // passes. Settings may change while the session runs; what is derived from them is kept until they do.
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
-import type { DensityConfig, PassSettings, PlaceholderForm } from '../../shared/density.js';
+import type { DensityConfig, PassSettings } from '../../shared/density.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
@@ -13,11 +13,10 @@ import type {
   AgentRuntimeContext,
   CompressionStrategy,
   CompressionStrategyName,
-  RuntimeEphemerals,
 } from '../strategies/strategy.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { SETTING_DEFAULTS } from './settings-registry.js';
-import type { PlaceholderStyle, SettingKeyWithDefault } from './settings-registry.js';
+import type { SettingKeyWithDefault } from './settings-registry.js';
 import type { Settings } from './settings.js';
 
 /** The part of `DensityConfig` that comes from the agent rather than from settings. */
@@ -125,30 +124,6 @@ function valueOf<Key extends SettingKeyWithDefault>(
   return settings[key] ?? SETTING_DEFAULTS[key];
 }
 
-/** The accessors of the rules' settings: `densityFileDedupe` reads `compression.density.fileDedupe`. */
-type RuleAccessors = Pick<
-  RuntimeEphemerals,
-  | 'densityReadWritePruning'
-  | 'densityFileDedupe'
-  | 'densityRecencyPruning'
-  | 'densityRecencyRetention'
->;
-
-function ruleAccessors(read: (key: `compression.density.${string}`) => unknown): RuleAccessors {
-  const accessors: Record<string, () => unknown> = {};
-  for (const { field } of DENSITY_RULES.flatMap(({ settings }) => settings)) {
-    const name = `density${field.charAt(0).toUpperCase()}${field.slice(1)}`;
-    accessors[name] = () => read(`compression.density.${field}`);
-  }
-  // `EphemeralSettings` gives each key the type that its accessor returns.
-  return accessors as unknown as RuleAccessors;
-}
-
-/** Informative placeholders tell how to recall a result only if the session can. */
-function placeholderFormOf(style: PlaceholderStyle, canRecall: boolean): PlaceholderForm {
-  return style === 'informative' && canRecall ? 'recallable' : style;
-}
-
 /** Returns the same accessors with another context limit. */
 export function withContextLimit(
   context: AgentRuntimeContext,
@@ -191,8 +166,15 @@ export function createAgentRuntimeContext(
       topPreserveThreshold: reader('compression.topPreserveThreshold'),
       compressionFallback: reader('compression.fallback'),
       fallbackToTruncation: reader('compression.fallbackToTruncation'),
-      ...ruleAccessors((key) => reader(key as SettingKeyWithDefault)()),
-      densityPlaceholder: () => placeholderFormOf(placeholderStyle(), canRecall),
+      densityReadWritePruning: reader('compression.density.readWritePruning'),
+      densityFileDedupe: reader('compression.density.fileDedupe'),
+      densityRecencyPruning: reader('compression.density.recencyPruning'),
+      densityRecencyRetention: reader('compression.density.recencyRetention'),
+      densityWorkingSet: reader('compression.density.workingSet'),
+      densityShrink: reader('compression.density.shrink'),
+      // Placeholders tell how to recall a result only if the session can.
+      densityPlaceholder: () =>
+        placeholderStyle() === 'informative' && canRecall ? 'recallable' : placeholderStyle(),
     },
   };
 }
