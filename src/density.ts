@@ -15,6 +15,7 @@ export type {
   DensityResultMetadata,
   InclusionSyntax,
   PlaceholderForm,
+  ShrinkOption,
 } from './shared/density.js';
 export {
   AGGRESSIVE_WORKING_SET,
@@ -47,7 +48,7 @@ export type { FileDedupeFinding } from './shared/density/rules/file-dedupe.js';
 export type { EditAction } from './shared/density/rules/marks.js';
 export type { ReadWriteFinding } from './shared/density/rules/read-write.js';
 export type { RecencyFinding } from './shared/density/rules/recency.js';
-export type { ShrinkFinding, ShrinkOption } from './shared/density/rules/shrink.js';
+export type { ShrinkFinding } from './shared/density/rules/shrink.js';
 export type { ShrinkerName, ShrinkLevel } from './shared/shrink/shrinker.js';
 export type { WorkingSetFinding, WorkingSetReason } from './shared/density/rules/working-set.js';
 export { optimize } from './shared/density/plan/optimize.js';

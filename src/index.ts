@@ -26,7 +26,8 @@ export type {
   SessionEvents,
   PreflightResult,
 } from './main/preflight/session-events.js';
-export type { AbortOptions, DensityOptions } from './main/preflight/session-parts.js';
+export type { AbortOptions } from './main/preflight/session-parts.js';
+export type { DensityOptions } from './main/settings/session-config.js';
 export { agentPreset } from './main/formats/presets.js';
 export type { AgentPreset } from './main/formats/presets.js';
 export { HistoryService } from './main/history-service.js';

@@ -9,12 +9,16 @@ import {
   isEmptyDensityResult,
 } from '../../src/density.js';
 import type { IContent } from '../../src/index.js';
-import type { DensityConfig, DensityResult, WorkingSetRules } from '../../src/density.js';
+import type {
+  DensityConfig,
+  DensityResult,
+  ShrinkOption,
+  WorkingSetRules,
+} from '../../src/density.js';
 import { neededUntil } from './clairvoyant.js';
 import type { RecordedSession } from './recorded-session.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
-import type { ShrinkOption } from '../../src/shared/density/rules/shrink.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import type { DensityConfig } from '../shared/density.js';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
@@ -13,7 +12,8 @@ import type { CompactorOptions, CompleteCompactorOptions } from './compactor-opt
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
 import { ModelLimits } from './models/model-limits.js';
-import { CacheTerms, ModelPrices } from './models/model-prices.js';
+import { ModelPrices } from './models/model-prices.js';
+import { SessionModel } from './models/session-model.js';
 import { InlineOffload } from './offload/inline.js';
 import { OffloadMeter, FallbackNotice } from './offload/offload-meter.js';
 import type { FallbackEvent, Offload, OffloadStats } from './offload/offload.js';
@@ -30,7 +30,6 @@ import type { WorkerPoolStats } from './offload/worker-pool.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './preflight/make-compression.js';
-import { currentDensityConfig } from './preflight/session-parts.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { RemovalLog } from './removal-log/removal-log.js';
@@ -41,7 +40,8 @@ import { assertSessionId } from './removal-log/session-scope.js';
 import { sessionDefaults, readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
 import { Session } from './session.js';
-import { createAgentRuntimeContext, Settings } from './settings/settings.js';
+import { createAgentRuntimeContext, SessionConfig } from './settings/session-config.js';
+import { Settings } from './settings/settings.js';
 import { resolveStore } from './state/directory-store.js';
 import { addInTurns } from './state/resume.js';
 import { SessionStates } from './state/session-states.js';
@@ -177,11 +177,17 @@ class ThreadedCompactor implements Compactor {
     const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
     const settings = new Settings(this.#options.settings, this.#options.profile);
     const canRecall = options.canRecall === true || removalLogPath !== undefined;
-    /** Replaced once the session exists: nothing can name a model before. */
-    let modelName = (): string | undefined => undefined;
-    const limit = (): number => this.#limits.limitOf(modelName());
-    const cache = new CacheTerms(options.cacheTtlMs, () => this.#prices.of(modelName()));
-    const runtimeContext = createAgentRuntimeContext(settings, limit, canRecall, defaults.ahead);
+    const model = new SessionModel({
+      limits: this.#limits,
+      priceOf: (modelName) => this.#prices.of(modelName),
+      cacheTtlMs: options.cacheTtlMs,
+    });
+    const runtimeContext = createAgentRuntimeContext(
+      settings,
+      model.contextLimit,
+      canRecall,
+      defaults.ahead,
+    );
     const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
     if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
@@ -191,23 +197,27 @@ class ThreadedCompactor implements Compactor {
       this.#notice.warn(event);
       reportFallback(event);
     };
-    const offload = this.#createOffload(new OffloadMeter(sessionId, onFallback, this.#meter), () =>
-      currentDensityConfig({ runtimeContext, densityOptions, edits, cache }),
-    );
+    const shared = { settings, runtimeContext, densityOptions };
+    const config = new SessionConfig({
+      ...shared,
+      cache: model.cache,
+      edits: edits.edits,
+      resolveStrategy: getCompressionStrategy,
+    });
+    const meter = new OffloadMeter(sessionId, onFallback, this.#meter);
+    const offload = this.#createOffload(meter, config);
     try {
       const basics = {
         ...edits,
+        ...shared,
+        model,
+        config,
         sessionId,
-        settings,
-        runtimeContext,
-        densityOptions,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
-        cache,
         isReasoningUnset: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
-      modelName = () => session.history.modelName;
       reportFallback = (event): void => {
         session.reportFallback(event);
       };
@@ -252,7 +262,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       resolveStrategy: getCompressionStrategy,
       calibration: this.#calibration,
-      countsAreEstimates: () => tokenizer === 'estimate' || this.#notice.hasWarnedOfEstimates,
+      countsAreEstimates: tokenizer === 'estimate' ? () => true : this.#notice.hasWarnedOfEstimates,
       compressionInputs: (): CompressionInputs => {
         const summarizer = this.#summarizerOf(
           basics.runtimeContext.ephemerals.compressionProfile(),
@@ -340,7 +350,7 @@ class ThreadedCompactor implements Compactor {
     await this.#pool?.close();
   }
 
-  #createOffload(meter: OffloadMeter, densityConfig: () => DensityConfig): Offload {
+  #createOffload(meter: OffloadMeter, config: SessionConfig): Offload {
     const { offload, tokenizer } = this.#options;
     if (this.#pool === undefined || this.#host === undefined) {
       return new InlineOffload(meter);
@@ -353,9 +363,9 @@ class ThreadedCompactor implements Compactor {
       host: this.#host,
       pooled,
       meter,
-      agent: indexedAgentOf(densityConfig()),
+      agent: indexedAgentOf(config.density()),
       countsTokens,
-      passSettings: densityConfig,
+      passSettings: () => config.density(),
       minEntries: offload === 'resident' ? 1 : minEntries,
     });
   }

@@ -16,7 +16,7 @@ import {
 import type { CompactorOptions } from './compactor-options.js';
 import { agentPreset } from './formats/presets.js';
 import type { EditOptions } from './preflight/edit-options.js';
-import type { DensityOptions } from './preflight/session-parts.js';
+import type { DensityOptions } from './settings/session-config.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
 import type { SessionState } from './state/session-state.js';
 import type { CompactByProvider } from './strategies/provider-compaction.js';

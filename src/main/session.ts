@@ -11,6 +11,7 @@ import type { FallbackEvent, OffloadStats } from './offload/offload.js';
 import { CatalogCheck } from './preflight/catalog-check.js';
 import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/context-gauge.js';
 import type { CostReport } from './preflight/cost-meter.js';
+import { compressionContext } from './preflight/make-compression.js';
 import { Preflight } from './preflight/preflight.js';
 import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
@@ -24,12 +25,7 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
-import {
-  readAbortOptions,
-  readCall,
-  createParts,
-  currentDensityConfig,
-} from './preflight/session-parts.js';
+import { readAbortOptions, readCall, createParts } from './preflight/session-parts.js';
 import type {
   AbortOptions,
   RequestOptions,
@@ -109,7 +105,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** The configuration of the next density pass, from settings and agent. */
   get densityConfig(): DensityConfig {
-    return currentDensityConfig(this.#parts);
+    return this.#parts.config.density();
   }
 
   /** Tokens that the model accepts: as configured, or by the session's model name. */
@@ -256,7 +252,8 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /** Returns what a strategy would be given to compress the present history. */
   buildCompressionContext(promptId: string, given: AbortOptions = {}): CompressionContext {
-    return this.#preflight.contextOf(promptId, readCall(promptId, given));
+    const { signal } = readCall(promptId, given);
+    return compressionContext(this.#parts, this.#parts.config.strategy, promptId, signal);
   }
 
   /**
@@ -337,11 +334,12 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
     const { promptId, pendingTokens } = details;
     // It may have made the summary that this turn would wait and pay for.
-    if (this.#shared.isShared && (await this.#preflight.needsModel(pendingTokens, details)))
+    const isShared = this.#parts.keeper !== undefined;
+    if (isShared && (await this.#preflight.needsModel(pendingTokens, details)))
       await this.#shared.catchUp();
     for (let lostRaces = 0; ; lostRaces += 1) {
       const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
-      if (!(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
+      if (!isShared || !(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
         this.#preflight.ahead.start();
         return result;
       }

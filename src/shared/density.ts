@@ -4,7 +4,8 @@
 import type { IContent } from './content.js';
 import { CtxfoldError } from './errors.js';
 import type { WorkingSetRules } from './density/rules/working-set-rules.js';
-import type { ShrinkOption } from './density/rules/shrink.js';
+import type { ShrinkSettings } from './shrink/shrink-text.js';
+import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { types } from 'node:util';
 import {
   asObject,
@@ -45,6 +46,17 @@ export const SAFE_INCLUSION_SYNTAXES: readonly InclusionSyntax[] = [
   'referenced-files',
 ];
 
+/**
+ * How far results are shrunk before the model is sent them: not at all, by a level, or by a level
+ * with single shrinkers turned off or on. `level` defaults to `default`.
+ */
+export type ShrinkOption =
+  | 'off'
+  | ShrinkLevel
+  | ({ readonly level?: ShrinkLevel | undefined } & {
+      readonly [Name in ShrinkerName]?: boolean | undefined;
+    });
+
 /** What a density pass removes. Without the optional fields, the result is the specified one. */
 export interface DensityConfig {
   /** Remove reads of files that a later write supersedes. */
@@ -81,6 +93,20 @@ export function placeholderOf({
   readonly placeholder?: PlaceholderForm | undefined;
 }): PlaceholderForm {
   return placeholder;
+}
+
+/** The inclusion shapes of a pass; the specification's if not set. */
+export function syntaxesOf({
+  inclusionSyntaxes,
+}: Pick<DensityConfig, 'inclusionSyntaxes'>): readonly InclusionSyntax[] {
+  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
+}
+
+/** Normalizes the option; `undefined` when nothing is shrunk. */
+export function shrinkSettingsOf(option: ShrinkOption | undefined): ShrinkSettings | undefined {
+  if (option === undefined || option === 'off') return undefined;
+  if (typeof option === 'string') return { level: option };
+  return { ...option, level: option.level ?? 'default' };
 }
 
 /** The part of a configuration that may differ from one pass over a history to the next. */

@@ -12,8 +12,7 @@ import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';
 import { renderReport } from '../../src/main/cli/replay/render-report.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/reply.js';
-import { optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
-import { isSamePass } from '../../src/shared/density/rules/same-pass.js';
+import { isSamePass, optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { LAST_OF_TOOL, LAST_OF_TOOL_KEY } from '../support/last-of-tool.js';
 import { historyOf } from '../support/notation.js';
@@ -25,6 +24,13 @@ vi.mock('../../src/shared/density/rules/density-rules.js', async (importOriginal
   const added = await vi.importActual<Record<string, unknown>>('../support/last-of-tool.js');
   const rules = [...(original.DENSITY_RULES ?? []), added.LAST_OF_TOOL];
   return { ...original, DENSITY_RULES: rules, PRUNING_RULES: rules };
+});
+
+vi.mock('../../src/shared/density.js', async (importOriginal) => {
+  const original = await importOriginal<Record<string, object>>();
+  const added = await vi.importActual<Record<string, object>>('../support/last-of-tool.js');
+  const config = { ...original.DEFAULT_DENSITY_CONFIG, ...added.LAST_OF_TOOL_ON };
+  return { ...original, DEFAULT_DENSITY_CONFIG: config };
 });
 
 const { name, item, counter } = LAST_OF_TOOL;

@@ -8,7 +8,8 @@ import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext, Settings } from '../../src/main/settings/settings.js';
+import { createAgentRuntimeContext } from '../../src/main/settings/session-config.js';
+import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type {
   CompressionStrategy,

@@ -10,10 +10,13 @@ import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import { CacheTerms } from '../../src/main/models/model-prices.js';
+import { CacheTerms } from '../../src/main/models/session-model.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
-import { currentDensityConfig } from '../../src/main/preflight/session-parts.js';
-import { createAgentRuntimeContext, Settings } from '../../src/main/settings/settings.js';
+import {
+  createAgentRuntimeContext,
+  SessionConfig,
+} from '../../src/main/settings/session-config.js';
+import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { Session } from '../../src/main/session.js';
@@ -78,9 +81,10 @@ function openSession(
   const settings = new Settings();
   const edits = completeEditOptions({});
   const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
-  const offload = createOffload(() =>
-    currentDensityConfig({ runtimeContext, densityOptions, edits, cache: new CacheTerms() }),
-  );
+  const resolveStrategy = getCompressionStrategy;
+  const shared = { settings, runtimeContext, densityOptions, resolveStrategy };
+  const config = new SessionConfig({ ...shared, edits: edits.edits, cache: new CacheTerms() });
+  const offload = createOffload(() => config.density());
   const history = new HistoryService({
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),
     mirror: offload instanceof ResidentOffload ? offload : undefined,
@@ -88,13 +92,11 @@ function openSession(
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({
+    ...shared,
+    config,
     sessionId: 'session',
     history,
-    settings,
     offload,
-    runtimeContext,
-    resolveStrategy: getCompressionStrategy,
-    densityOptions,
     logger: SILENT_LOGGER,
     onClose: () => Promise.resolve(offload.close?.()),
   });

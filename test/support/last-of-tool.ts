@@ -1,5 +1,5 @@
 // A rule of pruning that the product does not have, for tests of what goes by rule: of each tool only the newest result stays, and
-// nothing is remembered of the others. To be added to the list of rules by `vi.mock`.
+// nothing is remembered of the others. To be added to the list of rules and to the default configuration by `vi.mock`.
 
 import { NONE } from '../../src/shared/density/index/history-columns.js';
 import type { DensityRule } from '../../src/shared/density/rules/density-rule.js';
@@ -12,6 +12,9 @@ const NAMES = {
   field: 'lastOfTool',
   counter: 'lastOfToolPruned',
 } as const;
+
+/** What turns it on. */
+export const LAST_OF_TOOL_ON = { [NAMES.field]: true };
 
 /** Its key among the settings. */
 export const LAST_OF_TOOL_KEY = `compression.density.${NAMES.field}`;
@@ -29,7 +32,6 @@ export const LAST_OF_TOOL: DensityRule<RuleFinding> = {
   counter,
   settings: [{ field, type: 'boolean', description: 'Keep the last result of each tool' }],
   reads: ['calls', 'recency'],
-  isOn: (settings) => (settings[field] as boolean | undefined) !== false,
   mark: ({ index: { responses }, marks, mark }) => {
     const newest = new Map<number, number>();
     for (let row = responses.length - 1; row >= 0; row -= 1) {

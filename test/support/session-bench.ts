@@ -6,7 +6,8 @@ import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext, Settings } from '../../src/main/settings/settings.js';
+import { createAgentRuntimeContext } from '../../src/main/settings/session-config.js';
+import { Settings } from '../../src/main/settings/settings.js';
 import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
 import type {
   CompressionContext,
@@ -14,9 +15,10 @@ import type {
   CompressionStrategy,
 } from '../../src/main/strategies/strategy.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
-import type { SessionInit, DensityOptions } from '../../src/main/preflight/session-parts.js';
+import type { SessionInit } from '../../src/main/preflight/session-parts.js';
+import type { DensityOptions } from '../../src/main/settings/session-config.js';
 import { Session } from '../../src/main/session.js';
-import { CacheTerms } from '../../src/main/models/model-prices.js';
+import { SessionModel } from '../../src/main/models/session-model.js';
 import type { ModelPrice } from '../../src/main/models/model-prices.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
@@ -90,7 +92,7 @@ export function openSession(parts: BenchParts = {}): Session {
     logger,
     ...parts.gauge,
     ...parts.timing,
-    cache: new CacheTerms(parts.timing?.cacheTtlMs, parts.timing?.price),
+    model: new SessionModel({ priceOf: parts.timing?.price, cacheTtlMs: parts.timing?.cacheTtlMs }),
   });
 }
 

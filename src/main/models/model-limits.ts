@@ -15,6 +15,10 @@ const MAX_MODELS = 1_000;
 /** The context limits of one compactor's models. */
 export class ModelLimits {
   readonly #given: CompactorOptions['contextLimit'];
+  /** Whether the host's function says them, which may answer otherwise the next time. */
+  readonly isAsked: boolean;
+  /** How often a limit was learned. */
+  timesLearned = 0;
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string | undefined>();
@@ -22,6 +26,7 @@ export class ModelLimits {
   /** @param given a limit for all models, or the host's function @default by model */
   constructor(given: CompactorOptions['contextLimit'], logger: Logger) {
     this.#given = given;
+    this.isAsked = typeof given === 'function';
     this.#logger = logger;
   }
 
@@ -51,6 +56,7 @@ export class ModelLimits {
     if (limit === undefined || modelName === undefined) return limit;
     if (this.#learned.size >= MAX_MODELS) this.#learned.clear();
     this.#learned.set(modelName, limit);
+    this.timesLearned += 1;
     this.#logger.warn('the provider has named the context limit of a model', { modelName, limit });
     return limit;
   }

@@ -1,5 +1,4 @@
-// What requests to a model cost: price lookup by model id, price steps, and the lifetime and prices of its prompt cache. The
-// data is in price-table.ts.
+// What requests to a model cost: price lookup by model id, price steps, cache prices. The data is in price-table.ts.
 
 import { USUAL_PRICES } from '../../shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
@@ -160,54 +159,4 @@ export function inputCost(given: ModelPrice, sentTokens: number, cacheReadTokens
   const { input, cacheRead, cacheWrite } = priceAt(price, sentTokens);
   const fresh = sentTokens < (price.leastCachedTokens ?? 0) ? input : cacheWrite;
   return (cacheReadTokens * cacheRead + (sentTokens - cacheReadTokens) * fresh) / 1e6;
-}
-
-/** The shortest lifetime among providers, for unknown models. */
-const UNKNOWN_TTL_MS = 300_000;
-
-/**
- * Lifetime and price of the prompt cache for the requests of one session. The single place that decides them: by the host's
- * option, the request's cache marks, then the model.
- */
-export class CacheTerms {
-  readonly #givenMs: number | undefined;
-  readonly #modelPrice: () => ModelPrice | undefined;
-  /** The lifetime that the present request asks for, and that of the last one sent. */
-  #askedMs: number | undefined;
-  #sentMs: number | undefined;
-
-  /**
-   * @param givenMs the host's option, for all requests @default none
-   * @param price returns the prices of the session's model @default unknown
-   */
-  constructor(givenMs?: number, price: () => ModelPrice | undefined = () => undefined) {
-    this.#givenMs = givenMs;
-    this.#modelPrice = price;
-  }
-
-  /** Takes the cache lifetime that the request's marks ask for; `undefined` if it has none. */
-  beginRequest(askedMs: number | undefined): void {
-    this.#askedMs = askedMs;
-  }
-
-  endRequest(): void {
-    this.#sentMs = this.#askedMs;
-  }
-
-  /** Lifetime of what was sent last, in milliseconds. */
-  get ttlMs(): number {
-    const asked = this.#givenMs ?? this.#sentMs ?? this.#askedMs;
-    return asked ?? this.#modelPrice()?.lifetimes?.[0]?.ttlMs ?? UNKNOWN_TTL_MS;
-  }
-
-  /** Prices of the present request at its cache lifetime; `undefined` if unknown. */
-  get price(): ModelPrice | undefined {
-    const price = this.#modelPrice();
-    return price && atLifetime(price, this.#givenMs ?? this.#askedMs);
-  }
-
-  /** Its cache prices. */
-  get prices(): CachePrices {
-    return cachePrices(this.price);
-  }
 }

@@ -137,9 +137,7 @@ export class FallbackNotice {
   }
 
   /** Whether it has warned that tokens are estimated because the encoding could not be loaded. */
-  get hasWarnedOfEstimates(): boolean {
-    return this.#warnedOf.has('TOKEN_COUNT_FAILED');
-  }
+  readonly hasWarnedOfEstimates = (): boolean => this.#warnedOf.has('TOKEN_COUNT_FAILED');
 
   /** Warns of a failure, unless it has warned of the same code before: that of the innermost cause. */
   warn({ task, error }: FallbackEvent): void {

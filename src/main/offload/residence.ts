@@ -2,11 +2,10 @@
 // any part fails; whether another one follows is decided elsewhere.
 
 import type { IContent } from '../../shared/content.js';
-import { isSameBase } from '../../shared/density.js';
+import { isSameBase, shrinkSettingsOf } from '../../shared/density.js';
 import type { DensityBase, PassSettings } from '../../shared/density.js';
 import type { IndexedAgent } from '../../shared/density/index/index-scope.js';
-import { isSamePass, passSettingsOf } from '../../shared/density/rules/same-pass.js';
-import { shrinkSettingsOf } from '../../shared/density/rules/shrink.js';
+import { isSamePass, passSettingsOf } from '../../shared/density/plan/optimize.js';
 import { asError, WorkerPoolError } from '../../shared/errors.js';
 import type {
   CompressionRequest,
@@ -35,7 +34,7 @@ export interface ResidenceOptions {
   readonly agent: IndexedAgent;
   /** Whether the worker counts tokens, or the session counts them otherwise. */
   readonly countsTokens: boolean;
-  /** Returns the settings that the next pass will probably have. */
+  /** Returns the settings that the next pass will probably have: the same object until they change. */
   readonly passSettings: () => PassSettings;
   readonly meter: OffloadMeter;
   /** Opens the line. */
@@ -64,7 +63,7 @@ interface StandingPass {
 /** A pending request for a pass. */
 interface Question {
   readonly base: DensityBase;
-  readonly pass: PassSettings;
+  readonly settings: PassSettings;
   readonly answer: Promise<PlannedPass | undefined>;
 }
 
@@ -156,7 +155,9 @@ export class Residence {
   standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
     const standing = this.#standing;
     if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
-    return isSamePass(standing.settings, settings) ? standing.pass : undefined;
+    // Nearly always the same object: then nothing is compared.
+    const isSame = standing.settings === settings || isSamePass(standing.settings, settings);
+    return isSame ? standing.pass : undefined;
   }
 
   /** Waits for the pass on a state that was pushed; `undefined` if that would take long, or the residence has ended. */
@@ -170,11 +171,11 @@ export class Residence {
     // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
     // answer, others wait for their turn.
     for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
-      if (isSameBase(asked.base, base) && isSamePass(asked.pass, settings)) return asked.answer;
+      if (isSameBase(asked.base, base) && isSamePass(asked.settings, settings)) return asked.answer;
       await asked.answer;
     }
     const line = this.#lineAt(base);
-    return line === undefined ? undefined : this.#askForPass(line, base, passSettingsOf(settings));
+    return line === undefined ? undefined : this.#askForPass(line, base, settings);
   }
 
   /** Has a compression planned on the state of a base; `undefined` if the worker cannot. */
@@ -293,10 +294,12 @@ export class Residence {
       this.#isUnplanned ||= parcel.adds;
       // Request a plan only if there are new entries, and nothing is queued that would invalidate it.
       const isAsked = this.#isUnplanned && this.#isAllPosted;
-      const pass = isAsked ? passSettingsOf(this.#options.passSettings()) : undefined;
+      const settings = isAsked ? this.#options.passSettings() : undefined;
       if (isAsked) this.#isUnplanned = false;
       const startedAt = performance.now();
-      const receiving = line.receive(pass === undefined ? delta : { ...delta, pass });
+      const receiving = line.receive(
+        settings === undefined ? delta : { ...delta, pass: passSettingsOf(settings) },
+      );
       const postedAt = performance.now();
       const { value, runMs } = await receiving;
       for (const step of delta.steps) if (step.kind === 'stage-packed') releasePacked(step.packed);
@@ -307,9 +310,9 @@ export class Residence {
       this.#unacknowledgedCharacters -= characters;
       this.#inFlight.noteAnswer(parcel);
       this.#standing =
-        pass === undefined || value.pass === undefined
+        settings === undefined || value.pass === undefined
           ? undefined
-          : { settings: pass, pass: value.pass };
+          : { settings, pass: value.pass };
       this.#options.onAnswer();
       if (this.#standing !== undefined) {
         this.#options.onPass(this.#standing.pass, this.#standing.settings);
@@ -325,12 +328,12 @@ export class Residence {
   #askForPass(
     line: SessionLine,
     base: DensityBase,
-    pass: PassSettings,
+    settings: PassSettings,
   ): Promise<PlannedPass | undefined> {
-    const answer = line.plan(base, pass).then(
+    const answer = line.plan(base, passSettingsOf(settings)).then(
       ({ value }) => {
         if (!this.#hasEnded && this.#isPostedUpTo(base)) {
-          this.#standing = { settings: pass, pass: value };
+          this.#standing = { settings, pass: value };
         }
         return value;
       },
@@ -339,7 +342,7 @@ export class Residence {
         return undefined;
       },
     );
-    this.#asked = { base, pass, answer };
+    this.#asked = { base, settings, answer };
     // Registered first, so that it runs before whoever waits for the answer.
     void answer.then(() => {
       this.#asked = undefined;

@@ -3,7 +3,7 @@
 
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { RequestMemory, UsageMemory } from '../state/session-state.js';
+import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import { TokenCalibration } from '../tokens/token-calibration.js';
 import type { ObservationOutcome } from '../tokens/token-calibration.js';
@@ -51,10 +51,8 @@ export interface ContextGaugeOptions {
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
-  /** The last request of the session that had this history before. @default none */
-  readonly formerRequest?: RequestMemory | null | undefined;
-  /** What the reports of an earlier session of this history taught. @default nothing */
-  readonly formerUsage?: UsageMemory | null | undefined;
+  /** The state of an earlier session of this history. @default none */
+  readonly former?: SessionMemory | undefined;
 }
 
 /** Identifies a state of a history: each addition and edit changes it. */
@@ -76,7 +74,8 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
-  readonly #unseen: UnseenTokens;
+  /** Absent until `reportWhole` is called. */
+  #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
@@ -89,11 +88,11 @@ export class ContextGauge {
     this.#runtimeContext = options.runtimeContext;
     this.#calibration = options.calibration ?? new TokenCalibration();
     this.#overheadTokens = overheadTokens;
-    this.#unseen = new UnseenTokens(this.#calibration, options.formerUsage);
     this.#countsAreEstimates = countsAreEstimates;
-    const { formerRequest, history } = options;
-    if (!formerRequest) return;
-    const { addedSince, countedTokens, pendingTokens } = formerRequest;
+    const { former, history } = options;
+    if (former?.usage) this.#unseen = new UnseenTokens(this.#calibration, former.usage);
+    if (!former?.request) return;
+    const { addedSince, countedTokens, pendingTokens } = former.request;
     const { revision, additions } = history;
     const version = { revision, additions: additions - addedSince };
     this.#sent = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };
@@ -109,12 +108,12 @@ export class ContextGauge {
 
   /** What reports have taught, for a later session. */
   get usageMemory(): UsageMemory | null {
-    return this.#unseen.memory;
+    return this.#unseen?.memory ?? null;
   }
 
   /** As the host gave it, else as `reportWhole` has learned it. */
   get overheadTokens(): number {
-    return this.#overheadTokens ?? this.#unseen.tokens;
+    return this.#overheadTokens ?? this.#unseen?.tokens ?? 0;
   }
 
   /** Tokens that the model accepts. */
@@ -192,7 +191,8 @@ export class ContextGauge {
     if (this.#overheadTokens !== undefined) return this.report(report);
     // It was answered, so it did fit: this is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
-    return this.#take(report, (usage) => this.#unseen.observe(usage));
+    const unseen = (this.#unseen ??= new UnseenTokens(this.#calibration));
+    return this.#take(report, (usage) => unseen.observe(usage));
   }
 
   #take(

@@ -5,15 +5,16 @@ import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
 import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
-import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
-import type { CacheTerms, TokenPrice } from '../models/model-prices.js';
+import type { TokenPrice } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { CostMemory, DollarMemory } from '../state/session-state.js';
 import type { SummaryCounts } from './compression-ahead.js';
 import type { SentHistory } from './prompt-cache.js';
 import type { PrunedEvent } from './session-events.js';
+import type { SessionParts } from './session-parts.js';
 import { PrefixTokens, pricedTerms, spendable, tokensOf, TokenTally } from './token-tally.js';
 import type { RequestTerms, RequestTokens } from './token-tally.js';
 
@@ -45,30 +46,16 @@ export interface CostReport extends RequestTokens {
   readonly dollars?: InputDollars;
 }
 
-export interface CostMeterOptions {
-  readonly history: Pick<
-    HistoryService,
-    'countedTokens' | 'getRawHistory' | 'getTotalTokens' | 'isCounted' | 'length' | 'watch'
-  >;
-  readonly sent: Pick<
-    SentHistory,
-    'intactEntries' | 'isRewritten' | 'isExpired' | 'reclaimedTokens'
-  >;
-  readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** The totals of an earlier session of this history. @default none */
-  readonly former?: CostMemory | undefined;
-}
-
 const NO_DOLLARS: DollarMemory = { with: 0, without: 0, rules: [] };
 
 /** Adds up the requests of one session. */
 export class CostMeter {
-  readonly #history: CostMeterOptions['history'];
-  readonly #sent: CostMeterOptions['sent'];
+  readonly #history: HistoryService;
+  readonly #sent: SentHistory;
   readonly #prefixes: PrefixTokens;
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
-  readonly #cache: CostMeterOptions['cache'];
+  readonly #cache: CacheTerms;
   readonly #ruleSavings: RuleSavings;
   #requests: number;
   #rewrites: number;
@@ -80,7 +67,8 @@ export class CostMeter {
   #terms: RequestTerms = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
-  constructor({ history, sent, cache, former }: CostMeterOptions) {
+  constructor({ history, sent, cache, former: memory }: SessionParts) {
+    const former = memory?.costs;
     this.#history = history;
     this.#sent = sent;
     this.#cache = cache;
@@ -236,18 +224,18 @@ class RuleSavings {
     ]);
   }
 
-  /** Notes an edit; an entry edited by several rules is split evenly among them. */
+  /** Notes an edit; an entry edited by several rules is split evenly among them. Both lists ascend. */
   noteEdits(
     edits: readonly RuleEdit[],
     changes: readonly EntryChange[],
     tokensOf: (entry: IContent) => number,
   ): void {
-    const rulesOf = new Map<number, RuleEdit[]>();
-    for (const edit of edits) {
-      if (edit.action !== 'ceded') pushTo(rulesOf, edit.entry, edit);
-    }
+    let at = 0;
     for (const { index, before, after } of changes) {
-      const rules = rulesOf.get(index) ?? [];
+      const rules: RuleEdit[] = [];
+      for (let edit = edits[at]; edit !== undefined && edit.entry <= index; edit = edits[++at]) {
+        if (edit.entry === index && edit.action !== 'ceded') rules.push(edit);
+      }
       const tokens = tokensOf(before) - (after === null ? 0 : tokensOf(after));
       for (const { rule, action } of rules) {
         add(this.#taken, rule, tokens / rules.length);

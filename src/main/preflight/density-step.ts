@@ -19,7 +19,7 @@ import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { currentStrategy, currentDensityConfig, duePasses, gateOptions } from './session-parts.js';
+import { duePasses, gateOptions } from './session-parts.js';
 import type { DuePass, SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where nothing can come in between. */
@@ -37,7 +37,7 @@ const SKIPPED: PassOutcome = { event: null, isSettled: false };
 /** Prunes one session's history when it is dirty. */
 export class DensityPruner {
   readonly #parts: SessionParts;
-  readonly #costs: Pick<CostMeter, 'spendable' | 'noteReplay'> | undefined;
+  readonly #costs: CostMeter;
   readonly #gate: EditGate;
   /** Whether earlier edits of this history have to be replayed first. */
   #needsReplay: boolean;
@@ -48,7 +48,7 @@ export class DensityPruner {
   #settledAdditions = -1;
 
   /** @param costs the session's costs so far */
-  constructor(parts: SessionParts, costs?: Pick<CostMeter, 'spendable' | 'noteReplay'>) {
+  constructor(parts: SessionParts, costs: CostMeter) {
     const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
@@ -57,7 +57,7 @@ export class DensityPruner {
       history,
       logger,
       sent,
-      spendable: costs && (() => costs.spendable),
+      spendable: () => costs.spendable,
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.
     this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
@@ -80,7 +80,7 @@ export class DensityPruner {
   begin(): CompressionStrategy | null {
     this.#startOverWhenCleared();
     if (!this.isDirty) return null;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     return strategy.optimize === undefined ? null : strategy;
   }
 
@@ -155,7 +155,7 @@ export class DensityPruner {
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, logger } = this.#parts;
-    const config = currentDensityConfig(this.#parts, isFree);
+    const config = this.#parts.config.density(isFree);
     for (let attempt = 0; ; attempt += 1) {
       const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();
@@ -181,14 +181,14 @@ export class DensityPruner {
     // If the history was edited already, it is not what was sent.
     if (!this.#needsReplay || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
-    const replay = await replayEdits({ parts, pendingTokens, points, signal });
+    const replay = await replayEdits(parts, pendingTokens, points, signal);
     // The replay already includes the effect on reasoning.
     const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
     const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
     this.#needsReplay = false;
     this.#points = points;
-    this.#costs?.noteReplay(replay.spendable);
+    this.#costs.noteReplay(replay.spendable);
     return outcome;
   }
 

@@ -10,7 +10,7 @@ import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
-import type { CacheTerms } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
 import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
-import { withContextLimit } from '../settings/settings.js';
+import { withContextLimit } from '../settings/session-config.js';
 import type {
   CompressionContext,
   CompressionStrategy,

@@ -4,7 +4,7 @@ import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
-import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
+import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
@@ -13,12 +13,7 @@ import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
-import {
-  compressionContext,
-  makeCompressionWithFallback,
-  dropReplaced,
-  replacedEntries,
-} from './make-compression.js';
+import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { HoldReason } from './progress-guard.js';
 import type {
@@ -29,12 +24,7 @@ import type {
   StepEnd,
   Steps,
 } from './session-events.js';
-import {
-  currentStrategy,
-  gateOptions,
-  tokensBelowStep,
-  tokensToBeCached,
-} from './session-parts.js';
+import { gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
 
 /** Makes one session's history ready to be sent. */
@@ -48,7 +38,7 @@ export class Preflight {
   /** @param former the one before, if the session goes on with the state of another process */
   constructor(parts: SessionParts, former?: Preflight) {
     this.#parts = parts;
-    this.costs = new CostMeter({ ...parts, former: parts.former?.costs });
+    this.costs = new CostMeter(parts);
     this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = former?.ahead ?? new CompressionAhead(parts);
     if (former !== undefined) this.ahead.goOn(parts);
@@ -76,13 +66,9 @@ export class Preflight {
   /** Whether the next run may ask a model, or apply what one has written. */
   async needsModel(pendingTokens: number, { signal }: AbortOptions): Promise<boolean> {
     const { history, gauge } = this.#parts;
-    if (!currentStrategy(this.#parts).requiresLLM) return false;
+    if (!this.#parts.config.strategy.requiresLLM) return false;
     await abortable(history.waitForTokenUpdates(), signal);
     return this.ahead.isMade || gauge.shouldCompress(pendingTokens);
-  }
-
-  contextOf(promptId: string, { signal }: AbortOptions): CompressionContext {
-    return compressionContext(this.#parts, currentStrategy(this.#parts), promptId, signal);
   }
 
   /** Runs all steps. */
@@ -103,7 +89,7 @@ export class Preflight {
     // Needed even after a compression started below the limit: what was added meanwhile may be too much.
     const fitted = yield* this.#fit(pendingTokens, options);
     if (this.ahead.isWorthwhile(pendingTokens)) {
-      this.ahead.begin(currentStrategy(this.#parts), promptId);
+      this.ahead.begin(this.#parts.config.strategy, promptId);
     }
     gauge.endPreflight(pendingTokens);
     const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
@@ -168,7 +154,7 @@ export class Preflight {
     { signal }: AbortOptions,
     pendingTokens?: number,
   ): Steps<CompressedEvent> {
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const make = (): Promise<MadeCompression> =>
       makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
     const { gauge } = this.#parts;
@@ -238,7 +224,7 @@ export class Preflight {
       yield { step: 'none', compressionFailure };
     }
     if (!ahead.isWorthwhile(pendingTokens) || this.#waitsForTurn(pendingTokens)) return null;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const made = ahead.take(strategy);
     if (made === undefined) return null;
     const isEnough = (): boolean => !ahead.isWorthwhile(pendingTokens);
@@ -316,7 +302,7 @@ export class Preflight {
   /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
   #holdReason(pendingTokens: number): HoldReason | null {
     const { ahead } = this;
-    const strategy = currentStrategy(this.#parts);
+    const strategy = this.#parts.config.strategy;
     const isMade = (strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(strategy);
     return isMade && this.#parts.gauge.fits(pendingTokens) ? 'under-way' : null;
   }
@@ -366,7 +352,7 @@ function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEve
   const { history } = parts;
   const tokens = history.getTotalTokens();
   return {
-    strategy: currentStrategy(parts).name,
+    strategy: parts.config.strategy.name,
     outcome: 'held',
     reason,
     llmCallMade: false,

@@ -3,9 +3,11 @@
 
 import { asObject, assertKnownOptions, assertString, assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { CacheTerms, ModelPrice } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory } from '../state/session-state.js';
 import type { UsageReport } from './context-gauge.js';
+import type { SessionInit, SessionParts } from './session-parts.js';
 
 /** A rewrite of the history by an edit. */
 export interface Rewrite {
@@ -18,18 +20,6 @@ export interface Rewrite {
   readonly reclaimedTokens: number;
 }
 
-export interface SentHistoryOptions {
-  readonly history: Pick<HistoryService, 'revision' | 'length' | 'modelName'>;
-  /** Lifetime of the provider's cache after a request, in milliseconds. */
-  readonly cacheTtlMs: () => number;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-  /** Whether the initial history was already sent by someone else. @default false */
-  readonly wasSentBefore?: boolean | undefined;
-  /** The state of an earlier session of this history. @default nothing was sent */
-  readonly former?: SentMemory | undefined;
-}
-
 /** Sessions use few models. */
 const MAX_MODELS = 32;
 
@@ -38,8 +28,8 @@ const MAX_MODELS = 32;
  * that the history was replaced, which resets everything.
  */
 export class SentHistory {
-  readonly #history: SentHistoryOptions['history'];
-  readonly #cacheTtlMs: () => number;
+  readonly #history: HistoryService;
+  readonly #cache: CacheTerms;
   readonly #now: () => number;
   #revision: number;
   #sentEntries = 0;
@@ -50,18 +40,24 @@ export class SentHistory {
   #isCached = true;
   #reclaimedTokens = 0;
 
-  constructor({ history, cacheTtlMs, now, wasSentBefore = false, former }: SentHistoryOptions) {
+  /** @param now a monotonic clock in milliseconds */
+  constructor(
+    { history, wasSentBefore = false, former }: SessionInit,
+    cache: CacheTerms,
+    now: () => number,
+  ) {
     this.#history = history;
-    this.#cacheTtlMs = cacheTtlMs;
+    this.#cache = cache;
     this.#now = now;
     this.#revision = history.revision;
     if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
-    this.#sentEntries = former.entries;
-    this.#intactEntries = Math.min(former.intactEntries, history.length);
-    this.#reclaimedTokens = former.reclaimedTokens;
-    if (former.idleMs === null) return;
-    this.#sentAtMs = now() - former.idleMs;
+    const { entries, intactEntries, reclaimedTokens, idleMs } = former.sent;
+    this.#sentEntries = entries;
+    this.#intactEntries = Math.min(intactEntries, history.length);
+    this.#reclaimedTokens = reclaimedTokens;
+    if (idleMs === null) return;
+    this.#sentAtMs = now() - idleMs;
     this.#sentToAtMs.set(undefined, this.#sentAtMs);
   }
 
@@ -81,7 +77,7 @@ export class SentHistory {
     this.#catchUp(this.#history.revision);
     const { modelName } = this.#history;
     const sentAtMs = this.#sentToAtMs.get(modelName) ?? this.#sentToAtMs.get(undefined);
-    return this.#now() - (sentAtMs ?? -Infinity) >= this.#cacheTtlMs();
+    return this.#now() - (sentAtMs ?? -Infinity) >= this.#cache.ttlMs;
   }
 
   /**
@@ -89,7 +85,7 @@ export class SentHistory {
    * another one stands in for counts: most failures of a provider are short.
    */
   get isCacheCold(): boolean {
-    return !this.#isCached || this.idleMs >= this.#cacheTtlMs();
+    return !this.#isCached || this.idleMs >= this.#cache.ttlMs;
   }
 
   /** Milliseconds since the history was last sent; `Infinity` if it never was. */
@@ -245,12 +241,6 @@ export function assertCacheReport(report: UsageReport): void {
     throw new RangeError(`Expected cacheMissReason of at most ${MAX_REASON_LENGTH} characters.`);
 }
 
-export interface CacheMissesOptions {
-  readonly sent: Pick<SentHistory, 'idleMs' | 'isRewritten'>;
-  readonly history: { readonly modelName?: string | undefined };
-  readonly cache: Pick<CacheTerms, 'price' | 'ttlMs'>;
-}
-
 interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
@@ -259,7 +249,7 @@ interface FormerRequest {
 
 /** Detects cache misses by comparing each reported request of a session with the previous one. */
 export class CacheMisses {
-  readonly #options: CacheMissesOptions;
+  readonly #session: Pick<SessionParts, 'sent' | 'history' | 'cache'>;
   #former: FormerRequest | undefined;
   /** Accumulated since the last reported request. */
   #elapsedMs = 0;
@@ -271,8 +261,8 @@ export class CacheMisses {
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
 
-  constructor(options: CacheMissesOptions) {
-    this.#options = options;
+  constructor(session: Pick<SessionParts, 'sent' | 'history' | 'cache'>) {
+    this.#session = session;
   }
 
   /** From here on a report could belong to the next request. */
@@ -282,7 +272,7 @@ export class CacheMisses {
 
   /** Call before `SentHistory.endPreflight`, which forgets what was sent last. */
   endPreflight(): void {
-    const { sent, history, cache } = this.#options;
+    const { sent, history, cache } = this.#session;
     const { idleMs, isRewritten } = sent;
     // Nothing of this history was sent before: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
@@ -319,7 +309,7 @@ export class CacheMisses {
       this.#missesInARow = 0;
       return null;
     }
-    const { price } = this.#options.cache;
+    const { price } = this.#session.cache;
     // Many local servers report 0 because they have no cache.
     const isCached = this.#hasRead || (price !== undefined && price.cacheRead < price.input);
     const missed = judgeCacheRead({

@@ -19,7 +19,7 @@ import { placeholderKind } from '../../shared/placeholder.js';
 import { usesOf } from '../../shared/tool-catalog.js';
 import type { EntryChange } from '../history-change.js';
 import type { StepReport, RemovedEvent } from './session-events.js';
-import type { DensityOptions } from './session-parts.js';
+import type { DensityOptions } from '../settings/session-config.js';
 
 /** What one edit removed. */
 export type RemovedContent = Omit<RemovedEvent, 'step'>;
@@ -48,18 +48,12 @@ export class RemovedReads {
    */
   ofStep(report: StepReport, entries: readonly IContent[]): RemovedContent | null {
     if (report.step === 'none' || !report.event) return null;
-    if (report.step !== 'compressed') return this.ofChanges(report.event.changes, entries);
-    return report.event.outcome === 'applied' ? this.ofRewrite(report.former, entries) : null;
+    if (report.step !== 'compressed') return this.#ofChanges(report.event.changes, entries);
+    return report.event.outcome === 'applied' ? this.#ofRewrite(report.former, entries) : null;
   }
 
-  /**
-   * Returns what an edit by index removed, or `null` if nothing. Linear in the changes; in the history if a response is far
-   * from its call.
-   *
-   * @param changes ascending
-   * @param entries the history after the edit
-   */
-  ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): RemovedContent | null {
+  /** Linear in the changes; in the history if a response is far from its call. */
+  #ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): RemovedContent | null {
     let removed = 0;
     const callOf = answeredCalls(entries);
     const former = changes.map(({ before, index, after }): FormerEntry => {
@@ -76,13 +70,8 @@ export class RemovedReads {
     return this.#compare(former, present);
   }
 
-  /**
-   * Returns what was removed when the list was replaced, or `null` if nothing. Linear in both lists.
-   *
-   * @param before the entries before
-   * @param entries the entries after; those in both are the same objects
-   */
-  ofRewrite(before: readonly IContent[], entries: readonly IContent[]): RemovedContent | null {
+  /** Linear in both lists; what stays is the same object in both. */
+  #ofRewrite(before: readonly IContent[], entries: readonly IContent[]): RemovedContent | null {
     const kept = new Set(entries);
     const known = new Set(before);
     return this.#compare(

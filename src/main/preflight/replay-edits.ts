@@ -16,25 +16,10 @@ import type { BatchPoints, Admission } from './edit-policy.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
-import {
-  currentDensityConfig,
-  currentStrategy,
-  duePasses,
-  gateOptions,
-  tokensBelowStep,
-  tokensToBeCached,
-} from './session-parts.js';
+import { duePasses, gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { DuePass, SessionParts } from './session-parts.js';
 import { pricedTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
-
-export interface ReplayOptions {
-  readonly parts: SessionParts;
-  readonly pendingTokens: number;
-  /** New ones: they must see every preflight from the start. */
-  readonly points: BatchPoints;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** One edit that combines what landed before and what may land now. */
 export interface Replay extends Admission {
@@ -67,14 +52,15 @@ const ENTRIES_PER_SHRINKING = 32;
  * could not get below the threshold, a compression followed, with an unknown result: after that, only the present one is
  * played.
  *
+ * @param points new ones: they must see every preflight from the start
  * @throws the signal's reason.
  */
-export async function replayEdits({
-  parts,
-  pendingTokens,
-  points,
-  signal,
-}: ReplayOptions): Promise<Replay> {
+export async function replayEdits(
+  parts: SessionParts,
+  pendingTokens: number,
+  points: BatchPoints,
+  signal: AbortSignal | undefined,
+): Promise<Replay> {
   const { base } = parts.history;
   const given = parts.history.getRawHistory().slice(0, base.length);
   const replay = new PreflightReplay(parts, pendingTokens, given);
@@ -111,10 +97,10 @@ class PreflightReplay {
   constructor(parts: SessionParts, pendingTokens: number, given: readonly IContent[]) {
     this.#parts = parts;
     this.#pendingTokens = pendingTokens;
-    this.#strategy = currentStrategy(parts);
+    this.#strategy = parts.config.strategy;
     this.#copy = new EditedCopy(given, parts.history);
     if (isDocumented(this.#strategy)) {
-      this.#passes = new ReplayedPasses(currentDensityConfig(parts), this.#copy);
+      this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);
     }
     const toBeCached = tokensToBeCached(parts, pendingTokens);
     const above = { tokens: tokensBelowStep(parts, pendingTokens) };
@@ -188,14 +174,14 @@ class PreflightReplay {
 
   /** Between batches, only shrunk results may land. */
   async #shrink(passes: ReplayedPasses): Promise<void> {
-    const found = passes.findShrinks(currentDensityConfig(this.#parts));
+    const found = passes.findShrinks(this.#parts.config.density());
     const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
     if (shrinking?.reason === undefined) return;
     passes.noteLanding(await this.#copy.land(shrinking, this.#parts.edits.reasoning), true);
   }
 
   #admit({ isFree, point }: DuePass): Admission {
-    const config = currentDensityConfig(this.#parts, isFree);
+    const config = this.#parts.config.density(isFree);
     const found =
       this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);
     return found.firstEntry === Infinity

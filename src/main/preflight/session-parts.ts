@@ -1,8 +1,5 @@
 // What a session is made of: its inputs, and the parts that the steps of a preflight share.
 
-import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
-import type { DensityConfig } from '../../shared/density.js';
-import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import {
   asObject,
   assertKnownOptions,
@@ -12,21 +9,15 @@ import {
 } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-catalog.js';
 import type { Logger } from '../host/logger.js';
-import { bindsReasoning } from '../models/model-limits.js';
-import { CacheTerms } from '../models/model-prices.js';
+import { SessionModel } from '../models/session-model.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
-import { ruleSettings } from '../settings/settings.js';
-import type { Settings } from '../settings/settings.js';
-import type { SessionMemory } from '../state/session-state.js';
+import { SessionConfig } from '../settings/session-config.js';
+import type { SessionConfigInit } from '../settings/session-config.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
-import type {
-  AgentRuntimeContext,
-  CompressionStrategy,
-  CompressionStrategyName,
-} from '../strategies/strategy.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from './edit-options.js';
@@ -36,31 +27,17 @@ import type { EditGateOptions, LandingPoint } from './edit-policy.js';
 import type { CompressionInputs } from './make-compression.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
-import { sessionClock } from './session-clock.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
 
-/** The part of `DensityConfig` that comes from the agent rather than from settings. */
-export type DensityOptions = Pick<
-  DensityConfig,
-  | 'workspaceRoot'
-  | 'toolCatalog'
-  | 'inclusionSyntaxes'
-  | 'partialWritesSupersede'
-  | 'workingSet'
-  | 'shrink'
->;
-
 /** The inputs of a session. */
-export interface SessionInit extends EditOptions, ContextGaugeOptions {
+export interface SessionInit
+  extends EditOptions, ContextGaugeOptions, Omit<SessionConfigInit, 'edits' | 'cache'> {
   readonly sessionId: string;
   readonly offload: Offload;
-  readonly runtimeContext: AgentRuntimeContext;
-  /** The settings that `runtimeContext` reads. */
-  readonly settings: Settings;
-  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
-  readonly densityOptions: DensityOptions;
+  /** What the settings amount to, if the offload asks for it as well. @default one of its own */
+  readonly config?: SessionConfig | undefined;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
   readonly addsWorkNote?: boolean | undefined;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
@@ -74,8 +51,8 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
   readonly logger: Logger;
   /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
   readonly now?: (() => number) | undefined;
-  /** Cache lifetime and prices. @default those of an unknown model */
-  readonly cache?: CacheTerms | undefined;
+  /** The model that it talks to. @default an unknown one */
+  readonly model?: SessionModel | undefined;
   /** Whether the host left the `reasoning` option unset. @default false */
   readonly isReasoningUnset?: boolean | undefined;
   /**
@@ -83,8 +60,6 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
    * false
    */
   readonly wasSentBefore?: boolean | undefined;
-  /** The state of an earlier session of this history. @default none */
-  readonly former?: SessionMemory | undefined;
   /** Saves the session's state for other processes. @default none */
   readonly keeper?: StateKeeper | undefined;
   /** Called once after the session was closed. */
@@ -94,7 +69,9 @@ export interface SessionInit extends EditOptions, ContextGaugeOptions {
 /** The parts of one session. */
 export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly edits: CompleteEditOptions;
+  readonly model: SessionModel;
   readonly cache: CacheTerms;
+  readonly config: SessionConfig;
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
@@ -111,20 +88,19 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
  * @throws TypeError or RangeError for invalid edit options or overhead.
  */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, wasSentBefore, former, removalLog, now = sessionClock() } = init;
+  const { history, former, removalLog, now = sessionClock() } = init;
   const edits = completeEditOptions(init);
-  const cache = init.cache ?? new CacheTerms(edits.cacheTtlMs);
-  const cacheTtlMs = (): number => cache.ttlMs;
-  const sent = new SentHistory({ history, cacheTtlMs, now, wasSentBefore, former: former?.sent });
-  const gauge = new ContextGauge({
-    ...init,
-    formerRequest: former?.request,
-    formerUsage: former?.usage,
-  });
+  const model = init.model ?? new SessionModel(edits);
+  model.follow(history);
+  const { cache } = model;
+  const sent = new SentHistory(init, cache, now);
+  const gauge = new ContextGauge(init);
   return {
     ...init,
     edits,
+    model,
     cache,
+    config: init.config ?? new SessionConfig({ ...init, edits: edits.edits, cache }),
     gauge,
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
@@ -138,6 +114,26 @@ export function createParts(init: SessionInit): SessionParts {
   };
 }
 
+/** `Date.now` is rounded, and corrected in small steps. */
+const TOLERANCE_MS = 1_000;
+
+/**
+ * Returns a clock in milliseconds for the age of a provider's cache. It never goes back. `performance.now` stands still on some
+ * systems while a laptop or a virtual machine sleeps, so the time of day counts where it has gone on for longer. If somebody
+ * sets that forward, a cache is taken for cold once; setting it back has no effect.
+ */
+export function sessionClock(): () => number {
+  let [steadyMs, dayMs] = [performance.now(), Date.now()];
+  let nowMs = steadyMs;
+  return () => {
+    const [steadyNowMs, dayNowMs] = [performance.now(), Date.now()];
+    const [steady, day] = [steadyNowMs - steadyMs, dayNowMs - dayMs];
+    nowMs += day - steady > TOLERANCE_MS ? day : steady;
+    [steadyMs, dayMs] = [steadyNowMs, dayNowMs];
+    return nowMs;
+  };
+}
+
 /** The options of an edit gate that do not depend on the edited list. */
 export function gateOptions(
   parts: SessionParts,
@@ -145,43 +141,8 @@ export function gateOptions(
   return {
     ...parts.edits,
     cache: parts.cache,
-    bindsReasoning: () => bindsReasoning(parts.history.modelName),
+    bindsReasoning: () => parts.model.bindsReasoning,
     isReasoningUnset: parts.isReasoningUnset,
-  };
-}
-
-/** The strategy that the settings name. */
-export function currentStrategy(
-  parts: Pick<SessionParts, 'resolveStrategy' | 'runtimeContext'>,
-): CompressionStrategy {
-  return parts.resolveStrategy(parts.runtimeContext.ephemerals.compressionStrategy());
-}
-
-/**
- * The configuration of a density pass, from settings and agent.
- *
- * @param isFree whether the prompt cache is cold or will be lost anyway: under policies that weigh cost, everything stale may
- *   leave then
- */
-export function currentDensityConfig(
-  {
-    runtimeContext: { ephemerals },
-    densityOptions,
-    edits,
-    cache,
-  }: Pick<SessionParts, 'runtimeContext' | 'densityOptions' | 'edits' | 'cache'>,
-  isFree: boolean = false,
-): DensityConfig {
-  const { workingSet: _, shrink: __, ...agent } = densityOptions;
-  const placeholder = placeholderOf({ placeholder: ephemerals.densityPlaceholder?.() });
-  const rules = ruleSettings(ephemerals, densityOptions);
-  const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
-  const { workingSet } = config;
-  if (workingSet === undefined) return config;
-  const mayLeaveAtOnce = isFree && edits.edits !== 'every-turn';
-  return {
-    ...config,
-    workingSet: mayLeaveAtOnce ? withColdCache(workingSet) : atPrices(workingSet, cache.prices),
   };
 }
 

@@ -6,7 +6,7 @@ import type { DensityResult } from '../../shared/density.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { cachePrices } from '../models/model-prices.js';
-import type { CacheTerms } from '../models/model-prices.js';
+import type { CacheTerms } from '../models/session-model.js';
 import type { TallyMemory } from '../state/session-state.js';
 
 /** Counted tokens of the history, summed over requests, without overhead and pending tokens. */

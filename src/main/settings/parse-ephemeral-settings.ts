@@ -1,7 +1,6 @@
 // Validates settings at the boundary, against the registry. The result has own, known, valid values by key, whatever the input:
 // aliases are resolved, prototypes are never read or set.
 
-import * as z from 'zod/mini';
 import { isObject, kindOf } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 import type { EphemeralSettings, SettingKey } from './ephemeral-settings.js';
@@ -80,7 +79,7 @@ function valueOf(settings: object, name: PropertyKey): unknown {
 }
 
 function checkValue(spec: SettingSpec, given: unknown): Problem | undefined {
-  if (VALUE_SCHEMAS.get(spec)?.safeParse(given).success === true) return undefined;
+  if (isValid(spec, given)) return undefined;
   return {
     message: `Expected ${describeExpected(spec)} for '${spec.key}', got ${show(given)}.`,
     isKind: typeof given !== (spec.type === 'enum' ? 'string' : spec.type),
@@ -97,21 +96,18 @@ function checkAlias(spec: SettingSpec, before: unknown, given: unknown): Problem
   };
 }
 
-const VALUE_SCHEMAS: ReadonlyMap<SettingSpec, z.ZodMiniType> = new Map(
-  SETTINGS_REGISTRY.map((spec) => [spec, createValueSchema(spec)]),
-);
-
-function createValueSchema(spec: SettingSpec): z.ZodMiniType {
+function isValid(spec: SettingSpec, given: unknown): boolean {
   switch (spec.type) {
     case 'boolean':
-      return z.boolean();
+      return typeof given === 'boolean';
     case 'string':
-      return z.string().check(z.minLength(1));
+      return typeof given === 'string' && given !== '';
     case 'enum':
-      return z.enum<readonly string[]>(spec.enumValues);
+      return spec.enumValues.some((value) => value === given);
     case 'number': {
       const { min = -Infinity, exclusiveMin = -Infinity, max = Infinity } = spec;
-      return z.number().check(z.gte(min), z.gt(exclusiveMin), z.lte(max));
+      if (typeof given !== 'number' || !Number.isFinite(given)) return false;
+      return given >= min && given > exclusiveMin && given <= max;
     }
   }
 }

@@ -29,11 +29,6 @@ export class SharedHistory {
     this.#init = init;
   }
 
-  /** Whether other processes may serve the same conversation. */
-  get isShared(): boolean {
-    return this.#init.keeper !== undefined;
-  }
-
   /** Saves the state. Returns whether another process was faster and the history now continues from its state. */
   async save(): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;

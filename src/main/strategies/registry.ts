@@ -26,8 +26,8 @@ export function parseCompressionStrategyName(name: string): CompressionStrategyN
   );
 }
 
-/** Stateless, so one instance serves all sessions. */
-const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>> = {
+/** All strategies. Stateless, so one instance serves all sessions. */
+export const STRATEGIES: Readonly<Record<CompressionStrategyName, CompressionStrategy>> = {
   'middle-out': new MiddleOutStrategy(),
   'top-down-truncation': new TopDownTruncationStrategy(),
   'one-shot': new OneShotStrategy(),

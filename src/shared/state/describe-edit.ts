@@ -3,12 +3,11 @@
 
 import { crc32 } from 'node:zlib';
 import type { ContentBlock, IContent } from '../content.js';
-import { placeholderOf } from '../density.js';
+import { placeholderOf, shrinkSettingsOf } from '../density.js';
 import type { DensityResult } from '../density.js';
 import { madeBy } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
-import { shrinkSettingsOf } from '../density/rules/shrink.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
 import { replacesResult, NO_RULE } from './journal-record.js';

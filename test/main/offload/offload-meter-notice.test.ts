@@ -49,11 +49,11 @@ describe('FallbackNotice', () => {
 
   test('says that tokens are estimated when the encoding is missing', () => {
     const { notice, lines } = listen();
-    expect(notice.hasWarnedOfEstimates).toBe(false);
+    expect(notice.hasWarnedOfEstimates()).toBe(false);
     const error = new CtxfoldError('The tokens could not be read.', 'TOKEN_COUNT_FAILED');
     notice.warn({ task: 'count', error, attempts: 0 });
     expect(lines).toEqual(['Tokens are estimated. The tokens could not be read.']);
-    expect(notice.hasWarnedOfEstimates).toBe(true);
+    expect(notice.hasWarnedOfEstimates()).toBe(true);
   });
 
   test('repeats no text of errors that are not its own', () => {

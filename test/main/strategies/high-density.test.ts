@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
-import { createAgentRuntimeContext, Settings } from '../../../src/main/settings/settings.js';
+import { createAgentRuntimeContext } from '../../../src/main/settings/session-config.js';
+import { Settings } from '../../../src/main/settings/settings.js';
 import { HighDensityStrategy } from '../../../src/main/strategies/high-density.js';
 import type { CompressionContext } from '../../../src/main/strategies/strategy.js';
 import type { IContent } from '../../../src/shared/content.js';

@@ -8,7 +8,6 @@ import { placeholderKind } from '../../placeholder.js';
 import { usesOf } from '../../tool-catalog.js';
 import { callUse } from '../index/call-use.js';
 import type { CallUse } from '../index/call-use.js';
-import { assertDensityConfig } from '../../density-options.js';
 import { overUncheckedEntries } from '../../ingestion.js';
 import type {
   BlockExplanation,
@@ -28,13 +27,12 @@ import { HistoryIndex } from '../index/history-index.js';
 import type { IntColumn } from '../index/history-columns.js';
 import { firstRowFrom } from '../index/stretches.js';
 import { materializeDensityPlan } from '../plan/materialize.js';
-import { markHistory, planMarked, scopeOfPass, withTexts } from '../plan/optimize.js';
+import { assertPass, markHistory, planMarked, scopeOfPass, withTexts } from '../plan/optimize.js';
 import type { Judgement, RowPlaces } from '../rules/density-rule.js';
 import { DENSITY_RULES } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
 import type { MarkedHistory } from '../plan/optimize.js';
 import { ACTION, actionOf, ruleOf } from '../rules/marks.js';
-import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 
 /** The explanation of one density pass. */
 export interface DensityExplanation {
@@ -59,7 +57,7 @@ export function explainDensity(
   history: readonly IContent[],
   config: DensityConfig,
 ): DensityExplanation {
-  assertDensityConfig(config);
+  assertPass(config);
   const explainer = overUncheckedEntries(
     'the history',
     history,
@@ -123,7 +121,6 @@ class Explainer {
   readonly #places: RowPlaces;
 
   constructor(history: readonly IContent[], config: DensityConfig) {
-    if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
     // Also index calls if no rule needs them: they tell what their results are.
     const index = new HistoryIndex({ ...scopeOfPass(config), calls: true });
     index.extend(history);

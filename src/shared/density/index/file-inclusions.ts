@@ -3,7 +3,7 @@
 
 import type { ContentBlock } from '../../content.js';
 import { DOCUMENTED_INCLUSION_SYNTAXES } from '../../density.js';
-import type { DensityConfig, InclusionSyntax } from '../../density.js';
+import type { DensityConfig } from '../../density.js';
 import { pathKey } from './text-table.js';
 
 /** The text of a human entry that held nothing but inclusions. */
@@ -34,12 +34,6 @@ export const INCLUSION_END = '--- End of content ---';
 /** Opens a group of `referenced-files`. */
 export const GROUP_OPENING = '--- Content from referenced files ---';
 const HEADING = /^\s*Content from @(.+):\s*$/;
-
-export function syntaxesOf({
-  inclusionSyntaxes,
-}: Pick<DensityConfig, 'inclusionSyntaxes'>): readonly InclusionSyntax[] {
-  return inclusionSyntaxes ?? DOCUMENTED_INCLUSION_SYNTAXES;
-}
 
 /** Lists the inclusions of a human entry in order. */
 export function findInclusions(

@@ -64,7 +64,7 @@ export class HistoryIndex {
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
   /** By tool, for calls are many and tools are few. */
-  readonly #uses = new Map<string, readonly ToolUse[]>();
+  readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
   /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
   #ids: TextTable;
@@ -77,6 +77,7 @@ export class HistoryIndex {
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
     this.#tools = former === undefined ? new Map<string, number>() : former.#tools;
     this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
+    this.#uses = former === undefined ? new Map<string, readonly ToolUse[]>() : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
   }
 

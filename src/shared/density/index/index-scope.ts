@@ -1,8 +1,8 @@
 // Which parts of a history an index covers: everything a session needs, or what one pass reads.
 
+import { syntaxesOf } from '../../density.js';
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
 import type { ToolCatalog } from '../../tool-catalog.js';
-import { syntaxesOf } from './file-inclusions.js';
 
 /** What is fixed for a session: the agent's tools, workspace and inclusion syntaxes. */
 export type IndexedAgent = Pick<

@@ -1,20 +1,22 @@
 // The density pass: indexes a history, has the rules mark rows, and writes the marks into one plan.
 // `optimize` is its public form.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { IContent } from '../../content.js';
+import { placeholderOf, syntaxesOf } from '../../density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../density.js';
 import { assertDensityConfig } from '../../density-options.js';
 import { overUncheckedEntries } from '../../ingestion.js';
-import { syntaxesOf } from '../index/file-inclusions.js';
 import { NONE } from '../index/history-columns.js';
 import type { InclusionColumns, IntColumn } from '../index/history-columns.js';
 import { HistoryIndex } from '../index/history-index.js';
 import type { IndexPart, IndexScope } from '../index/index-scope.js';
 import type { Judgement } from '../rules/density-rule.js';
-import { DENSITY_RULES } from '../rules/density-rules.js';
+import { DENSITY_RULES, isOn } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
 import { ACTION, actionOf, isLeaving, markOf, emptyMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
+import { doPartialWritesSupersede } from '../rules/read-write.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
 import { PlanCursor, ROW_LENGTH } from './plan.js';
@@ -28,11 +30,17 @@ import type { DensityPlan } from './plan.js';
  *   rules.
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
-  assertDensityConfig(config);
+  assertPass(config);
   return overUncheckedEntries('the history', history, () => {
     const { plan, texts } = planWithTexts(history, config);
     return materializeDensityPlan(plan, history, config, texts);
   });
+}
+
+/** Checks a user's configuration. @throws TypeError or RangeError as `optimize` does. */
+export function assertPass(config: DensityConfig): void {
+  assertDensityConfig(config);
+  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
 }
 
 /** A plan with the replacement texts that its rows refer to. */
@@ -55,7 +63,6 @@ export function planWithTexts(
   config: DensityConfig,
   index: HistoryIndex = new HistoryIndex(scopeOfPass(config)),
 ): PlanWithTexts {
-  if (config.workingSet !== undefined) assertWorkingSetRules(config.workingSet);
   index.extend(history);
   const plan = planIndexed(index, config);
   return withTexts(plan, index);
@@ -204,7 +211,7 @@ export function markHistory(
 ): MarkedHistory {
   const marks = emptyMarks(index);
   const judgements = DENSITY_RULES.map((rule, place) => {
-    if (!rule.isOn(settings)) return undefined;
+    if (!isOn(rule, settings)) return undefined;
     const mark = (action: number): number => markOf(action, place);
     return rule.mark({ index, settings, marks, mark, isExplained });
   });
@@ -235,7 +242,7 @@ function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): v
 /** The scope of an index that serves a single pass. */
 export function scopeOfPass(config: DensityConfig): IndexScope {
   const parts = new Set<IndexPart>(
-    DENSITY_RULES.flatMap((rule) => (rule.isOn(config) ? rule.reads : [])),
+    DENSITY_RULES.flatMap((rule) => (isOn(rule, config) ? rule.reads : [])),
   );
   return {
     workspaceRoot: config.workspaceRoot,
@@ -246,5 +253,38 @@ export function scopeOfPass(config: DensityConfig): IndexScope {
     workingSet: parts.has('workingSet'),
     unsent: parts.has('unsent'),
     isRewritable: false,
+  };
+}
+
+/**
+ * Picks the pass settings out of a configuration. Tool catalogs, about 100 times their size, are
+ * left out: a resident history knows them from the start.
+ */
+export function passSettingsOf(config: PassSettings): PassSettings {
+  const { placeholder, partialWritesSupersede } = config;
+  const picked: Partial<Record<keyof PassSettings, unknown>> = {
+    placeholder,
+    partialWritesSupersede,
+  };
+  for (const { settings } of DENSITY_RULES) {
+    for (const { field } of settings) picked[field] = config[field];
+  }
+  return picked as unknown as PassSettings;
+}
+
+/**
+ * Whether two passes have the same settings for every rule, so that a plan made ahead for one
+ * serves the other.
+ */
+export function isSamePass(a: PassSettings, b: PassSettings): boolean {
+  return a === b || isDeepStrictEqual(completePass(a), completePass(b));
+}
+
+function completePass(settings: PassSettings): PassSettings {
+  const partialWritesSupersede = doPartialWritesSupersede(settings);
+  return {
+    ...passSettingsOf(settings),
+    placeholder: placeholderOf(settings),
+    partialWritesSupersede,
   };
 }

@@ -6,7 +6,7 @@ import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
 import { NO_EDITS } from '../../density.js';
 import { assertFunction, refuse } from '../../misuse.js';
-import { DENSITY_RULES } from '../rules/density-rules.js';
+import { DENSITY_RULES, isOn } from '../rules/density-rules.js';
 import type { RuleName } from '../rules/density-rules.js';
 import { ACTION, ACTION_NAMES } from '../rules/marks.js';
 import type { EditAction } from '../rules/marks.js';
@@ -90,7 +90,7 @@ export function countItems(plan: DensityPlan, settings: PassSettings): DensityRe
     ...NO_EDITS.metadata,
   };
   DENSITY_RULES.forEach((rule, place) => {
-    if (rule.isOn(settings)) metadata[rule.counter] = counts[place] ?? 0;
+    if (isOn(rule, settings)) metadata[rule.counter] = counts[place] ?? 0;
   });
   return metadata;
 }

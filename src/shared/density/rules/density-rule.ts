@@ -69,10 +69,10 @@ export interface DensityRule<Found extends Finding = Finding> {
   readonly item: string;
   /** The metadata field that counts its items. */
   readonly counter: keyof DensityResultMetadata;
-  readonly settings: readonly RuleSetting[];
+  /** The first one turns the rule on: see `isOn`. */
+  readonly settings: readonly [RuleSetting, ...RuleSetting[]];
   /** The parts of the index that it reads. */
   readonly reads: readonly IndexPart[];
-  isOn(settings: PassSettings): boolean;
   /** Marks what it prunes. Linear in rows; payloads are not available. */
   mark(pass: RulePass): Judgement<Found>;
   /** Phrases a finding in one or two sentences. */

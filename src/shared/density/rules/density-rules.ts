@@ -1,6 +1,7 @@
 // The pruning rules in order of precedence: later rules skip what an earlier one marked, unless
 // they remove more of it.
 
+import type { PassSettings } from '../../density.js';
 import type { DensityRule } from './density-rule.js';
 import { FILE_DEDUPE } from './file-dedupe.js';
 import type { FileDedupeFinding } from './file-dedupe.js';
@@ -28,6 +29,15 @@ export const DENSITY_RULES: readonly DensityRule<RuleFinding>[] = [
   SHRINK,
   WORKING_SET,
 ];
+
+/** Whether a rule takes part in a pass. */
+export function isOn(
+  { settings: [{ field }] }: DensityRule<RuleFinding>,
+  pass: PassSettings,
+): boolean {
+  const value = pass[field];
+  return value !== undefined && value !== false && value !== 'off';
+}
 
 /** A rule as reports see it. */
 export interface PruningRule {

@@ -27,7 +27,6 @@ export const FILE_DEDUPE: DensityRule<FileDedupeFinding> = {
     },
   ],
   reads: ['inclusions'],
-  isOn: ({ fileDedupe }) => fileDedupe,
   mark: (pass) => {
     const newest = markSupersededInclusions(pass);
     const { path } = pass.index.inclusions;

@@ -33,7 +33,6 @@ export const READ_WRITE: DensityRule<ReadWriteFinding> = {
     },
   ],
   reads: ['calls'],
-  isOn: ({ readWritePruning }) => readWritePruning,
   mark: (pass) => {
     const writtenBy = markStaleReads(pass);
     const { access } = pass.index.calls;

@@ -34,7 +34,6 @@ export const RECENCY: DensityRule<RecencyFinding> = {
     },
   ],
   reads: ['recency'],
-  isOn: ({ recencyPruning }) => recencyPruning,
   mark: (pass) => {
     const retained = resultsKept(pass.settings.recencyRetention);
     const ranks = markOldResults(pass, retained);

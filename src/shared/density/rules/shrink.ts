@@ -3,8 +3,8 @@
 // shrunk.
 
 import type { ToolCallBlock } from '../../content.js';
-import { placeholderOf } from '../../density.js';
-import type { PassSettings, PlaceholderForm } from '../../density.js';
+import { placeholderOf, shrinkSettingsOf } from '../../density.js';
+import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
 import { placeholderEnding } from '../../placeholder.js';
@@ -20,7 +20,7 @@ import {
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkerName, ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
@@ -35,17 +35,6 @@ import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
 import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
-
-/**
- * How far results are shrunk before the model is sent them: not at all, by a level, or by a level
- * with single shrinkers turned off or on. `level` defaults to `default`.
- */
-export type ShrinkOption =
-  | 'off'
-  | ShrinkLevel
-  | ({ readonly level?: ShrinkLevel | undefined } & {
-      readonly [Name in ShrinkerName]?: boolean | undefined;
-    });
 
 /** What sessions use unless configured otherwise. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -90,7 +79,6 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
     },
   ],
   reads: ['calls', 'unsent'],
-  isOn: ({ shrink }) => shrinkSettingsOf(shrink) !== undefined,
   mark: ({ index, settings, marks, mark }) => {
     keepSources(index, marks);
     const unsent = index.unsentResults();
@@ -269,11 +257,4 @@ const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
 /** Whether the tool returns original results, from any server: those were asked for in full. */
 function isRecalled(toolName: string): boolean {
   return /(?:^|[^a-z])recall$/i.test(toolName);
-}
-
-/** Normalizes the option; `undefined` when nothing is shrunk. */
-export function shrinkSettingsOf(option: ShrinkOption | undefined): ShrinkSettings | undefined {
-  if (option === undefined || option === 'off') return undefined;
-  if (typeof option === 'string') return { level: option };
-  return { ...option, level: option.level ?? 'default' };
 }

@@ -91,7 +91,6 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     },
   ],
   reads: ['calls', 'workingSet'],
-  isOn: ({ workingSet }) => workingSet !== undefined,
   mark: ({ index, marks, mark, settings }) => {
     const { workingSet: rules } = settings;
     if (rules === undefined) return {};

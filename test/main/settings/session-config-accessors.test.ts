@@ -5,8 +5,8 @@ import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-set
 import {
   createAgentRuntimeContext,
   withContextLimit,
-  Settings,
-} from '../../../src/main/settings/settings.js';
+} from '../../../src/main/settings/session-config.js';
+import { Settings } from '../../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../../src/main/strategies/registry.js';
 import { COMPRESSION_STRATEGIES } from '../../../src/main/strategies/strategy.js';
 import type { RuntimeEphemerals } from '../../../src/main/strategies/strategy.js';

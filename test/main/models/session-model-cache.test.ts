@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 
-import { CacheTerms, modelPrice } from '../../../src/main/models/model-prices.js';
+import { modelPrice } from '../../../src/main/models/model-prices.js';
+import { CacheTerms } from '../../../src/main/models/session-model.js';
 import { openNoted, openSession } from '../../support/session-bench.js';
 import { humanText } from '../../../src/shared/content.js';
 import { historyOf } from '../../support/notation.js';

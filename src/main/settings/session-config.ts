@@ -1,0 +1,180 @@
+// What the settings of one session amount to: the accessors for strategies, the chosen strategy, and the configuration of density
+// passes. Settings may change while the session runs; what is derived from them is kept until they do.
+
+import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
+import type { DensityConfig, PassSettings } from '../../shared/density.js';
+import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
+import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import { atPrices, withColdCache } from '../../shared/density/rules/working-set-rules.js';
+import type { CacheTerms } from '../models/session-model.js';
+import type { EditPolicy } from '../preflight/edit-options.js';
+import { STRATEGIES } from '../strategies/registry.js';
+import type {
+  AgentRuntimeContext,
+  CompressionStrategy,
+  CompressionStrategyName,
+} from '../strategies/strategy.js';
+import type { EphemeralSettings } from './ephemeral-settings.js';
+import { SETTING_DEFAULTS } from './settings-registry.js';
+import type { SettingKeyWithDefault } from './settings-registry.js';
+import type { Settings } from './settings.js';
+
+/** The part of `DensityConfig` that comes from the agent rather than from settings. */
+export type DensityOptions = Pick<
+  DensityConfig,
+  | 'workspaceRoot'
+  | 'toolCatalog'
+  | 'inclusionSyntaxes'
+  | 'partialWritesSupersede'
+  | 'workingSet'
+  | 'shrink'
+>;
+
+export interface SessionConfigInit {
+  readonly settings: Settings;
+  /** The accessors over these settings. */
+  readonly runtimeContext: AgentRuntimeContext;
+  readonly densityOptions: DensityOptions;
+  readonly edits: EditPolicy;
+  readonly cache: Pick<CacheTerms, 'prices'>;
+  readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
+}
+
+/** The configuration of a density pass, in each state of the prompt cache. */
+interface PassConfigs {
+  readonly warm: DensityConfig;
+  readonly free: DensityConfig;
+}
+
+/** The strategy and the density configuration of a session, by its present settings. */
+export class SessionConfig {
+  readonly #init: SessionConfigInit;
+  #strategy: { readonly name: string; readonly is: CompressionStrategy } | undefined;
+  #passes:
+    (PassConfigs & { readonly from: EphemeralSettings; readonly at: CachePrices }) | undefined;
+
+  constructor(init: SessionConfigInit) {
+    this.#init = init;
+  }
+
+  /** The strategy that the settings name. */
+  get strategy(): CompressionStrategy {
+    const { runtimeContext, resolveStrategy } = this.#init;
+    const name = runtimeContext.ephemerals.compressionStrategy();
+    if (this.#strategy?.name !== name) this.#strategy = { name, is: resolveStrategy(name) };
+    return this.#strategy.is;
+  }
+
+  /**
+   * The configuration of the next density pass: the same object until something in it changes.
+   *
+   * @param isFree whether the prompt cache is cold or will be lost anyway: under policies that weigh cost, everything stale may
+   *   leave then
+   */
+  density(isFree: boolean = false): DensityConfig {
+    const from = this.#init.settings.current;
+    const at = this.#init.cache.prices;
+    let kept = this.#passes;
+    if (kept?.from !== from || kept.at !== at) {
+      kept = this.#passes = { ...this.#passesOf(from, at), from, at };
+    }
+    return isFree ? kept.free : kept.warm;
+  }
+
+  #passesOf(settings: EphemeralSettings, prices: CachePrices): PassConfigs {
+    const { densityOptions, edits, runtimeContext } = this.#init;
+    const { workingSet: _, shrink: __, ...agent } = densityOptions;
+    const placeholder = placeholderOf({
+      placeholder: runtimeContext.ephemerals.densityPlaceholder?.(),
+    });
+    const rules = ruleSettings(settings, densityOptions);
+    const config = { ...DEFAULT_DENSITY_CONFIG, ...agent, ...rules, placeholder };
+    const withRules = (workingSet: DensityConfig['workingSet']): DensityConfig =>
+      Object.freeze(workingSet === undefined ? config : { ...config, workingSet });
+    const { workingSet } = config;
+    const warm = withRules(workingSet && atPrices(workingSet, prices));
+    const isFreeAlike = workingSet === undefined || edits === 'every-turn';
+    return { warm, free: isFreeAlike ? warm : withRules(withColdCache(workingSet)) };
+  }
+}
+
+/**
+ * The pass settings that the rules are set to.
+ *
+ * @param given the density options the session was created with
+ */
+function ruleSettings(
+  settings: EphemeralSettings,
+  given: Partial<DensityConfig>,
+): Partial<PassSettings> {
+  const fields: Record<string, unknown> = {};
+  for (const setting of DENSITY_RULES.flatMap((rule) => rule.settings)) {
+    const { field } = setting;
+    const set = valueOf(settings, `compression.density.${field}` as SettingKeyWithDefault);
+    const value = setting.type === 'enum' ? setting.valueOf(String(set), given[field]) : set;
+    if (value !== undefined) fields[field] = value;
+  }
+  return fields;
+}
+
+function valueOf<Key extends SettingKeyWithDefault>(
+  settings: EphemeralSettings,
+  key: Key,
+): NonNullable<EphemeralSettings[Key]> {
+  return settings[key] ?? SETTING_DEFAULTS[key];
+}
+
+/** Returns the same accessors with another context limit. */
+export function withContextLimit(
+  context: AgentRuntimeContext,
+  contextLimit: number,
+): AgentRuntimeContext {
+  return { ...context, ephemerals: { ...context.ephemerals, contextLimit: () => contextLimit } };
+}
+
+/**
+ * Makes the accessors over a session's settings. Each returns the session's value, else the profile's, else the default; the
+ * default threshold is the strategy's.
+ *
+ * @param contextLimit tokens that the model accepts, or a function that returns them
+ * @param canRecall whether removed results can be restored
+ * @param ahead share of the window at which summaries are requested in the background, unless set
+ */
+export function createAgentRuntimeContext(
+  settings: Settings,
+  contextLimit: number | (() => number),
+  canRecall: boolean = false,
+  ahead: number = 1,
+): AgentRuntimeContext {
+  const reader =
+    <Key extends SettingKeyWithDefault>(key: Key) =>
+    (): NonNullable<EphemeralSettings[Key]> =>
+      valueOf(settings.current, key);
+
+  const compressionStrategy = reader('compression.strategy');
+  const placeholderStyle = reader('compression.density.placeholder');
+  return {
+    ephemerals: {
+      compressionStrategy,
+      compressionThreshold: () =>
+        settings.current['compression.threshold'] ??
+        STRATEGIES[compressionStrategy()].trigger.defaultThreshold,
+      compressionAhead: () => settings.current['compression.ahead'] ?? ahead,
+      compressionProfile: () => settings.current['compression.profile'],
+      contextLimit: typeof contextLimit === 'number' ? () => contextLimit : contextLimit,
+      preserveThreshold: reader('compression.preserveThreshold'),
+      topPreserveThreshold: reader('compression.topPreserveThreshold'),
+      compressionFallback: reader('compression.fallback'),
+      fallbackToTruncation: reader('compression.fallbackToTruncation'),
+      densityReadWritePruning: reader('compression.density.readWritePruning'),
+      densityFileDedupe: reader('compression.density.fileDedupe'),
+      densityRecencyPruning: reader('compression.density.recencyPruning'),
+      densityRecencyRetention: reader('compression.density.recencyRetention'),
+      densityWorkingSet: reader('compression.density.workingSet'),
+      densityShrink: reader('compression.density.shrink'),
+      // Placeholders tell how to recall a result only if the session can.
+      densityPlaceholder: () =>
+        placeholderStyle() === 'informative' && canRecall ? 'recallable' : placeholderStyle(),
+    },
+  };
+}
