@@ -85,8 +85,13 @@ export class Forwarder {
     outgoing.once('close', () => {
       if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
     });
+    const drain = (): void => {
+      if (body === undefined && !request.complete) discardRest(request, outgoing);
+    };
+    outgoing.once('close', drain);
     outgoing.on('response', (answer) => {
       isAnswered = true;
+      answer.once('end', drain);
       answer.on('error', fail);
       pipeAnswer(answer, response, () => isBroken);
       events.onAnswer?.(answer);
@@ -191,6 +196,16 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.once('close', () => {
     if (!request.complete) outgoing.destroy();
   });
+}
+
+/**
+ * Reads the rest of a request whose answer is complete: some clients read no answer before they have sent all. From then on Node
+ * writes no more of it.
+ */
+function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
+  request.unpipe(outgoing);
+  outgoing.destroy();
+  request.resume();
 }
 
 function pipeAnswer(
