@@ -161,6 +161,16 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
     expect((await world.send('/v1/messages', { body: BODY })).status).toBe(502);
   });
 
+  it('a request without a body has none', async () => {
+    const world = await worldWith({ mode });
+    const { host, hostname, port } = new URL(world.gateway.url);
+    const client = connect(Number(port), hostname);
+    closing.push(async () => client.destroy());
+    client.write(`POST /v1/responses/resp_1/cancel HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await once(client, 'data');
+    expect(world.received[0]!.headers).not.toHaveProperty('transfer-encoding');
+  });
+
   it.each(['reads on', 'stops'])(
     'an answer before the body is sent, from an upstream that %s, reaches a client that sends all first',
     async (how) => {
