@@ -5,13 +5,7 @@ import type { EntryChange } from '../main/history-change.js';
 import { isProviderEntry } from '../main/strategies/provider-compaction.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
-import type {
-  MessageFormat,
-  Origin,
-  PartEdits,
-  PlacedBlock,
-  Reading,
-} from './message-format.js';
+import type { MessageFormat, Origin, PartEdits, PlacedBlock, Reading } from './message-format.js';
 import { cacheMarksText, MARKED_MESSAGES } from './cache-marks.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
