@@ -125,6 +125,17 @@ export type CompleteAdapterOptions = AdapterOptions & {
   readonly logger: Logger;
 };
 
+/** Returns the options that sessions have, too. */
+export function optionsOfSession({
+  maxConversations: _max,
+  onSession: _onSession,
+  onError: _onError,
+  logger: _logger,
+  ...options
+}: CompleteAdapterOptions): SessionSettings {
+  return options;
+}
+
 /**
  * Checks the names of options.
  *

@@ -67,6 +67,27 @@ export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
   );
 }
 
+/** The marks of a message and of its parts, as a text; empty if there are none. */
+export function cacheMarksText(message: unknown): string {
+  try {
+    if (!isRecord(message)) return '';
+    const { content } = message;
+    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    const marks = [message, ...parts].map((holder) => JSON.stringify(markMembers(holder)));
+    return marks.some((text) => text !== NO_MARKS) ? marks.join('\n') : '';
+  } catch {
+    // The reader of the format decides about messages that throw.
+    return '';
+  }
+}
+
+const NO_MARKS = '[]';
+
+function markMembers(holder: unknown): readonly (readonly [string, unknown])[] {
+  if (!isRecord(holder)) return [];
+  return Object.entries(holder).filter(([key, value]) => NAMES.test(key) && value !== undefined);
+}
+
 /** Options of a request that say how long the provider caches it. */
 const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
@@ -115,7 +136,7 @@ function timeOf(ttl: unknown): number | undefined {
 }
 
 /** Providers accept four marks per request, and look for them near its end. */
-const MARKED_MESSAGES = 32;
+export const MARKED_MESSAGES = 32;
 
 /**
  * Returns the longest cache lifetime, in milliseconds, that a request asks for. Looks at its last messages only.

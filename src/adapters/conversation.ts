@@ -7,12 +7,13 @@ import { inTurns } from '../main/waiting/event-loop-turn.js';
 import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
 import { asError, CtxfoldError } from '../shared/errors.js';
+import { optionsOfSession } from './adapter-options.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './provider-compaction.js';
-import { MessageView } from './message-view.js';
+import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
@@ -129,9 +130,13 @@ export class Conversation<Message> {
     this.#options = options;
     this.#newest = messages;
     const turn = this.#lastCall.then(async () => {
+      const isFirst = this.#taken.messages.length === 0;
       try {
         return await this.#run(messages, call);
       } catch (thrown) {
+        // Another conversation can begin with the messages as they are now.
+        this.#isBroken ||= thrown instanceof ChangedMessageError;
+        if (thrown instanceof ChangedMessageError && !isFirst) return null;
         this.#reportFailure(thrown, call);
         throw thrown;
       }
@@ -195,6 +200,7 @@ export class Conversation<Message> {
       await this.#runPreflight(session, call, transientTokens);
       this.#isReady = true;
     } else this.#taken = taken;
+    this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
     return [...current, ...transient];
   }
@@ -298,13 +304,7 @@ export class Conversation<Message> {
 
   async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {
     const { compactor } = this.#parts;
-    const {
-      maxConversations: _max,
-      onSession: _onSession,
-      onError: _onError,
-      logger: _logger,
-      ...options
-    } = this.#options;
+    const options = optionsOfSession(this.#options);
     const session: Session = await compactor.createSession({
       ...options,
       reasoning: options.reasoning ?? reasoning,

@@ -1,6 +1,7 @@
 // The records of a message view: given messages with their edits, and messages that ctxfold wrote. Data only.
 
 import type { IContent } from '../shared/content.js';
+import { asRecord } from '../shared/json.js';
 import type { PartEdits, PlacedBlock, PlacedEntry } from './message-format.js';
 
 /** A message that was given. */
@@ -9,6 +10,8 @@ export interface GivenMessage<Message> {
   readonly index: number;
   /** The newest object: an SDK may rebuild the message, or move a cache mark. */
   given: Message;
+  /** Number of parts of `given` when it was read. */
+  length: number;
   /** Its parts as they were read; none if it is pinned. */
   parts: PlacedBlock[];
   /** The blocks that edits have left of its parts: the same list until the first edit. */
@@ -53,6 +56,16 @@ export function isAtOrBehind<Message>(
   { index }: GivenMessage<Message>,
 ): boolean {
   return place !== undefined && !('entry' in place) && place.index >= index;
+}
+
+/** Returns the number of parts of a message; a text is one, and so is what throws. */
+export function lengthOf(message: unknown): number {
+  try {
+    const { content, parts = content } = asRecord(message) ?? {};
+    return Array.isArray(parts) ? parts.length : 1;
+  } catch {
+    return 1;
+  }
 }
 
 /** Whether a message may not be edited. */

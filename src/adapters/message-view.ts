@@ -5,18 +5,12 @@ import type { EntryChange } from '../main/history-change.js';
 import { isProviderEntry } from '../main/strategies/provider-compaction.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
-import type {
-  MessageFormat,
-  MessageReader,
-  Origin,
-  PartEdits,
-  PlacedBlock,
-  Reading,
-} from './message-format.js';
+import type { MessageFormat, Origin, PartEdits, PlacedBlock, Reading } from './message-format.js';
+import { cacheMarksText, MARKED_MESSAGES } from './cache-marks.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
-import { isAtOrBehind, isPinned, NO_EDITS, NO_PARTS } from './message-place.js';
+import { isAtOrBehind, isPinned, lengthOf, NO_EDITS, NO_PARTS } from './message-place.js';
 import type {
   GivenMessage,
   KnownMessages,
@@ -26,21 +20,29 @@ import type {
 } from './message-place.js';
 import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
-import { readInSlices } from './read-in-slices.js';
+import { ConversationReader } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
 import { pushTo } from '../shared/lists-by-key.js';
 
+/** A message was changed after it was read, so that edits no longer fit it. */
+export class ChangedMessageError extends TypeError {
+  constructor(index: number, cause: unknown) {
+    super(`Expected message ${index} to be as it was when it was read.`, { cause });
+    this.name = 'TypeError';
+  }
+}
+
 export class MessageView<Message> {
   readonly #format: MessageFormat<Message>;
-  #reader: MessageReader<Message>;
-  /** How many messages were read together each time: reading one may depend on its neighbours. */
-  readonly #readings: number[] = [];
+  readonly #reader: ConversationReader<Message>;
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
   /** By id of a tool call, the messages with parts that must be removed along with it. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
   /** By id, the number of calls that were not removed. */
   readonly #remainingCalls = new Map<string, number>();
+  /** The cache marks of the messages with marks that were edited last, as a text. */
+  readonly #marks = new Map<GivenMessage<Message>, string>();
   #places: Place<Message>[] = [];
   #current: Message[] = [];
   #pinnedTokens = 0;
@@ -51,7 +53,7 @@ export class MessageView<Message> {
 
   constructor(format: MessageFormat<Message>) {
     this.#format = format;
-    this.#reader = format.createReader();
+    this.#reader = new ConversationReader(format);
   }
 
   /** All messages as they were given. The list grows. */
@@ -83,7 +85,7 @@ export class MessageView<Message> {
    * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
    */
   *readInSlices(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
-    const reading = yield* this.#readOrRefuse(messages);
+    const reading = yield* this.#reader.read(messages, this.#given);
     return {
       entries: reading.entries,
       commitInSlices: () => this.#commit(messages, reading),
@@ -94,7 +96,6 @@ export class MessageView<Message> {
     messages: readonly Message[],
     { entries, pinnedTokens }: Reading,
   ): Generator<void, readonly Place<Message>[], undefined> {
-    this.#readings.push(messages.length);
     this.#pinnedTokens += pinnedTokens;
     const records: GivenMessage<Message>[] = [];
     for (const given of messages) {
@@ -133,6 +134,28 @@ export class MessageView<Message> {
       else if (place.current === former) place.current = message;
     }
     if (isChanged) this.#setPlaces(this.#places);
+  }
+
+  /** Moves cache marks of edited messages to where the caller has moved them within the messages that it passed. */
+  followCacheMarks(): void {
+    const recent = this.#records.slice(-MARKED_MESSAGES);
+    for (const record of new Set([...this.#marks.keys(), ...recent])) {
+      const { given, current: former } = record;
+      if (former === null || former === given) continue;
+      if (cacheMarksText(given) === (this.#marks.get(record) ?? '')) continue;
+      record.current = this.#rewriteMarked(record);
+      if (record.current === null) continue;
+      this.#current[this.#current.lastIndexOf(former)] = record.current;
+    }
+  }
+
+  #rewriteMarked(record: GivenMessage<Message>): Message | null {
+    const marks = cacheMarksText(record.given);
+    this.#marks.delete(record);
+    if (marks !== '') this.#marks.set(record, marks);
+    const [oldest] = this.#marks.keys();
+    if (oldest !== undefined && this.#marks.size > MARKED_MESSAGES) this.#marks.delete(oldest);
+    return this.#rewrite(record, record.given);
   }
 
   /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
@@ -217,41 +240,19 @@ export class MessageView<Message> {
     return divideMessages(this.#places, history, tailStart, this.#format.provider);
   }
 
-  *#readOrRefuse(messages: readonly Message[]): Generator<void, Reading, undefined> {
-    try {
-      return yield* readInSlices(this.#reader, messages, this.#records.length);
-    } catch (cause) {
-      // The reader has read some of them, and would remember their tool calls.
-      this.#reader = this.#recreateReader();
-      if (cause instanceof TypeError) throw cause;
-      const first = this.#records.length;
-      const which = `messages ${first} to ${first + messages.length - 1}`;
-      throw new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
-    }
-  }
-
-  /** Creates a reader that has read the given messages only. */
-  #recreateReader(): MessageReader<Message> {
-    const reader = this.#format.createReader();
-    let from = 0;
-    for (const length of this.#readings) {
-      runSlices(readInSlices(reader, this.#given.slice(from, from + length), from));
-      from += length;
-    }
-    return reader;
-  }
-
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {
     record.given = given;
+    record.length = lengthOf(given);
     this.#given[record.index] = given;
-    record.current = this.#rewrite(record, given);
+    record.current = this.#rewriteMarked(record);
   }
 
   #append(given: Message): GivenMessage<Message> {
     const index = this.#records.length;
     const [parts, edits] = [NO_PARTS, NO_EDITS];
     const current = this.#withValidCitations(index, given);
-    const record: GivenMessage<Message> = { index, given, parts, remaining: parts, edits, current };
+    const length = lengthOf(given);
+    const record = { index, given, length, parts, remaining: parts, edits, current };
     this.#given.push(given);
     this.#records.push(record);
     this.#places.push(record);
@@ -296,7 +297,7 @@ export class MessageView<Message> {
     let rewritten = 0;
     for (const record of all) {
       record.edits = this.#editsOf(record);
-      record.current = this.#rewrite(record, record.given);
+      record.current = this.#rewriteMarked(record);
       rewritten += 1;
       if (rewritten % PER_SLICE === 0) yield;
     }
@@ -341,13 +342,16 @@ export class MessageView<Message> {
   }
 
   /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
-  #rewrite({ index, edits }: GivenMessage<Message>, given: Message): Message | null {
+  #rewrite(record: GivenMessage<Message>, given: Message): Message | null {
+    const { index, edits } = record;
     if (edits === null) return null;
     try {
+      if (given === record.given && lengthOf(given) < record.length)
+        throw new RangeError(`It has had ${record.length} parts.`);
       const edited = edits.size === 0 ? given : this.#format.rewrite(given, edits);
       return this.#withValidCitations(index, edited);
     } catch (cause) {
-      throw new TypeError(`Expected message ${index} to be as it was when it was read.`, { cause });
+      throw new ChangedMessageError(index, cause);
     }
   }
 

@@ -1,4 +1,5 @@
-// Applies edits to the parts of a message, in any format.
+// Applies edits to the parts of a message, in any format. Reasoning goes with all that it led to: providers reject it if nothing
+// follows.
 
 import { isBlank } from '../shared/content.js';
 import type { ContentBlock } from '../shared/content.js';
@@ -61,4 +62,32 @@ function withText(part: unknown, edit: ContentBlock): unknown {
 /** Whether an edit leaves a blank text, which providers reject. */
 export function isBlankText(edit: ContentBlock): boolean {
   return edit.type === 'text' && isBlank(edit.text);
+}
+
+/** A part of a message that is sent. */
+export interface SentPart {
+  /** Its number in the edits. */
+  readonly number: number;
+  readonly isReasoning: boolean;
+}
+
+/**
+ * Returns the edits and the removal of each reasoning with parts between it and the next reasoning that are all removed. Reasoning
+ * without such parts is kept.
+ */
+export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits): PartEdits {
+  const all = new Map(edits);
+  let hasFollowing = false;
+  let isKept = false;
+  let isAfterReasoning = false;
+  for (const { number, isReasoning } of parts.toReversed()) {
+    // Adjacent reasoning parts share what follows them.
+    if (!isReasoning && isAfterReasoning) hasFollowing = isKept = false;
+    isAfterReasoning = isReasoning;
+    if (!isReasoning) {
+      hasFollowing = true;
+      isKept ||= edits.get(number) !== null;
+    } else if (hasFollowing && !isKept) all.set(number, null);
+  }
+  return all;
 }

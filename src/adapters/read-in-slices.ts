@@ -1,7 +1,8 @@
 // Reads messages in slices, so that a long conversation does not block the event loop. Knows no format.
 
 import { assertMadeEntry } from '../shared/ingestion.js';
-import type { MessageReader, PlacedEntry, Reading } from './message-format.js';
+import { runSlices } from '../shared/slices.js';
+import type { MessageFormat, MessageReader, PlacedEntry, Reading } from './message-format.js';
 import { PER_SLICE } from './placed.js';
 import { splitAtCompactions } from './provider-compaction.js';
 
@@ -30,6 +31,52 @@ export function* readInSlices<Message>(
     else entries.push(...split);
   }
   return { ...reading, entries };
+}
+
+/** Reads one conversation. Messages that are refused leave no trace. */
+export class ConversationReader<Message> {
+  readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
+  #reader: MessageReader<Message>;
+  /** How many messages were read together each time: reading one may depend on its neighbours. */
+  readonly #lengths: number[] = [];
+
+  constructor(format: Pick<MessageFormat<Message>, 'createReader'>) {
+    this.#format = format;
+    this.#reader = format.createReader();
+  }
+
+  /**
+   * Reads further messages. They must be given with the next ones, unless they were refused.
+   *
+   * @param given all messages that were read before
+   * @throws TypeError naming the message, if it is invalid or does not fit into a history
+   */
+  *read(
+    messages: readonly Message[],
+    given: readonly Message[],
+  ): Generator<void, Reading, undefined> {
+    const first = given.length;
+    try {
+      const reading = yield* readInSlices(this.#reader, messages, first);
+      this.#lengths.push(messages.length);
+      return reading;
+    } catch (cause) {
+      // The reader has read some of them, and would remember their tool calls.
+      this.#startOver(given);
+      if (cause instanceof TypeError) throw cause;
+      const which = `messages ${first} to ${first + messages.length - 1}`;
+      throw new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
+    }
+  }
+
+  #startOver(given: readonly Message[]): void {
+    this.#reader = this.#format.createReader();
+    let from = 0;
+    for (const length of this.#lengths) {
+      runSlices(readInSlices(this.#reader, given.slice(from, from + length), from));
+      from += length;
+    }
+  }
 }
 
 /** Entries of a reader have a valid shape, but may exceed the limits of a history. */

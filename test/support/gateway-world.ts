@@ -1,8 +1,8 @@
 // A gateway between a scripted upstream and a client that shows the bytes of answers, all on loopback.
 
 import { createServer, request as send } from 'node:http';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { startGateway } from '../../src/gateway/start-gateway.js';
 import type { GatewayOptions } from '../../src/gateway/server/options.js';
@@ -47,7 +47,7 @@ export interface GatewayWorld {
 }
 
 /** Listens on loopback, on any port. */
-export async function listening(server: Server): Promise<string> {
+export async function listening(server: NetServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

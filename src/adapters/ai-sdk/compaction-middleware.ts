@@ -6,13 +6,13 @@ import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
-import { checkedFields } from '../call-arguments.js';
+import { checkedFields, reportedUsage } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
+import { hasServerCalls } from '../provider-usage.js';
 import { overheadOf } from '../request-overhead.js';
 import { isSameList } from '../same-value.js';
-import { passingUsage } from './answer-usage.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
@@ -195,4 +195,34 @@ function optionsNameOf({ provider, specificationVersion: version }: JsonRecord):
 function isFilled(providerMetadata: unknown): boolean {
   const providers = Object.values(asRecord(providerMetadata) ?? {}).map(asRecord);
   return providers.some((data) => asFilledText(data?.['encryptedContent']) !== undefined);
+}
+
+/**
+ * Returns an answer whose usage is passed on once it is known: the same answer, or one whose stream is read on its way.
+ */
+export function passingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) => void): Answer {
+  const { usage, content, stream } = asRecord(answer) ?? {};
+  if (!(stream instanceof ReadableStream)) {
+    pass(usageOf(usage, content));
+    return answer;
+  }
+  const parts: unknown[] = [];
+  const reading = new TransformStream<unknown, unknown>({
+    transform: (part, controller) => {
+      const { type, providerExecuted, usage: reported } = asRecord(part) ?? {};
+      if (providerExecuted === true) parts.push(part);
+      if (type === 'finish') pass(usageOf(reported, parts));
+      controller.enqueue(part);
+    },
+  });
+  return { ...answer, stream: stream.pipeThrough(reading) };
+}
+
+function usageOf(usage: unknown, parts: unknown): CompactCall {
+  if (hasServerCalls(parts)) return {};
+  const { inputTokens, cachedInputTokens } = asRecord(usage) ?? {};
+  const input = asRecord(inputTokens);
+  return input === undefined
+    ? reportedUsage(inputTokens, cachedInputTokens, undefined)
+    : reportedUsage(input['total'], input['cacheRead'], input['cacheWrite']);
 }

@@ -15,16 +15,15 @@ import type {
   Reading,
 } from '../message-format.js';
 import { editedParts, editedText } from '../part-edits.js';
-import { callsWithComputer, PinnedCalls } from '../pinned-calls.js';
+import { callsWithComputer, PinnedCalls, WholeExchanges } from '../pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
-import { WholeExchanges } from '../whole-exchange.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart } from './sdk-message.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
-import { callsIn } from './server-calls.js';
-import type { ApprovedCalls } from './server-calls.js';
+import { callsIn } from './sdk-message.js';
+import type { ApprovedCalls } from './sdk-message.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {

@@ -1,8 +1,9 @@
 // Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also a
-// content block is one part.
+// content block is one part. Also reads which calls the message makes and answers.
 
 import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import type { CallsInMessage } from '../pinned-calls.js';
 import type { MessageFields } from './message-fields.js';
 
 /** The parts of a message of the model. */
@@ -111,4 +112,31 @@ export function remainingSignatures(
 ): readonly unknown[] {
   const first = signatures.length - calls.length;
   return signatures.filter((_, at) => at < first || !isRemoved(calls[at - first]));
+}
+
+export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields): CallsInMessage {
+  const blocks = contentList(content).filter(isRecord);
+  const calls = asArray(listed).filter(isRecord);
+  return {
+    calls: calls.map(({ id }) => id),
+    serverCalls: blocks.filter(isServerCall).map(({ id }) => id),
+    answered: blocks.map(({ tool_use_id: id }) => id),
+    usesComputer: usesComputer(calls, extra),
+    isBound: blocks.some(({ caller }) => isRecord(caller) && caller['type'] !== 'direct'),
+  };
+}
+
+function isServerCall({ type, id }: JsonRecord): boolean {
+  if (typeof type !== 'string' || typeof id !== 'string' || type === 'tool_use') return false;
+  return type.endsWith('tool_use');
+}
+
+/** A streamed call is known only by the provider's own item. */
+function usesComputer(calls: readonly JsonRecord[], fields: MessageFields): boolean {
+  const { additional_kwargs: extra, response_metadata: metadata } = fields;
+  const outputs = [asRecord(extra)?.['tool_outputs'], asRecord(metadata)?.['output']];
+  return (
+    calls.some(({ isComputerTool }) => isComputerTool === true) ||
+    outputs.flatMap(asArray).some((item) => asRecord(item)?.['type'] === 'computer_call')
+  );
 }

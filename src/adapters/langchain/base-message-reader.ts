@@ -8,13 +8,14 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import { answerBlock, opaqueBlock } from '../blocks.js';
-import { callsWithComputer, PinnedCalls } from '../pinned-calls.js';
+import { callsWithComputer, PinnedCalls, WholeExchanges } from '../pinned-calls.js';
 import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
 import {
   aiMessageParts,
   callIdOf,
+  callsIn,
   contentList,
   isCallBlock,
   signaturesIn,
@@ -30,8 +31,6 @@ import {
   readResult,
   resultMediaTokens,
 } from './read-content.js';
-import { callsIn } from './server-calls.js';
-import { WholeExchanges } from '../whole-exchange.js';
 
 /** The entry of a message that is pinned. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };

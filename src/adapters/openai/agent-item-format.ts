@@ -4,8 +4,10 @@
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { thinkingBlock } from '../blocks.js';
+import { isCacheMark, isSameButForCacheMarks } from '../cache-marks.js';
 import type { MessageFormat } from '../message-format.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
+import { isSameValue } from '../same-value.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
@@ -24,6 +26,7 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
     });
   },
   originalOf,
+  isSame: isSameItem,
   provider: ITEM_PROVIDER_MESSAGES,
   write: (role, text) =>
     role === 'user'
@@ -37,4 +40,17 @@ function originalOf(item: JsonRecord): JsonRecord {
   if (type !== 'hosted_tool_call' && type !== 'unknown') return item;
   const providerData = asRecord(item['providerData']);
   return { ...providerData, type: asText(providerData?.['type']) ?? asText(name) ?? type };
+}
+
+/** A session of the SDK stores calls of functions without the ids of their items. */
+function isSameItem(a: object, b: object): boolean {
+  return isSameButForCacheMarks(a, b) || (isSameValue(a, b, isLeftOut) && isCall(a));
+}
+
+function isCall(item: { readonly type?: unknown }): boolean {
+  return item.type === 'function_call';
+}
+
+function isLeftOut(key: string, value: unknown): boolean {
+  return key === 'id' || isCacheMark(key, value);
 }

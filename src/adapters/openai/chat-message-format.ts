@@ -17,8 +17,14 @@ import type {
 import { groupOfCalls, joinTexts, placed, placedInOrder } from '../placed.js';
 import { editedContent } from '../part-edits.js';
 import { plainData, spreadable } from '../plain-data.js';
-import { carriedTokens } from './carried-tokens.js';
-import { callArguments, NamedCalls, carried, readContent, rewriteOutput } from './content-parts.js';
+import {
+  carriedTokens,
+  callArguments,
+  NamedCalls,
+  carried,
+  readContent,
+  rewriteOutput,
+} from './content-parts.js';
 
 type ChatMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam;

@@ -22,6 +22,8 @@ export interface ItemDialect {
   readonly readReasoning: (item: JsonRecord) => ContentBlock;
   /** Returns the provider's own item for an item of another kind. @default the item itself */
   readonly originalOf?: (item: JsonRecord) => JsonRecord;
+  /** As in `MessageFormat`. @default all but cache marks must be equal */
+  readonly isSame?: (a: object, b: object) => boolean;
   /** @default compactions by the provider are not supported */
   readonly provider?: ProviderMessages<never>;
   /** Creates a message for a text that ctxfold wrote. */
@@ -55,7 +57,7 @@ const PINNED_KINDS: ReadonlySet<string> = new Set([
 export function createItemFormat<Item extends object>(dialect: ItemDialect): MessageFormat<Item> {
   return {
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
-    isSame: isSameButForCacheMarks,
+    isSame: dialect.isSame ?? isSameButForCacheMarks,
     rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
     write: ({ speaker, blocks }) =>
       dialect.write(speaker === 'ai' ? 'assistant' : 'user', joinTexts(blocks)) as Item,

@@ -5,8 +5,7 @@ import type { ContentBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
-import { carriedTokens } from './carried-tokens.js';
-import { NamedCalls } from './content-parts.js';
+import { carriedTokens, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =

@@ -3,11 +3,10 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { MessageFormat, PartEdits } from '../message-format.js';
-import { editedParts, editedText, isBlankText } from '../part-edits.js';
+import { editedParts, editedText, isBlankText, withSpentReasoning } from '../part-edits.js';
 import { textsOf } from '../placed.js';
 import { spreadable } from '../plain-data.js';
 import { isSameValue } from '../same-value.js';
-import { withSpentReasoning } from '../spent-reasoning.js';
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage, PiPart } from './agent-message.js';
 import { AgentMessageReader } from './agent-message-reader.js';

@@ -3,8 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { isSameButForCacheMarks, textWithoutCacheMarks } from '../../adapters/cache-marks.js';
-import { commonPrefixLength } from '../body/common-prefix.js';
-import { skipSpace, skipValue } from '../body/json-scan.js';
+import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { asRecord, textOfParts } from '../../shared/json.js';

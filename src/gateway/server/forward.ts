@@ -85,8 +85,13 @@ export class Forwarder {
     outgoing.once('close', () => {
       if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
     });
+    const drain = (): void => {
+      if (body === undefined && !request.complete) discardRest(request, outgoing);
+    };
+    outgoing.once('close', drain);
     outgoing.on('response', (answer) => {
       isAnswered = true;
+      answer.once('end', drain);
       answer.on('error', fail);
       pipeAnswer(answer, response, () => isBroken);
       events.onAnswer?.(answer);
@@ -116,7 +121,8 @@ export class Forwarder {
   }
 
   #open(request: IncomingMessage, route: Route, length: number | undefined): ClientRequest {
-    const isChunked = length === undefined && request.headers['transfer-encoding'] !== undefined;
+    const { 'transfer-encoding': coding, 'content-length': announced } = request.headers;
+    const isChunked = length === undefined && coding !== undefined;
     const headers = endToEnd(request.rawHeaders, [
       'host',
       'expect',
@@ -127,6 +133,9 @@ export class Forwarder {
     headers.unshift('Host', route.upstream.host);
     if (length !== undefined) headers.push('Content-Length', String(length));
     else if (isChunked) headers.push('Transfer-Encoding', 'chunked');
+    // Node would announce chunks for a request of such a method that has no body.
+    else if (announced === undefined && MAY_LACK_BODY.test(request.method ?? ''))
+      headers.push('Content-Length', '0');
     if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
     return this.#request(route, { method: request.method, headers });
   }
@@ -146,6 +155,7 @@ export class Forwarder {
   }
 }
 
+const MAY_LACK_BODY = /^(?:POST|PUT|PATCH)$/;
 const TIMEOUT = 'ETIMEDOUT';
 /** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;
@@ -191,6 +201,16 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.once('close', () => {
     if (!request.complete) outgoing.destroy();
   });
+}
+
+/**
+ * Reads the rest of a request whose answer is complete: some clients read no answer before they have sent all. From then on Node
+ * writes no more of it.
+ */
+function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
+  request.unpipe(outgoing);
+  outgoing.destroy();
+  request.resume();
 }
 
 function pipeAnswer(

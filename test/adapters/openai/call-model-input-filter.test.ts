@@ -121,6 +121,17 @@ describe('callModelInputFilter', () => {
     expect(all.filter(({ type }) => type === 'function_call_result')).toHaveLength(24);
   });
 
+  it('goes on in one conversation with what a session stores, which has calls without their ids', async () => {
+    const provider = await startStrictProvider([...scriptedWork(9), ...scriptedWork(9)]);
+    const agent = await agentOf(provider, 'Responses');
+    const session = new MemorySession();
+    const filter = filterFor({ edits: 'every-turn' });
+    const options = { callModelInputFilter: filter, maxTurns: 10, session };
+    await run(agent, TASK, options);
+    await run(agent, 'And again.', options);
+    expect(filter.report()).toHaveLength(1);
+  });
+
   it('is a filter of the SDK that asks for the items themselves, and keeps what else is sent', async () => {
     const filter = filterFor({});
     const typed: CallModelInputFilter = filter;

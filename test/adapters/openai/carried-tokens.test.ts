@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { carriedTokens } from '../../../src/adapters/openai/carried-tokens.js';
+import { carriedTokens } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
 describe('carriedTokens', () => {

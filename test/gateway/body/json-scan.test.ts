@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  commonPrefixLength,
   members,
   NotJsonError,
   readElements,
   skipValue,
 } from '../../../src/gateway/body/json-scan.js';
 import type { ByteRange } from '../../../src/gateway/body/json-scan.js';
-import { commonPrefixLength } from '../../../src/gateway/body/common-prefix.js';
 import { runs } from '../../support/scale.js';
 
 const json = fc.json({ maxDepth: 4 });

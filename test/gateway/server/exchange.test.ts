@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { IncomingMessage, Server } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -160,6 +160,48 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
       response.socket?.end('HTTP/1.1 101 Odd\r\nConnection: Upgrade\r\nUpgrade: odd\r\n\r\n');
     expect((await world.send('/v1/messages', { body: BODY })).status).toBe(502);
   });
+
+  it('a request without a body has none', async () => {
+    const world = await worldWith({ mode });
+    const { host, hostname, port } = new URL(world.gateway.url);
+    const client = connect(Number(port), hostname);
+    closing.push(async () => client.destroy());
+    client.write(`POST /v1/responses/resp_1/cancel HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await once(client, 'data');
+    expect(world.received[0]!.headers).not.toHaveProperty('transfer-encoding');
+  });
+
+  it.each(['reads on', 'stops'])(
+    'an answer before the body is sent, from an upstream that %s, reaches a client that sends all first',
+    async (how) => {
+      const upstream = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        let bytes = 0;
+        socket.on('data', (chunk) => {
+          const isFirst = bytes < BODY.length && bytes + chunk.length >= BODY.length;
+          bytes += chunk.length;
+          if (!isFirst) return;
+          socket.write('HTTP/1.1 413 Much\r\nContent-Length: 4\r\n\r\nmuch');
+          if (how === 'stops') socket.pause();
+        });
+      });
+      const anthropicUrl = await listening(upstream);
+      const world = await worldWith({ mode, upstreams: { anthropic: anthropicUrl } });
+      const { host, hostname, port } = new URL(world.gateway.url);
+      const client = connect(Number(port), hostname);
+      closing.push(async () => {
+        client.destroy();
+        upstream.close();
+      });
+      const body = Buffer.alloc(30_000_000, ' ');
+      client.write(
+        `POST /v1/messages HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${body.length}\r\n\r\n`,
+      );
+      await new Promise((resolve) => client.write(body, resolve));
+      const [answered] = (await once(client, 'data')) as [Buffer];
+      expect(answered.toString()).toMatch(/^HTTP\/1\.1 413 [^]*much$/);
+    },
+  );
 
   it('a client that does not read holds its upstream back', async () => {
     const world = await worldWith({ mode });
