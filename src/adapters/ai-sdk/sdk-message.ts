@@ -1,5 +1,5 @@
-// The fields of messages that compaction uses, and which calls a message makes and answers. They are the same in AI SDK 6 and 7, in a `ModelMessage` and in a message of a model's
-// prompt, so no types of the SDK are needed.
+// The fields of messages that compaction uses, and which calls a message makes and answers. They are the same in AI SDK 6 and 7,
+// in a `ModelMessage` and in a message of a model's prompt, so no types of the SDK are needed.
 
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
