@@ -7,8 +7,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const ALONE = [
   'test/chaos/**/*.test.ts',
   'test/contracts/**/*.test.ts',
-  'test/integration/{resident-sessions,worker-death,worker-pool}.test.ts',
-  'test/main/offload/worker-pool.test.ts',
+  'test/integration/{resident-sessions,worker-death}.test.ts',
+  'test/main/offload/worker-pool*.test.ts',
   // Changes the folder, the flags of the engine.
   'test/attacks/{hostile-arguments,linear-time}.test.ts',
   'test/deploy/**/*.test.ts',

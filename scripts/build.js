@@ -7,6 +7,7 @@ import { bundleGatewayPage, bundleReport } from './bundle-report.js';
 import { writeWorkerCode } from './bundle-worker.js';
 import { bundlePackage, TOKENS_MODULE } from './bundle-package.js';
 import { leaveUnshipped } from './leave-unshipped.js';
+import { shakeDeclarations } from './shake-declarations.js';
 import { tsc } from './tsc.js';
 import { writeTokens } from './write-tokens.js';
 
@@ -26,6 +27,6 @@ if (process.exitCode === 0) {
     rmSync(`dist/main/cli/${page}/client`, { recursive: true, force: true });
   }
   const files = await bundlePackage();
-  leaveUnshipped([...files, TOKENS_MODULE]);
+  leaveUnshipped([...files, TOKENS_MODULE, ...shakeDeclarations()]);
   chmodSync('dist/main/cli/main.js', 0o755);
 }

@@ -30,7 +30,11 @@ export async function writeWorkerCode() {
     plugins: [HANDED_TOKENS],
     logLevel: 'warn',
     write: false,
-    output: { format: 'cjs', codeSplitting: false, minify: { compress: false, mangle: false } },
+    output: {
+      format: 'cjs',
+      codeSplitting: false,
+      minify: { compress: false, mangle: { toplevel: true, keepNames: true } },
+    },
   });
   const code = `${output[0].code}//# sourceURL=ctxfold/worker.cjs\n`;
   const head = '// Made by scripts/bundle-worker.js from src/worker.';

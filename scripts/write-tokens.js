@@ -3,42 +3,18 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build } from 'rolldown';
+import { encodeTokenFile, MARK } from './token-file.js';
 
 const FOLDER = 'src/shared/tokens';
 const TOKENS = `${FOLDER}/o200k-data.ts`;
 const CLASSES = `${FOLDER}/o200k-classes.ts`;
 
-/** Loads sources that are not compiled yet. */
-async function loadSource(code) {
-  const { output } = await build({
-    input: 'entry',
-    plugins: [
-      {
-        name: 'entry',
-        resolveId: (id) => (id === 'entry' ? id : undefined),
-        load: (id) => (id === 'entry' ? code : undefined),
-      },
-    ],
-    resolve: { extensionAlias: { '.js': ['.ts'] } },
-    platform: 'node',
-    logLevel: 'warn',
-    write: false,
-  });
-  return import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
-}
-
 /** The tokens are those of OpenAI's tiktoken (MIT), as gpt-tokenizer (MIT) has them. */
 async function writeTokenModule() {
-  const format = readFileSync(`${FOLDER}/token-file.ts`, 'utf8').match(/const MARK = (\w+);/)?.[1];
-  const head = headOf('gpt-tokenizer', `, in the format ${format}`);
+  const head = headOf('gpt-tokenizer', `, in the format 0x${MARK.toString(16)}`);
   if (isWritten(TOKENS, head)) return;
   const { default: tokens } = await import('gpt-tokenizer/bpeRanks/o200k_base');
-  const { arrangeTokens, encodeTokenFile } = await loadSource(
-    `export { arrangeTokens } from './${FOLDER}/token-table.js';
-     export { encodeTokenFile } from './${FOLDER}/token-file.js';`,
-  );
-  const compressed = brotliCompressSync(encodeTokenFile(arrangeTokens(tokens)), {
+  const compressed = brotliCompressSync(encodeTokenFile(tokens), {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
       [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,

@@ -2,11 +2,11 @@
 
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
-import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import type { TokenArrays } from '../../src/shared/tokens/token-table.js';
 import { HOSTILE_TEXTS } from './hostile-texts.js';
 import type { Goal, Measurement, ScopeResult } from './measurement.js';
 import { median } from './timing.js';
+import { arrangeTokens } from './arrange-tokens.js';
 
 const LENGTH = 20_000;
 const TIMES_LONGER = 4;

@@ -9,7 +9,7 @@ import { getEncoding } from 'js-tiktoken';
 import { get_encoding } from 'tiktoken';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
-import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
+import { arrangeTokens } from './arrange-tokens.js';
 
 /** Makes a counter that has counted nothing yet. */
 export type MakeCounter = () => CountText;

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../bench/support/hostile-texts.js';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { BytePairMerger } from '../../src/shared/tokens/byte-pair-merger.js';
-import { TokenTable, arrangeTokens } from '../../src/shared/tokens/token-table.js';
+import { TokenTable } from '../../src/shared/tokens/token-table.js';
+import { arrangeTokens } from '../../bench/support/arrange-tokens.js';
 
 const arranged = arrangeTokens(tokens);
 const LENGTH = 6_000;

@@ -10,6 +10,7 @@ import { analyzeRecording } from '../../src/main/cli/analyze/analysis.js';
 import { sumAnalyses } from '../../src/main/cli/analyze/analysis-totals.js';
 import { renderAnalysis } from '../../src/main/cli/analyze/render-analysis.js';
 import { renderReport } from '../../src/main/cli/replay/render-report.js';
+import { layoutOf } from '../../src/main/cli/terminal/terminal-layout.js';
 import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/reply.js';
 import { isSamePass, optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
@@ -114,7 +115,7 @@ describe('a rule added to the list', () => {
         settings: { contextLimit: 200_000, recencyRetention: null },
         totals: sumAnalyses([session]),
       },
-      { width: 100, isColoured: false },
+      layoutOf(100, false),
     );
     expect(text).toMatch(new RegExp(`\n${item}s +1 `));
   });
@@ -123,7 +124,7 @@ describe('a rule added to the list', () => {
     const recording = await record(STEPS);
     const { report: replay } = recording;
     expect(replay.reclaimed).toMatchObject([{ rule: name, items: 1 }]);
-    expect(renderReport(replay, { width: 100, isColoured: false })).toContain(`${item}s`);
+    expect(renderReport(replay, layoutOf(100, false))).toContain(`${item}s`);
     expect(recording.edits.map(({ attribution }) => attribution.why?.text)).toEqual([
       'The tool has answered since: asked-again.',
     ]);

@@ -7,7 +7,7 @@ import { createCompactor } from 'ctxfold';
 import type { Compactor, CompactorOptions, Logger, Summarizer, Session } from 'ctxfold';
 import { prepareStep, recallTool } from 'ctxfold/ai-sdk';
 import { chatCompactor } from 'ctxfold/openai';
-import { createMessageCompactor } from '../../dist/adapters/message-compactor.js';
+import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
 import { Canaries } from './canaries.js';
 import { HOSTILE_IDS } from './hostile-ids.js';
 import {
@@ -161,9 +161,9 @@ export class IsolationWorld {
     switch (format) {
       case 'plain':
         return createMessageCompactor(
-          this.#compactor,
+          this.#compactor as never,
           PLAIN_MESSAGE_FORMAT,
-          options,
+          options as never,
         )(plain(said), given);
       case 'openai':
         return chatCompactor(this.#compactor, options)(chat(said) as never, given);

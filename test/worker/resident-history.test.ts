@@ -21,7 +21,6 @@ import { ENTRY_OVERHEAD_TOKENS } from '../../src/shared/tokens/content-text.js';
 import { BytePairCounter } from '../../src/shared/tokens/byte-pair-counter.js';
 import { countEachEntry, countEntryTokens } from '../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../src/shared/tokens/count-tokens.js';
-import { arrangeTokens } from '../../src/shared/tokens/token-table.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { arbitraryBrokenHistory } from '../support/arbitrary-broken-history.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
@@ -36,6 +35,7 @@ import {
 } from '../support/resident-session.js';
 import type { Delivery, SessionCommand } from '../support/resident-session.js';
 import { runs, sightings } from '../support/scale.js';
+import { arrangeTokens } from '../../bench/support/arrange-tokens.js';
 
 const { count: countO200k } = new BytePairCounter(arrangeTokens(tokens));
 

@@ -10,7 +10,7 @@ import { COMMANDS, namedCommand } from './commands.js';
 import type { CommandEntry } from './commands.js';
 import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
 import { printText, printMessage, printMessageLines } from './terminal/print.js';
-import { terminalLayout } from './terminal/terminal-layout.js';
+import { outputWidth } from './terminal/terminal-layout.js';
 import { printable } from './terminal/terminal-text.js';
 
 function packageVersion(): string {
@@ -52,8 +52,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
         writeErr: (text) => {
           printMessageLines(text.trimEnd());
         },
-        getOutHelpWidth: () => terminalLayout().width,
-        getErrHelpWidth: () => terminalLayout().width,
+        getOutHelpWidth: outputWidth,
+        getErrHelpWidth: outputWidth,
       });
   }
   return program;

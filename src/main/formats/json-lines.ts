@@ -101,10 +101,10 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
 function recoverValues(text: string): { values: readonly unknown[]; rest: string } {
   const values: unknown[] = [];
   let start = 0;
-  for (;;) {
-    const end = endOfObject(text, start);
-    const value = end === undefined ? undefined : tryParseJson(text.slice(start, end));
-    if (end === undefined || value === undefined) break;
+  while (/^\s*\{/.test(text.slice(start))) {
+    const end = start + jsonErrorOffset(text.slice(start));
+    const value = tryParseJson(text.slice(start, end));
+    if (value === undefined) break;
     values.push(value);
     start = end;
   }
@@ -117,28 +117,4 @@ function recoverValues(text: string): { values: readonly unknown[]; rest: string
     at = text.indexOf('{"', at + 1);
   }
   return { values, rest };
-}
-
-/** Returns the offset behind the object at `start`, ignoring white space before it. */
-function endOfObject(text: string, start: number): number | undefined {
-  let depth = 0;
-  let isInString = false;
-  for (let at = start; at < text.length; at += 1) {
-    const character = text[at];
-    if (isInString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') isInString = false;
-    } else if (character === '"') {
-      if (depth === 0) return undefined;
-      isInString = true;
-    } else if (character === '{') {
-      depth += 1;
-    } else if (character === '}') {
-      depth -= 1;
-      if (depth <= 0) return depth === 0 ? at + 1 : undefined;
-    } else if (depth === 0 && !/\s/.test(character ?? '')) {
-      return undefined;
-    }
-  }
-  return undefined;
 }

@@ -159,10 +159,14 @@ async function detectLineFormat(
   let lines = 0;
   let objects = 0;
   let isAtEnd = false;
-  while (!isAtEnd && lines < PROBED_LINES) {
+  let length = 0;
+  while (!isAtEnd && lines < PROBED_LINES && length <= MAX_DOCUMENT_LENGTH) {
     const next = await text.next();
     isAtEnd = next.done === true;
-    if (next.done !== true) head.push(next.value);
+    if (next.done !== true) {
+      head.push(next.value);
+      length += next.value.length;
+    }
     for (const line of next.done === true ? [splitter.end()] : splitter.push(next.value)) {
       const json = line?.replaceAll('\0', '').trim() ?? '';
       if (json === '') continue;
@@ -211,11 +215,7 @@ async function* streamDocument(
   pieces: AsyncIterable<string>,
   named: DocumentFormat | undefined,
 ): AsyncGenerator<TranscriptEvent> {
-  const text = await wholeText(pieces);
-  if (named === undefined && !/^[\s\0]*[[{]/.test(text)) {
-    throw unknownFormat(/\S/.test(text) ? 'Text that is no JSON' : 'An empty file');
-  }
-  const document = parseDocument(text);
+  const document = parseDocument(await wholeText(pieces, named !== undefined));
   const format = named ?? detectDocumentFormat(document);
   if (format === undefined) throw unknownFormat('A JSON document of this shape');
   yield { kind: 'format', format: format.name };
@@ -225,10 +225,15 @@ async function* streamDocument(
   yield* history.drain();
 }
 
-async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
+/** Reads on only if the text begins like JSON, unless its format was named: a folder may hold anything. */
+async function wholeText(pieces: AsyncIterable<string>, isNamed: boolean): Promise<string> {
   const parts: string[] = [];
   let length = 0;
+  let first: string | undefined;
   for await (const piece of pieces) {
+    first ??= /[^\s\0]/.exec(piece)?.[0];
+    if (!isNamed && first !== undefined && first !== '{' && first !== '[')
+      throw unknownFormat('Text that is no JSON');
     length += piece.length;
     if (length > MAX_DOCUMENT_LENGTH) {
       throw unreadable(
@@ -237,6 +242,7 @@ async function wholeText(pieces: AsyncIterable<string>): Promise<string> {
     }
     parts.push(piece);
   }
+  if (!isNamed && first === undefined) throw unknownFormat('An empty file');
   return parts.join('');
 }
 

@@ -99,8 +99,11 @@ export function unreadable(message: string, cause?: unknown): CtxfoldError {
   return new CtxfoldError(message, 'UNREADABLE_TRANSCRIPT', options);
 }
 
-/** A line that begins like JSON. White space is skipped within the line only: across lines it would take quadratic time. */
-const JSON_LINE = /^(?:(?![\r\n\u2028\u2029])[\s\0])*[[{]/m;
+/**
+ * A line that begins like JSON. White space is skipped within the line only: across lines it would take quadratic time. A bracket
+ * alone stands at the begin of some line of every large binary file.
+ */
+const JSON_LINE = /^(?:(?![\r\n\u2028\u2029])[\s\0])*(?:\{\s*"|\[\s*[[{])/m;
 
 function checkedText(start: string, name: string): string {
   const text = start.startsWith('\uFEFF') ? start.slice(1) : start;

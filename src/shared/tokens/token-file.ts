@@ -1,4 +1,4 @@
-// Encodes and decodes the file of tokens that the build makes for counting threads. Does not compress, embed or load it.
+// Decodes the file of tokens that the build makes for counting threads (scripts/token-file.js). Does not decompress or load it.
 //
 //   2 × uint32, little-endian: mark · number of ranks
 //   the bytes of each rank's token, followed by END; a byte equal to END or ESCAPE is written as ESCAPE and 1 or 0
@@ -8,30 +8,11 @@
 import { MAX_TOKEN_BYTES, arrangeInSlices } from './token-table.js';
 import type { TokenArrays } from './token-table.js';
 
-/** `ctf2`; increase the number when the format changes. */
+/** `ctf2`, as in the script. */
 const MARK = 0x32667463;
 const HEADER_BYTES = 8;
 const ESCAPE = 0xfe;
 const END = 0xff;
-
-export function encodeTokenFile({ bytes }: Pick<TokenArrays, 'bytes'>): Uint8Array<ArrayBuffer> {
-  const file = new Uint8Array(HEADER_BYTES + bytes.length * 2);
-  let at = HEADER_BYTES;
-  let ranks = 0;
-  for (let start = 0; start < bytes.length; ranks += 1) {
-    const end = start + 1 + (bytes[start] ?? 0);
-    for (const byte of bytes.subarray(start + 1, end)) {
-      if (byte >= ESCAPE) file[at++] = ESCAPE;
-      file[at++] = byte >= ESCAPE ? byte - ESCAPE : byte;
-    }
-    file[at++] = END;
-    start = end;
-  }
-  const view = new DataView(file.buffer);
-  view.setUint32(0, MARK, true);
-  view.setUint32(4, ranks, true);
-  return file.slice(0, at);
-}
 
 /**
  * Decodes a token file in slices, in about 20 ms for o200k. The result shares no memory with the file.

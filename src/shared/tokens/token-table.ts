@@ -1,13 +1,5 @@
 // A hash table of the tokens of an encoding, keyed by their bytes, in flat arrays: lookups do not allocate.
 
-import { runSlices } from '../slices.js';
-
-/**
- * The tokens of a byte pair encoding by rank: as text, or as bytes if they are not valid UTF-8. The format of gpt-tokenizer's
- * `bpeRanks/*` modules. Unused ranks are holes.
- */
-export type TokenList = readonly (string | readonly number[] | undefined)[];
-
 /** Tokens as a hash table with open addressing. */
 export interface TokenArrays {
   /** By rank: one byte for the length of its token, then the token. The length is 0 for an unused rank. */
@@ -86,24 +78,6 @@ export class TokenTable {
   }
 }
 
-/** Arranges tokens, in about 60 ms for o200k. @throws RangeError for a token longer than `MAX_TOKEN_BYTES`. */
-export function arrangeTokens(tokens: TokenList): TokenArrays {
-  const encoder = new TextEncoder();
-  const parts: Uint8Array[] = [];
-  // By index: holes are ranks too.
-  for (let rank = 0; rank < tokens.length; rank += 1) {
-    const token = tokens[rank] ?? '';
-    const bytes = typeof token === 'string' ? encoder.encode(token) : Uint8Array.from(token);
-    if (bytes.length > MAX_TOKEN_BYTES) {
-      throw new RangeError(
-        `Expected tokens of at most ${MAX_TOKEN_BYTES} bytes, got ${bytes.length}.`,
-      );
-    }
-    parts.push(Uint8Array.of(bytes.length), bytes);
-  }
-  return runSlices(arrangeInSlices(concatenate(parts), tokens.length));
-}
-
 /** Tokens arranged between two yields: less than 2 ms. */
 const SLICE_TOKENS = 16_384;
 
@@ -136,16 +110,6 @@ function insert(slots: Int32Array, start: number, hash: number): void {
   let slot = hash & mask;
   while (slots[slot] !== 0) slot = (slot + 1) & mask;
   slots[slot] = (hash & HASH_BITS) | (start + 1);
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 /** FNV-1a with the high bits folded in, because only the low bits select a slot. */

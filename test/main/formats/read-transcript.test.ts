@@ -72,6 +72,27 @@ describe('readTranscript', () => {
     });
   });
 
+  it('refuses a binary file that has brackets at the begin of lines', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, at) => [10, at % 2 ? 0x7b : 0x5b, 0x80, 1]);
+    const binary = await file('large.bin', Uint8Array.from(lines.flat()));
+    expect(await failure(readTranscript(binary))).toMatchObject({
+      code: 'UNREADABLE_TRANSCRIPT',
+      message: expect.stringContaining('is no text file') as string,
+    });
+  });
+
+  it.each([
+    ['lines that are no JSON', `${'One of many words. '.repeat(10)}\n`, 51],
+    ['a line without end', 'x'.repeat(2 ** 24), 18],
+  ])('does not read %s to the end', async (_, piece, atMost) => {
+    let pieces = 0;
+    async function* endless(): AsyncGenerator<string> {
+      for (; pieces < 100; pieces += 1) yield await Promise.resolve(piece);
+    }
+    expect(await failure(readTranscript(endless()))).toMatchObject({ code: 'UNKNOWN_FORMAT' });
+    expect(pieces).toBeLessThanOrEqual(atMost);
+  });
+
   it('tells where a damaged document stops being JSON', async () => {
     const damaged = await file('a.json', '{\n  "messages": [ { "role": "user" ] }');
     expect(await failure(readTranscript(damaged))).toMatchObject({

@@ -7,10 +7,10 @@ import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
 import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryText } from '../../support/arbitrary-text.js';
 import { referenceCount } from '../../support/reference-counter.js';
 import { runs, sample } from '../../support/scale.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 const arranged = arrangeTokens(tokens);
 const counter = new BytePairCounter(arranged);

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runSlices } from '../../../src/shared/slices.js';
 import { BytePairMerger } from '../../../src/shared/tokens/byte-pair-merger.js';
-import { TokenTable, arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+import { TokenTable } from '../../../src/shared/tokens/token-table.js';
 import { runs } from '../../support/scale.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 const LETTERS = ['a', 'b', 'c'];
 const lettersOf = (maxLength: number, minLength = 0): fc.Arbitrary<string> =>

@@ -12,10 +12,10 @@ import {
   pointerTokens,
 } from '../../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../../src/shared/tokens/count-tokens.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
 import { runs } from '../../support/scale.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 const { count: countO200k } = new BytePairCounter(arrangeTokens(tokens));
 

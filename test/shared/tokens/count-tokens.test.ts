@@ -21,8 +21,8 @@ import {
   blockTexts,
 } from '../../../src/shared/tokens/content-text.js';
 import { countEachEntry, countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { historyOf } from '../../support/notation.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 const { count: countText } = new BytePairCounter(arrangeTokens(tokens));
 

@@ -9,11 +9,11 @@ import { HistoryService } from '../../../src/main/history-service.js';
 import { readTranscript } from '../../../src/main/formats/read-transcript.js';
 import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
 import { countEntryTokens } from '../../../src/shared/tokens/count-tokens.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { blockTexts } from '../../../src/shared/tokens/content-text.js';
 import { entryCharacters, estimateEntryTokens } from '../../../src/shared/tokens/estimate.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
 
 function response(result: unknown, error?: string): IContent {
   return toolContent([toolResponse('1', 'tool', result, error)]);

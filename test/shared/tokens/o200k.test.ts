@@ -3,10 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { CtxfoldError } from '../../../src/shared/errors.js';
 import { textCounterLoader } from '../../../src/shared/tokens/o200k.js';
-import { encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+import { encodeTokenFile } from '../../../scripts/token-file.js';
 
-const FILE = encodeTokenFile(arrangeTokens(['a', 'b', 'ab']));
+const FILE = encodeTokenFile(['a', 'b', 'ab']);
 
 describe('textCounterLoader', () => {
   test('reads nothing before the first call, and the file once', async () => {

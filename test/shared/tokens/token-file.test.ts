@@ -6,9 +6,10 @@ import fc from 'fast-check';
 import tokens from 'gpt-tokenizer/bpeRanks/o200k_base';
 import { describe, expect, test } from 'vitest';
 import { O200K_TOKENS } from '../../../src/shared/tokens/o200k-data.js';
-import { decodeTokenFile, encodeTokenFile } from '../../../src/shared/tokens/token-file.js';
-import { arrangeTokens } from '../../../src/shared/tokens/token-table.js';
+import { decodeTokenFile } from '../../../src/shared/tokens/token-file.js';
 import type { TokenArrays } from '../../../src/shared/tokens/token-table.js';
+import { arrangeTokens } from '../../../bench/support/arrange-tokens.js';
+import { encodeTokenFile } from '../../../scripts/token-file.js';
 
 /** Where the header says how many ranks there are. */
 const RANKS_AT = 4;
@@ -40,7 +41,7 @@ describe('decodeTokenFile', () => {
     fc.assert(
       fc.property(anyTokens, fc.nat(9), (list, offset) => {
         const arranged = arrangeTokens(list);
-        const file = encodeTokenFile(arranged);
+        const file = encodeTokenFile(list);
         const moved = Buffer.alloc(offset + file.length).subarray(offset);
         moved.set(file);
         const read = decode(moved);
@@ -65,7 +66,7 @@ describe('decodeTokenFile', () => {
   });
 
   test('refuses a file that is cut off or goes on, at any length', () => {
-    const file = encodeTokenFile(arrangeTokens(['a', undefined, 'bc', [0xff]]));
+    const file = encodeTokenFile(['a', undefined, 'bc', [0xff]]);
     for (let length = 0; length < file.length; length += 1) {
       expect(() => decode(file.subarray(0, length))).toThrow(RangeError);
     }
@@ -75,19 +76,19 @@ describe('decodeTokenFile', () => {
   });
 
   test('refuses a file of another kind, and one whose header says something else', () => {
-    const other = encodeTokenFile(arrangeTokens(['a']));
+    const other = encodeTokenFile(['a']);
     other[0] = 0;
     expect(() => decode(other)).toThrow('of this version');
     for (const ranks of [0, 1, 2, 4, 255]) {
-      const unsound = encodeTokenFile(arrangeTokens(['a', 'b', 'c']));
+      const unsound = encodeTokenFile(['a', 'b', 'c']);
       unsound[RANKS_AT] = ranks;
       expect(() => decode(unsound)).toThrow('Expected a token file of');
     }
-    const longest = encodeTokenFile(arrangeTokens(['a'.repeat(255)]));
+    const longest = encodeTokenFile(['a'.repeat(255)]);
     const longer = Buffer.concat([longest.subarray(0, -1), Buffer.of(0x61, 0xff)]);
     expect(() => decode(longer)).toThrow('Expected tokens of at most 255 bytes, got 256.');
     // Memory for four billion tokens would be gone before the file is found to be short.
-    const huge = encodeTokenFile(arrangeTokens(['a']));
+    const huge = encodeTokenFile(['a']);
     huge.fill(0xff, RANKS_AT, RANKS_AT + 4);
     expect(() => decode(huge)).toThrow('Expected a token file of 4294967295 tokens, got 1.');
   });

@@ -2,6 +2,7 @@
 
 import type {
   AnalysisFigures,
+  AnalysisReport,
   CategoryFigures,
   SessionAnalysis,
   StayFigures,
@@ -13,10 +14,10 @@ import type { Subject } from '../measure/call-subject.js';
 import type { Category } from '../measure/composition.js';
 import {
   MIN_SUBJECT_LENGTH,
+  renderSessions,
   renderTable,
   renderWithSubjects,
   subjectText,
-  tableWidth,
 } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
@@ -25,7 +26,6 @@ import {
   formatShare,
   moreLines,
   shortenEnd,
-  shortenStart,
   wrap,
 } from '../terminal/text-layout.js';
 import type { Layout } from '../terminal/terminal-layout.js';
@@ -189,13 +189,10 @@ export function renderLargestStaying(
 }
 
 /** Renders one row per session, and their sum. */
-export function renderSessions(
-  sessions: readonly SessionAnalysis[],
-  totals: AnalysisFigures,
-  nameOf: (session: SessionAnalysis) => string,
+export function renderSessionFigures(
+  { path, sessions, totals }: AnalysisReport,
   layout: Layout,
 ): readonly string[] {
-  const { width, paint } = layout;
   const row = (format: string, { entries, tokens, input }: AnalysisFigures): readonly string[] => [
     format,
     formatCount(entries),
@@ -204,22 +201,13 @@ export function renderSessions(
     formatCompact(input.without),
     formatShare(input.without - input.with, input.without),
   ];
-  const head = ['format', 'entries', 'tokens', 'reclaimed', 'sent', 'saved'];
-  const rows = sessions.map((session) => row(session.format, session));
-  const total = row('', totals);
-  const left = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows, total]));
-  return renderTable(
-    ['session', ...head],
-    [
-      ...sessions.map((session) => [
-        shortenStart(printable(nameOf(session)), left),
-        ...row(session.format, session),
-      ]),
-      ['all sessions', ...total].map((cell) => paint('bold', cell)),
-    ],
-    layout,
-    ['left', 'left'],
-  );
+  const columns = {
+    head: ['format', 'entries', 'tokens', 'reclaimed', 'sent', 'saved'],
+    aligns: ['left'] as const,
+    cellsOf: (session: SessionAnalysis) => row(session.format, session),
+    total: row('', totals),
+  };
+  return renderSessions(path, sessions, columns, layout);
 }
 
 function zeroAsDash(tokens: number): string {

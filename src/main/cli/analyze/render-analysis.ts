@@ -1,11 +1,10 @@
 // Renders an analysis as text.
 
-import { relative } from 'node:path';
 import {
   renderCategories,
   renderLargestStaying,
   renderRules,
-  renderSessions,
+  renderSessionFigures,
   renderStays,
   renderTools,
 } from './analysis-tables.js';
@@ -14,21 +13,18 @@ import { groupBy, sumOf } from '../measure/aggregate.js';
 import { moneySentences } from '../replay/money.js';
 import { renderUnread, stopSentences } from '../replay/render-folder.js';
 import { renderWarnings } from '../replay/render-report.js';
-import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
-import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
+import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount, formatNumberOf, formatShare, wrap } from '../terminal/text-layout.js';
 
-const MAX_LIST_WIDTH = 160;
-
 /** Returns the analysis as text that ends with a line break. */
-export function renderAnalysis(report: AnalysisReport, options: RenderOptions): string {
-  const layout = layoutOf(options);
-  // File names need the full width.
-  const listWidth = Math.max(layout.width, Math.min(MAX_LIST_WIDTH, options.width));
+export function renderAnalysis(report: AnalysisReport, layout: Layout): string {
   return sectionsText([
     headline(report, layout),
-    ...(report.isFolder ? folderSections(report, { ...layout, width: listWidth }) : []),
+    ...(report.isFolder && report.sessions.length > 0
+      ? [renderSessionFigures(report, layout)]
+      : []),
     ...(report.totals.entries === 0
       ? [['There are no entries: nothing to analyze.']]
       : figureSections(report, layout)),
@@ -49,14 +45,14 @@ function headline(report: AnalysisReport, layout: Layout): readonly string[] {
   ];
   return [
     ...reportHead('analyze', path, facts, layout),
-    ...(totals.entries === 0 ? [] : wrap(verdict(report), width)),
+    ...(totals.entries === 0 ? [] : verdict(report).flatMap((text) => wrap(text, width))),
   ];
 }
 
 /** Sums up the analysis in a few sentences. */
-function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): string {
+function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): readonly string[] {
   const { tokens, input, modelCalls } = totals;
-  const sentences = [
+  return [
     `Pruning reclaims ${formatShare(tokens.without - tokens.with, tokens.without)}: ` +
       `${formatCount(tokens.without - tokens.with)} tokens go, ${formatCount(tokens.with)} stay.`,
     `Over ${formatNumberOf(modelCalls, 'model call')}, ${formatCount(input.with)} tokens are sent ` +
@@ -70,7 +66,6 @@ function verdict({ isFolder, sessions, totals, settings }: AnalysisReport): stri
       ? stopSentences(sessions.map(({ stop }) => stop))
       : sessions.flatMap(({ stop }) => (stop === null ? [] : [`Stopped: ${printable(stop)}`]))),
   ];
-  return sentences.join(' ');
 }
 
 function windowOf({ end, contextLimit: limit }: SessionAnalysis): readonly string[] {
@@ -105,14 +100,6 @@ function figureSections(
       ? []
       : [renderLargestStaying(session.largestStaying, layout)]),
   ];
-}
-
-function folderSections(
-  { path, sessions, totals }: AnalysisReport,
-  layout: Layout,
-): readonly (readonly string[])[] {
-  if (sessions.length === 0) return [];
-  return [renderSessions(sessions, totals, ({ file }) => relative(path, file), layout)];
 }
 
 function warningsOf({ isFolder, sessions }: AnalysisReport): Parameters<typeof renderWarnings>[0] {

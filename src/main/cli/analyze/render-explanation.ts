@@ -2,8 +2,8 @@
 
 import type { BlockExplanation, EntryExplanation } from '../../../density.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
-import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
-import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
+import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   formatCount,
@@ -52,8 +52,7 @@ const ENTRY_VERDICTS: Readonly<Record<EntryExplanation['verdict'], string>> = {
 };
 
 /** Returns the explanation as text that ends with a line break. */
-export function renderExplanation(report: ExplanationReport, options: RenderOptions): string {
-  const layout = layoutOf(options);
+export function renderExplanation(report: ExplanationReport, layout: Layout): string {
   const { index, speaker, verdict, blocks } = report.explanation;
   const facts = [
     report.format,

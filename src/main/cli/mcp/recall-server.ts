@@ -101,14 +101,12 @@ async function latestOf(
   const choice = await chooseRecall(source);
   if (typeof choice === 'string') return choice;
   const outcomes = await Promise.allSettled(source.paths.map((path) => restore(path, id, choice)));
-  let latest: RestoredResponse | undefined;
-  const failures: unknown[] = [];
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') failures.push(outcome.reason);
-    else if (outcome.value.recordedAt >= (latest?.recordedAt ?? -Infinity)) latest = outcome.value;
-  }
+  const found = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const latest = found.toSorted((a, b) => a.recordedAt - b.recordedAt).at(-1);
   if (latest !== undefined) return latest;
-  const isUnread = failures.some((failure) => !isNotInLog(failure) && !isMissingFile(failure));
+  const isUnread = outcomes.some(
+    (each) => each.status === 'rejected' && !isNotInLog(each.reason) && !isMissingFile(each.reason),
+  );
   return isUnread ? 'unread' : 'none';
 }
 

@@ -143,19 +143,23 @@ export function pricesSentence(prices: readonly UsedPrice[]): string {
   const known = [names('given'), names('recorded')].filter((name) => name !== '').join('; ');
   const assumed = names('assumed');
   return [
-    ...(known === '' ? [] : [`Prices per million tokens: ${known}.`]),
+    ...(known === '' ? [] : [`Prices per million tokens${listedOn(prices)}: ${known}.`]),
     ...(assumed === ''
       ? []
       : [
           `${known === '' ? 'The recording names' : 'Some recordings name'} no model with a known price. ` +
-            `Assumed per million tokens: ${assumed}; --price sets another.`,
+            `Assumed per million tokens${listedOn(prices)}: ${assumed}; --price sets another.`,
         ]),
   ].join(' ');
 }
 
+/** The date of prices that are those of models, rather than of the option. */
+function listedOn(prices: readonly UsedPrice[]): string {
+  return prices.some(({ price }) => price.name !== '') ? ` (${MODEL_PRICES_DATE})` : '';
+}
+
 function nameOf({ price: { name, input, cacheRead, cacheWrite } }: UsedPrice): string {
-  const listed = name === '' ? '' : `${name} (${MODEL_PRICES_DATE}) `;
-  return `${listed}$${input} input, $${cacheRead} cache read, $${cacheWrite} cache write`;
+  return `${name === '' ? '' : `${name} `}$${input} input, $${cacheRead} cache read, $${cacheWrite} cache write`;
 }
 
 /** `$12.30`, `$0.0042`, `−$1.00`: at least two significant digits. */

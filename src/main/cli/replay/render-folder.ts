@@ -2,8 +2,8 @@
 
 import { relative } from 'node:path';
 import { groupBy, sumOf } from '../measure/aggregate.js';
-import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
-import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
+import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   formatCount,
@@ -16,7 +16,7 @@ import {
 } from '../terminal/text-layout.js';
 import { addInput, moneySentences } from './money.js';
 import type { InputSums } from './money.js';
-import { renderTable } from './render-tables.js';
+import { renderSessions } from './render-tables.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport, TokenPair } from './replay-report.js';
 import { sumPairs } from './replay-totals.js';
@@ -63,14 +63,9 @@ export function folderReport(
   };
 }
 
-/** Width of the columns beside the name of a session. */
-const FIGURES_WIDTH = 52;
-const MIN_NAME = 12;
-
 /** Returns the report as text that ends with a line break. */
-export function renderFolder(report: FolderReplayReport, options: RenderOptions): string {
+export function renderFolder(report: FolderReplayReport, layout: Layout): string {
   const { path, sessions, totals, unread } = report;
-  const layout = layoutOf(options);
   const facts = [
     formatNumberOf(sessions.length, 'session'),
     formatNumberOf(totals.entries, 'entry', 'entries'),
@@ -78,7 +73,7 @@ export function renderFolder(report: FolderReplayReport, options: RenderOptions)
   ];
   return sectionsText([
     reportHead('replay', path, facts, layout),
-    ...(sessions.length === 0 ? [] : [renderSessions(report, layout)]),
+    ...(sessions.length === 0 ? [] : [sessionTable(report, layout)]),
     moneySentences(
       totals.money,
       sessions.map(({ money }) => money.price),
@@ -96,11 +91,10 @@ export function stopSentences(stops: readonly (string | null)[]): readonly strin
   return [`${formatNumberOf(stopped, 'session')} stopped early; --json tells why.`];
 }
 
-function renderSessions(
+function sessionTable(
   { path, sessions, totals }: FolderReplayReport,
   layout: Layout,
 ): readonly string[] {
-  const { width, paint } = layout;
   const row = (calls: number, input: TokenPair, end: TokenPair): readonly string[] => [
     formatCount(calls),
     formatCount(input.without),
@@ -108,17 +102,13 @@ function renderSessions(
     formatShare(input.without - input.with, input.without),
     formatShare(end.without - end.with, end.without),
   ];
-  const room = Math.max(MIN_NAME, width - FIGURES_WIDTH);
-  const rows = sessions.map(({ file, modelCalls, input, end }) => [
-    shortenStart(printable(relative(path, file)), room),
-    ...row(modelCalls.length, input, end.tokens),
-  ]);
-  const total = ['all sessions', ...row(totals.modelCalls, totals.input, totals.end)];
-  return renderTable(
-    ['session', 'calls', 'sent without', 'with', 'saved', 'at the end'],
-    [...rows, total.map((cell) => paint('bold', cell))],
-    layout,
-  );
+  const columns = {
+    head: ['calls', 'sent without', 'with', 'saved', 'at the end'],
+    cellsOf: ({ modelCalls, input, end }: ReplayReport) =>
+      row(modelCalls.length, input, end.tokens),
+    total: row(totals.modelCalls, totals.input, totals.end),
+  };
+  return renderSessions(path, sessions, columns, layout);
 }
 
 /** Maximum number of files listed per reason. */

@@ -7,14 +7,13 @@ import { moneySentences } from './money.js';
 import { renderChart } from './render-chart.js';
 import { renderRun } from './render-run.js';
 import { renderLargest, renderTokens, renderTotals } from './render-tables.js';
-import { layoutOf, reportHead, sectionsText } from '../terminal/terminal-layout.js';
-import type { Layout, RenderOptions } from '../terminal/terminal-layout.js';
+import { reportHead, sectionsText } from '../terminal/terminal-layout.js';
+import type { Layout } from '../terminal/terminal-layout.js';
 import { printable } from '../terminal/terminal-text.js';
 import { formatCount, formatNumberOf, marked, moreLines, wrap } from '../terminal/text-layout.js';
 
 /** Returns the report as text that ends with a line break. */
-export function renderReport(report: ReplayReport, options: RenderOptions): string {
-  const layout = layoutOf(options);
+export function renderReport(report: ReplayReport, layout: Layout): string {
   return sectionsText([
     headline(report, layout),
     ...(report.entries === 0

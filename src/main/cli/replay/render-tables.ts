@@ -1,5 +1,6 @@
 // The tables of the report: what was removed by which rule, and the largest items.
 
+import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import Table from 'cli-table3';
 import { sumOf } from '../measure/aggregate.js';
@@ -100,10 +101,42 @@ export function subjectText(subject: Subject | null, maxLength: number): string 
     : shortenStart(printable(path), maxLength);
 }
 
+/** Columns of a table of sessions, besides their names. */
+interface SessionColumns<Session> {
+  readonly head: readonly string[];
+  readonly aligns?: readonly ('left' | 'right')[];
+  readonly cellsOf: (session: Session) => readonly string[];
+  readonly total: readonly string[];
+}
+
+/** Renders the sessions of a folder and their sum. Names take the remaining width. */
+export function renderSessions<Session extends { readonly file: string }>(
+  folder: string,
+  sessions: readonly Session[],
+  { head, aligns = [], cellsOf, total }: SessionColumns<Session>,
+  layout: Layout,
+): readonly string[] {
+  const { listWidth: width, paint } = layout;
+  const rows = sessions.map(cellsOf);
+  const room = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows, total]));
+  return renderTable(
+    ['session', ...head],
+    [
+      ...sessions.map(({ file }, at) => [
+        shortenStart(printable(relative(folder, file)), room),
+        ...(rows[at] ?? []),
+      ]),
+      ['all sessions', ...total].map((cell) => paint('bold', cell)),
+    ],
+    { ...layout, width },
+    ['left', ...aligns],
+  );
+}
+
 const GAP = '  ';
 
 /** Returns the width of a table in columns, with a gap behind it. */
-export function tableWidth(rows: readonly (readonly string[])[]): number {
+function tableWidth(rows: readonly (readonly string[])[]): number {
   return sumOf(
     (rows[0] ?? []).keys(),
     (column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,

@@ -109,20 +109,24 @@ export interface WarningGroup {
   readonly places: readonly string[];
 }
 
-/** Settings of the replay; `null` stands for the default of the strategy or the library. */
-export interface ReplaySettings {
-  /** The given window, or that of the model that the session names. */
-  readonly contextLimit: number;
-  readonly strategy: string;
+/** What decides the figures of a replay; `null` stands for the default of the strategy or the library. */
+export interface PlayedSettings {
+  readonly strategy: CompressionStrategyName;
   readonly threshold: number | null;
   readonly preserveThreshold: number | null;
   readonly topPreserveThreshold: number | null;
   /** Results kept per tool; `null` if recency pruning was off. */
   readonly recencyRetention: number | null;
-  readonly offload: OffloadMode;
-  readonly threads: number | null;
   /** `null` for strategies without a model. */
   readonly summarizer: SummarizerSettings | null;
+}
+
+/** Settings of the replay. */
+export interface ReplaySettings extends PlayedSettings {
+  /** The given window, or that of the model that the session names. */
+  readonly contextLimit: number;
+  readonly offload: OffloadMode;
+  readonly threads: number | null;
 }
 
 /** The model that wrote summaries. */

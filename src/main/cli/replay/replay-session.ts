@@ -5,7 +5,6 @@ import { readRemovals } from '../../../removal-log.js';
 import type {
   Compactor,
   CompressionStrategyName,
-  EphemeralSettings,
   ModelPrice,
   OffloadMode,
   SessionOptions,
@@ -20,6 +19,7 @@ import { recordingOf } from './recording.js';
 import type { Recording } from './recording.js';
 import { groupWarnings, replayTotals } from './replay-totals.js';
 import { SessionRecorder } from './session-recorder.js';
+import { ephemeralSettings } from './settings-snippet.js';
 import { PlayClock, playEntries } from './session-player.js';
 import { sumInput } from './money.js';
 import type { UsedPrice } from './money.js';
@@ -80,7 +80,10 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
     offload: setup.offload,
     threads: setup.threads,
     // Played turns leave a model no time to answer, so a summary is requested by the turn that needs it.
-    settings: { ...replaySettings(setup), ...(setup.summarizer && { 'compression.ahead': 1 }) },
+    settings: {
+      ...ephemeralSettings(reportedSettings(setup)),
+      ...(setup.summarizer && { 'compression.ahead': 1 }),
+    },
     summarizer: setup.summarizer?.summarizer,
     prices: { [setup.price === undefined ? 'default' : '*']: price },
   });
@@ -164,18 +167,6 @@ async function replayIn(
   } finally {
     await session.close();
   }
-}
-
-function replaySettings(options: ReplaySetup): EphemeralSettings {
-  return {
-    'compression.strategy': options.strategy,
-    'compression.threshold': options.threshold,
-    'compression.preserveThreshold': options.preserveThreshold,
-    'compression.topPreserveThreshold': options.topPreserveThreshold,
-    'compression.fallbackToTruncation': options.summarizer?.fallbackToTruncation,
-    'compression.density.recencyPruning': options.recencyRetention !== undefined,
-    'compression.density.recencyRetention': options.recencyRetention,
-  };
 }
 
 function reportedSettings(options: ReplaySetup): Omit<ReplaySettings, 'contextLimit'> {

@@ -1,19 +1,30 @@
-// The settings of a replay as code to paste, without those that equal the defaults.
+// The settings of a replay, for a compactor, and as code to paste without those that equal the defaults.
 
 import { inspect } from 'node:util';
+import type { EphemeralSettings } from '../../../index.js';
 import { SETTINGS_REGISTRY } from '../../../settings.js';
 import type { UsedPrice } from './money.js';
-import type { ReplaySettings } from './replay-report.js';
+import type { PlayedSettings } from './replay-report.js';
 
 /** The settings for the code. */
-export interface SnippetSettings extends Omit<
-  ReplaySettings,
-  'contextLimit' | 'offload' | 'threads'
-> {
+export interface SnippetSettings extends PlayedSettings {
   /** `null` if the model decides. */
   readonly contextLimit: number | null;
   /** @default the working directory */
   readonly workspaceRoot?: string | undefined;
+}
+
+/** Returns the settings for a compactor. */
+export function ephemeralSettings(given: PlayedSettings): EphemeralSettings {
+  return {
+    'compression.strategy': given.strategy,
+    'compression.threshold': given.threshold ?? undefined,
+    'compression.preserveThreshold': given.preserveThreshold ?? undefined,
+    'compression.topPreserveThreshold': given.topPreserveThreshold ?? undefined,
+    'compression.fallbackToTruncation': given.summarizer?.fallbackToTruncation,
+    'compression.density.recencyPruning': given.recencyRetention !== null,
+    'compression.density.recencyRetention': given.recencyRetention ?? undefined,
+  };
 }
 
 /**
@@ -22,14 +33,9 @@ export interface SnippetSettings extends Omit<
  * @param price the price of requests; omitted from the code unless the user gave it
  */
 export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): string {
-  const settings = Object.entries({
-    'compression.strategy': given.strategy,
-    'compression.threshold': given.threshold,
-    'compression.preserveThreshold': given.preserveThreshold,
-    'compression.topPreserveThreshold': given.topPreserveThreshold,
-    'compression.density.recencyPruning': given.recencyRetention === null ? null : true,
-    'compression.density.recencyRetention': given.recencyRetention,
-  }).filter(([key, value]) => value !== null && value !== defaultOf(key));
+  const settings = Object.entries(ephemeralSettings(given)).filter(
+    ([key, value]) => value !== undefined && value !== defaultOf(key),
+  );
   const options = [
     ...(given.contextLimit === null ? [] : [`  contextLimit: ${given.contextLimit},`]),
     ...(given.workspaceRoot === undefined
@@ -69,6 +75,6 @@ function defaultOf(key: string): unknown {
   return SETTINGS_REGISTRY.find((setting) => setting.key === key)?.default;
 }
 
-function literal(value: string | number | boolean | null): string {
+function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }

@@ -1,6 +1,6 @@
 // The data of the page: the replay, its recording, and the labels of names.
 
-import { getCompressionStrategy, parseCompressionStrategyName } from '../../../strategies.js';
+import { getCompressionStrategy } from '../../../strategies.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { ReclaimRule } from '../measure/attribution.js';
@@ -68,7 +68,7 @@ function shownRows({ rows, names }: Recording, label: ContentLabel): readonly Ed
 
 /** Returns the compression threshold in tokens. */
 function thresholdTokens({ settings }: ReplayReport): number {
-  const { trigger } = getCompressionStrategy(parseCompressionStrategyName(settings.strategy));
+  const { trigger } = getCompressionStrategy(settings.strategy);
   return Math.round(settings.contextLimit * (settings.threshold ?? trigger.defaultThreshold));
 }
 

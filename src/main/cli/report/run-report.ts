@@ -34,7 +34,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
   await assertOwnFile(path, given.removalLog, fail);
   await assertOwnFile(path, given.output, fail, '--output');
   // Before playing, so that a missing asset or folder costs no time and no model calls.
-  await assertWritable(given.output);
+  await whileWriting(given.output, () => assertWritable(given.output));
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
   return await withSessions(path, false, async ({ signal, progress, ...found }) => {
@@ -48,7 +48,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
       );
       const page = createReportPage(recording, label, policies, given.title);
       progress.close();
-      await writePage(given, renderPage(page, assets));
+      await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
       return exitCodeOfReplay(recording.report, true);
     }
     const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
@@ -60,7 +60,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
     const title = given.title ?? label.ofPath(path);
     const { isRedacted } = label;
     const page = { title, isRedacted, sessions, unreadFiles: unread.length };
-    await writePage(given, renderFolderPage(page, assets));
+    await whileWriting(given.output, () => writePage(given, renderFolderPage(page, assets)));
     return code;
   });
 }
@@ -89,6 +89,16 @@ async function comparePolicies(
     figures.push({ policy, requests: played.requests, tokensAtEnd });
   }
   return figures;
+}
+
+/** The file system says what failed, not what for. */
+async function whileWriting(output: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The page cannot be written to ${output}: ${reason}`, { cause: error });
+  }
 }
 
 /** Changes nothing. @throws an error of the file system if the page could not be written. */

@@ -1,6 +1,6 @@
 // Output of commands: reports on stdout, messages on stderr, both wrapped to the terminal's width.
 
-import { terminalLayout, widthOf } from './terminal-layout.js';
+import { outputWidth, widthOf } from './terminal-layout.js';
 import { printableLines } from './terminal-text.js';
 import { fitLines } from './text-layout.js';
 
@@ -9,7 +9,7 @@ export const STANDARD_STREAM = '-';
 
 /** Prints text for a person on stdout. */
 export function printText(text: string): void {
-  process.stdout.write(fitLines(text, terminalLayout().width));
+  process.stdout.write(fitLines(text, outputWidth()));
 }
 
 /** Prints a message on stderr, prefixed with the command's name. Wraps only on a terminal. */

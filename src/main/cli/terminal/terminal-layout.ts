@@ -4,25 +4,14 @@ import { printable } from './terminal-text.js';
 import { createPaint, joined, shortenStart } from './text-layout.js';
 import type { Paint } from './text-layout.js';
 
-/** How to render a report. */
-export interface RenderOptions {
-  /** In columns. */
-  readonly width: number;
-  readonly isColoured: boolean;
-}
-
 const WIDTH_OF_PIPES = 80;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 100;
+const MAX_LIST_WIDTH = 160;
 
-/** Returns the width of stdout and whether to use colour, which follows https://no-color.org. */
-export function terminalLayout(): RenderOptions {
-  const { isTTY } = process.stdout;
-  const { NO_COLOR, TERM } = process.env;
-  return {
-    width: widthOf(process.stdout) ?? WIDTH_OF_PIPES,
-    isColoured: isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb',
-  };
+/** Returns the width of stdout, in columns. */
+export function outputWidth(): number {
+  return widthOf(process.stdout) ?? WIDTH_OF_PIPES;
 }
 
 /** Returns `COLUMNS` if set, else the width of a terminal; `undefined` for a pipe or file. */
@@ -33,16 +22,28 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
-/** What the parts of a report are rendered with. */
+/** What a report is rendered with. */
 export interface Layout {
+  /** At most 100 columns, as longer lines are hard to read. */
   readonly width: number;
+  /** Width of lists of files, whose names need more. */
+  readonly listWidth: number;
   readonly paint: Paint;
 }
 
-/** Returns the layout of a report: at most 100 columns, as longer lines are hard to read. */
-export function layoutOf({ width, isColoured }: RenderOptions): Layout {
+/** Returns the layout of reports on stdout, with colour as https://no-color.org says. */
+export function terminalLayout(): Layout {
+  const { NO_COLOR, TERM } = process.env;
+  const isColoured = process.stdout.isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
+  return layoutOf(outputWidth(), isColoured);
+}
+
+/** Returns the layout of reports of that many columns. */
+export function layoutOf(columns: number, isColoured: boolean): Layout {
+  const width = Math.max(MIN_WIDTH, columns);
   return {
-    width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)),
+    width: Math.min(MAX_WIDTH, width),
+    listWidth: Math.min(MAX_LIST_WIDTH, width),
     paint: createPaint(isColoured),
   };
 }

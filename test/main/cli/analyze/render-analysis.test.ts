@@ -7,6 +7,7 @@ import type { AnalysisReport } from '../../../../src/main/cli/analyze/analysis-r
 import { sumAnalyses } from '../../../../src/main/cli/analyze/analysis-totals.js';
 import { analyzeFiles } from '../../../../src/main/cli/analyze/analyze-sessions.js';
 import { renderAnalysis } from '../../../../src/main/cli/analyze/render-analysis.js';
+import { layoutOf } from '../../../../src/main/cli/terminal/terminal-layout.js';
 import { createRedactedLabel } from '../../../../src/main/cli/terminal/content-label.js';
 import { jsonText } from '../../../../src/main/cli/terminal/terminal-text.js';
 import { formatShare } from '../../../../src/main/cli/terminal/text-layout.js';
@@ -38,7 +39,7 @@ async function reportOf(
   };
 }
 
-const PLAIN = { width: 80, isColoured: false };
+const PLAIN = layoutOf(80, false);
 
 let single: AnalysisReport;
 let folder: AnalysisReport;
@@ -56,14 +57,14 @@ beforeAll(async () => {
 describe('renderAnalysis', () => {
   test.each([24, 40, 80, 93, 100])('keeps to a width of %i', (width) => {
     for (const report of [single, folder]) {
-      for (const line of renderAnalysis(report, { width, isColoured: false }).split('\n')) {
+      for (const line of renderAnalysis(report, layoutOf(width, false)).split('\n')) {
         expect(line.length, line).toBeLessThanOrEqual(width);
       }
     }
   });
 
   test('says the same with colours and without', () => {
-    const coloured = renderAnalysis(single, { ...PLAIN, isColoured: true });
+    const coloured = renderAnalysis(single, layoutOf(80, true));
     const plain = renderAnalysis(single, PLAIN);
     expect(coloured).not.toBe(plain);
     expect(stripVTControlCharacters(coloured).replace(/ +$/gm, '')).toBe(plain);

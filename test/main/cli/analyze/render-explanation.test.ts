@@ -19,8 +19,9 @@ import {
 import type { DensityConfig } from '../../../../src/density.js';
 import type { IContent } from '../../../../src/index.js';
 import { renderExplanation } from '../../../../src/main/cli/analyze/render-explanation.js';
+import { layoutOf } from '../../../../src/main/cli/terminal/terminal-layout.js';
 
-const PLAIN = { width: 80, isColoured: false };
+const PLAIN = layoutOf(80, false);
 
 const CONFIG: DensityConfig = {
   ...DEFAULT_DENSITY_CONFIG,
@@ -87,7 +88,7 @@ describe('renderExplanation', () => {
   });
 
   test('says the same with colours and without', () => {
-    const coloured = render(RUN, 2, { workingSet: RULES }, { ...PLAIN, isColoured: true });
+    const coloured = render(RUN, 2, { workingSet: RULES }, layoutOf(80, true));
     expect(coloured).not.toBe(render(RUN, 2, { workingSet: RULES }));
     expect(stripVTControlCharacters(coloured)).toBe(render(RUN, 2, { workingSet: RULES }));
   });

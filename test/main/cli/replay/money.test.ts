@@ -52,7 +52,7 @@ describe('moneySentences', () => {
     expect(said).toEqual([
       'The input of 2 model calls costs $10.00 instead of $12.00: 17 % less. Read from the cache: 0.0 % with ctxfold, 50.0 % without.',
       'Saved by working-set $3.00, other −$0.50.',
-      `Prices per million tokens: claude-opus-5-5 (${MODEL_PRICES_DATE}) $4 input, $0.2 cache read, $5 cache write.`,
+      `Prices per million tokens (${MODEL_PRICES_DATE}): claude-opus-5-5 $4 input, $0.2 cache read, $5 cache write.`,
     ]);
     expect(moneySentences(sumInput([]), [known])).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe('moneySentences', () => {
 describe('pricesSentence', () => {
   test('says which price is assumed, and how to name another', () => {
     expect(pricesSentence([assumed])).toBe(
-      `The recording names no model with a known price. Assumed per million tokens: claude-sonnet-4-6 (${MODEL_PRICES_DATE}) $3 input, $0.3 cache read, $3.75 cache write; --price sets another.`,
+      `The recording names no model with a known price. Assumed per million tokens (${MODEL_PRICES_DATE}): claude-sonnet-4-6 $3 input, $0.3 cache read, $3.75 cache write; --price sets another.`,
     );
     expect(pricesSentence([known, assumed, known])).toContain('Some recordings name no');
   });

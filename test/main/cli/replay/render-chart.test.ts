@@ -6,7 +6,7 @@ import type { TokenPair } from '../../../../src/main/cli/replay/replay-report.js
 import { createPaint } from '../../../../src/main/cli/terminal/text-layout.js';
 
 const chart = (calls: readonly TokenPair[], width = 40): readonly string[] =>
-  renderChart(calls, { width, paint: createPaint(false) });
+  renderChart(calls, { width, listWidth: width, paint: createPaint(false) });
 
 describe('renderChart', () => {
   test('draws nothing of nothing', () => {

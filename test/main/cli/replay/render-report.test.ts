@@ -3,6 +3,7 @@
 import { addInput } from '../../../../src/main/cli/replay/money.js';
 import { describe, expect, test } from 'vitest';
 import { renderReport } from '../../../../src/main/cli/replay/render-report.js';
+import { layoutOf } from '../../../../src/main/cli/terminal/terminal-layout.js';
 import type {
   CompressionReport,
   ReplayReport,
@@ -97,8 +98,7 @@ const REPORT: ReplayReport = {
   warnings: [{ message: 'Odd.', count: 7, places: ['line 1', 'line 2'] }],
 };
 
-const render = (report: ReplayReport): string =>
-  renderReport(report, { width: 60, isColoured: false });
+const render = (report: ReplayReport): string => renderReport(report, layoutOf(60, false));
 
 describe('renderReport', () => {
   test('shows everything within the width', () => {
@@ -245,11 +245,11 @@ work        4 tasks in workers for 25 ms · 0.50 ms in queue
   test('has colours only when they are asked for', () => {
     const escape = String.fromCharCode(27);
     expect(render(REPORT)).not.toContain(escape);
-    expect(renderReport(REPORT, { width: 200, isColoured: true })).toContain(escape);
+    expect(renderReport(REPORT, layoutOf(200, true))).toContain(escape);
   });
 
   test.each([20, 60, 80, 100, 300])('keeps to 60 to 100 columns when offered %i', (width) => {
-    const lines = renderReport(REPORT, { width, isColoured: false }).split('\n');
+    const lines = renderReport(REPORT, layoutOf(width, false)).split('\n');
     const limit = Math.min(100, Math.max(60, width));
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(limit);
   });

@@ -48,4 +48,14 @@ describe('settingsSnippet', () => {
     await session.close();
     expect(tokens).toEqual(report.modelCalls.map((call) => call.tokens.with));
   });
+
+  test('says that truncation replaces a summary that fails', async () => {
+    const { report } = await record([], {});
+    const model = { baseUrl: 'http://localhost/v1', model: 'm', contextLimit: 9_000 };
+    const summarizer = { ...model, fallbackToTruncation: true };
+    const text = settingsSnippet({ ...report.settings, strategy: 'middle-out', summarizer });
+    expect(text).toContain(`    'compression.fallbackToTruncation': true,\n`);
+    const stops = { ...summarizer, fallbackToTruncation: false };
+    expect(settingsSnippet({ ...report.settings, summarizer: stops })).not.toContain('fallback');
+  });
 });

@@ -223,6 +223,16 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await sessions.first().innerText()).toContain('reclaimed');
   });
 
+  test('shows what each day cost and saved on a phone, without scrolling', async () => {
+    const { page } = await open('folder', { viewport: { width: 390, height: 844 } });
+    const [room, table] = await page.evaluate<[number, number]>(
+      `[document.querySelector('.scroll:has(#days)').clientWidth, document.querySelector('#days').offsetWidth]`,
+    );
+    expect(table).toBeLessThanOrEqual(room);
+    expect(await page.locator('#days tbody td:last-child').first().isVisible()).toBe(true);
+    expect(await page.locator('#days tbody td:nth-child(7)').first().innerText()).toContain('$');
+  });
+
   test('no id breaks in the middle', async () => {
     const { page } = await open('long', { viewport: { width: 390, height: 844 } });
     await page.locator('#edits summary').first().click();

@@ -90,9 +90,9 @@ describe('renderPage', () => {
     expect(priced).toMatch(
       /Input costs <b>\$[\d.]+<\/b> with ctxfold, <b class="before">\$[\d.]+<\/b> without/,
     );
-    expect(priced).toContain('tokens: claude-sonnet-5 (2026-');
+    expect(priced).toContain('tokens (2026-11-22): claude-sonnet-5 ');
     const unpriced = await documentOf(longSession(30), { recencyRetention: 2 });
-    expect(unpriced).toContain('Assumed per million tokens: claude-sonnet-4-6 (2026-');
+    expect(unpriced).toContain('Assumed per million tokens (2026-11-22): claude-sonnet-4-6 ');
     expect(unpriced).toContain('; --price sets another.');
   });
 

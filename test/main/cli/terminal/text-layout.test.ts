@@ -61,18 +61,14 @@ describe('renderTable', () => {
   const paint = createPaint(false);
 
   it('is a table where that fits', () => {
-    expect(renderTable(head, rows, { width: 40, paint }, ['right', 'left', 'left'])).toEqual([
-      'tokens  tool  about',
-      ' 1,234  Read  a-file-of-some-length.ts',
-    ]);
+    expect(
+      renderTable(head, rows, { width: 40, listWidth: 40, paint }, ['right', 'left', 'left']),
+    ).toEqual(['tokens  tool  about', ' 1,234  Read  a-file-of-some-length.ts']);
   });
 
   it('sets rows one below the other elsewhere, by the first column that holds names', () => {
-    expect(renderTable(head, rows, { width: 36, paint }, ['right', 'left', 'left'])).toEqual([
-      'tool',
-      'Read',
-      '  tokens 1,234',
-      '  about a-file-of-some-length.ts',
-    ]);
+    expect(
+      renderTable(head, rows, { width: 36, listWidth: 36, paint }, ['right', 'left', 'left']),
+    ).toEqual(['tool', 'Read', '  tokens 1,234', '  about a-file-of-some-length.ts']);
   });
 });

@@ -1,22 +1,22 @@
-// The pool with the package's own worker, compiled: `npx tsc -p tsconfig.build.json` comes first.
+// The pool with the package's own worker: the text that the build makes of it.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { InlineOffload } from '../../dist/main/offload/inline.js';
-import { OffloadMeter } from '../../dist/main/offload/offload-meter.js';
-import { SnapshotOffload } from '../../dist/main/offload/snapshot.js';
-import { WorkerPool } from '../../dist/main/offload/worker-pool.js';
+import { InlineOffload } from '../../../src/main/offload/inline.js';
+import { OffloadMeter } from '../../../src/main/offload/offload-meter.js';
+import { SnapshotOffload } from '../../../src/main/offload/snapshot.js';
+import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import {
   aiContent,
   humanText,
   toolCall,
   toolContent,
   toolResponse,
-} from '../../dist/shared/content.js';
-import type { IContent } from '../../dist/shared/content.js';
-import type { DensityConfig } from '../../dist/shared/density.js';
+} from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import type { DensityConfig } from '../../../src/shared/density.js';
 
 const CONFIG: DensityConfig = {
   readWritePruning: true,
@@ -61,8 +61,8 @@ async function runModule(
 }
 
 const IMPORT = `
-  const { WorkerPool } = await import('../../dist/main/offload/worker-pool.js');
-  const faulty = new URL('../support/workers/faulty.mjs', '${import.meta.url}');
+  const { WorkerPool } = await import('../../../dist/main/offload/worker-pool.js');
+  const faulty = new URL('../../support/workers/faulty.mjs', '${import.meta.url}');
 `;
 
 describe('WorkerPool', () => {
@@ -72,7 +72,7 @@ describe('WorkerPool', () => {
   });
 
   describe('when a worker raises an error that no task owns', () => {
-    const workerUrl = new URL('../support/workers/stray.mjs', import.meta.url);
+    const workerUrl = new URL('../../support/workers/stray.mjs', import.meta.url);
 
     function openPool(): WorkerPool {
       const pool = new WorkerPool({ threads: 1, failureThreshold: 1_000 }, { workerUrl });

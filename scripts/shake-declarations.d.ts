@@ -1,0 +1,6 @@
+// The types of shake-declarations.js, for its test.
+
+export declare function shakeDeclarations(
+  entries?: readonly string[],
+  folder?: string,
+): readonly string[];
