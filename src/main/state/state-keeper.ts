@@ -58,6 +58,11 @@ export class StateKeeper {
     return this.#failing.size > 0;
   }
 
+  /** Whether the conversation has a name, under which any process finds what was made for it. */
+  get isNamed(): boolean {
+    return this.#options.conversationId !== undefined;
+  }
+
   /** Has the next call reach the store, however short ago it has failed. */
   endPause(): void {
     this.#pausedUntilMs.state = this.#pausedUntilMs.originals = -Infinity;
