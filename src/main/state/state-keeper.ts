@@ -254,7 +254,7 @@ export class StateKeeper {
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
-    return [`named-${hash('sha256', conversationId)}`];
+    return [`named-${nameOf(conversationId)}`];
   }
 
   /** Loads a state; `null` if there is none, else as `#callStore`. */
@@ -310,9 +310,12 @@ function isLeftAlone(state: unknown): boolean {
   return Math.abs(Date.now() - Number(state['at'])) < LEFT_ALONE_MS;
 }
 
-/** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */
-function nameOf(callId: string): string {
-  return hash('sha256', callId);
+/**
+ * The name of a conversation or a call in the store. Some databases limit length and characters; a call id may be a kilobyte of
+ * signature. UTF-8 makes all lone surrogates one character: ids that have any must stay different.
+ */
+function nameOf(id: string): string {
+  return hash('sha256', /\p{Surrogate}/u.test(id) ? Buffer.from(id, 'utf16le') : id);
 }
 
 /** Invalid JSON is passed on as it is: `openState` rejects it. */
