@@ -208,7 +208,7 @@ export class CompressionAhead {
     });
     try {
       const isShared = compressionInputs?.().summarizer?.answerTo !== undefined;
-      if (!isShared || strategy.name === 'provider') return;
+      if (!isShared || !strategy.requiresLLM || strategy.name === 'provider') return;
       const then = { ...asked, contents };
       const made = await makeCompression(this.#parts, strategy, promptId, signal, then);
       if (this.#askedElsewhere !== asked || tracked.isGone || this.#isClosed) return;

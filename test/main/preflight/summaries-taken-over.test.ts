@@ -12,6 +12,7 @@ import type {
   SummarizerResponse,
 } from '../../../src/main/summarizer/summarizer.js';
 import type { Todo } from '../../../src/main/summarizer/todo.js';
+import type { OwnStrategyName } from '../../../src/main/strategies/strategy.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { validate } from '../../../src/shared/providers/validate.js';
 import { historyOf } from '../../support/notation.js';
@@ -57,7 +58,7 @@ interface Conversation {
   readonly workers: Workers;
   readonly history: IContent[];
   /** Serves a request by a process of its own, and serves it again; returns what that sends. */
-  readonly serve: (todos?: readonly Todo[]) => Promise<string>;
+  readonly serve: (todos?: readonly Todo[], strategy?: OwnStrategyName) => Promise<string>;
   readonly summaries: () => SummaryCounts | undefined;
 }
 
@@ -68,12 +69,12 @@ function converse(sessionId: string | undefined): Conversation {
   const store = memoryStore();
   let costs: CostReport | undefined;
   for (let at = 0; at < 20; at += 1) history.push(...turn(at));
-  const serve = async (todos: readonly Todo[] = []): Promise<string> => {
+  const serve: Conversation['serve'] = async (todos = [], strategy = 'middle-out') => {
     await using compactor = createCompactor({
       offload: 'inline',
       tokenizer: 'estimate',
       contextLimit: 20_000,
-      settings: { 'compression.strategy': 'middle-out' },
+      settings: { 'compression.strategy': strategy },
       summarizer: workers.summarizer,
       store,
     });
@@ -147,6 +148,17 @@ describe('a summary that is under way when its process ends', () => {
       workers.answer('the goal', of);
       expect(await serve()).toBe(sent);
     }
+  });
+
+  it('is left where the next process compresses without a model', async () => {
+    const sent: string[] = [];
+    for (const strategy of ['top-down-truncation', 'middle-out'] as const) {
+      const { workers, serve } = converse('one');
+      await serve([], strategy);
+      workers.answer('the goal');
+      sent.push(await serve([], 'top-down-truncation'));
+    }
+    expect(sent[1]).toBe(sent[0]);
   });
 
   it('fails no turn where looking for it fails', async () => {
