@@ -30,6 +30,7 @@ import {
   cancellationKey,
   hashOf,
   LOST,
+  storedText,
 } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
@@ -232,7 +233,7 @@ async function storedAnswer(
   jobId: string,
 ): Promise<SummarizerResponse | undefined> {
   const key = answerKey(jobId);
-  const answer = tryParseJson((await store.get(key, 'answer')) ?? '');
+  const answer = tryParseJson((await storedText(store, key, 'answer')) ?? '');
   if (!isRecord(answer) || typeof answer['text'] !== 'string') return undefined;
   if (answer['finishReason'] !== 'stop') await store.delete(key);
   return answer as unknown as SummarizerResponse;
