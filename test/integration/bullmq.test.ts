@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { createCompactor } from 'ctxfold';
-import type { IContent, Summarizer } from 'ctxfold';
+import type { IContent, Summarizer, SummarizerRequest } from 'ctxfold';
 import { queuedSummarizer, summaryProcessor } from 'ctxfold/bullmq';
 import type { SummaryJobData } from 'ctxfold/bullmq';
 import { memoryStore } from 'ctxfold/state';
@@ -98,6 +98,43 @@ describe.skipIf(!isThere)(
       expect(job?.data).toEqual({ key: job?.id, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
       expect(JSON.stringify(job)).not.toContain('word');
       await compactor.close();
+    });
+
+    it('lands the summary that a former process has asked for, and lets its job go on', async () => {
+      let answer = (): void => undefined;
+      const asked: SummarizerRequest[] = [];
+      const { store } = open({
+        contextLimit: 128_000,
+        generate: (request) =>
+          new Promise((resolve) => {
+            asked.push(request);
+            answer = () => resolve({ text: snapshot('the goal'), finishReason: 'stop' });
+          }),
+      });
+      const history = Array.from({ length: 60 }, (_, at) =>
+        said(at % 2 === 0 ? 'human' : 'ai', at),
+      );
+      const serve = async (isDone: () => boolean): Promise<string> => {
+        await using compactor = createCompactor({
+          contextLimit: 5_000,
+          offload: 'inline',
+          store: redisStore(client, { prefix: `states-${name}:` }),
+          summarizer: queuedSummarizer(NEVER, { queue, store }),
+          settings: { 'compression.strategy': 'one-shot' },
+        });
+        const session = await compactor.createSession({ sessionId: 'one', history: [...history] });
+        await session.ensureCompressionBeforeSend('p', 0, 'test');
+        await expect.poll(isDone).toBe(true);
+        return JSON.stringify(session.history.getRawHistory());
+      };
+      expect(await serve(() => asked.length === 1)).not.toContain('the goal');
+      answer();
+      await expect.poll(async () => (await queue.getCompleted()).length).toBe(1);
+      history.push(said('human', 60));
+      const sent = await serve(() => true);
+      expect(sent.includes('the goal')).toBe(true);
+      expect(sent.includes('turn 60')).toBe(true);
+      expect(asked).toHaveLength(1);
     });
 
     it('has one worker answer what several processes ask at once', async () => {

@@ -11,7 +11,11 @@ import { SILENT_LOGGER, safeLogger } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
 import { DEFAULT_LIMITS } from '../state/state-store.js';
 import type { StateStore } from '../state/state-store.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS, isSummarizer } from '../summarizer/summarizer.js';
+import {
+  DEFAULT_SUMMARIZER_TIMEOUT_MS,
+  isSummarizer,
+  LeftToOthers,
+} from '../summarizer/summarizer.js';
 import type {
   Summarizer,
   SummarizerRequest,
@@ -26,6 +30,7 @@ import {
   cancellationKey,
   hashOf,
   LOST,
+  storedText,
 } from './summary-job.js';
 import type { SummaryJobData, TextStore } from './summary-job.js';
 
@@ -88,6 +93,8 @@ export function queuedSummarizer(
     contextLimit,
     timeoutMs: timeoutMs + takenWithinMs,
     generate: (request) => new QueuedRequest(asking, request).generate(),
+    answerTo: (id) =>
+      withTimeout(store, () => storedAnswer(store, jobIdOf(id))).catch(() => undefined),
   };
 }
 
@@ -107,7 +114,7 @@ class QueuedRequest {
   constructor(parts: Parts, request: SummarizerRequest) {
     this.#parts = parts;
     this.#request = request;
-    this.#id = `summary-${request.id ?? randomUUID()}`;
+    this.#id = jobIdOf(request.id ?? randomUUID());
   }
 
   async generate(): Promise<SummarizerResponse> {
@@ -116,7 +123,7 @@ class QueuedRequest {
     try {
       return await this.#requestFromWorkers();
     } catch (thrown) {
-      if (signal.aborted) void this.#cancel();
+      if (signal.aborted && !(signal.reason instanceof LeftToOthers)) void this.#cancel();
       signal.throwIfAborted();
       if (thrown instanceof SummarizerError && thrown.code === 'SUMMARIZER_FAILED') throw thrown;
       logger.warn('no worker has made a summary; this process asks for it', {
@@ -128,7 +135,7 @@ class QueuedRequest {
 
   async #requestFromWorkers(): Promise<SummarizerResponse> {
     const { takenWithinMs } = this.#parts;
-    const known = await this.#withTimeout(() => this.#answer());
+    const known = await this.#answer();
     if (known !== undefined) return known;
     await this.#enqueue();
     let waitingSince = performance.now();
@@ -184,19 +191,13 @@ class QueuedRequest {
       throw new SummarizerError(`The worker failed: ${reason}`, 'SUMMARIZER_FAILED');
     }
     if (state !== 'completed' && job !== undefined) return state ?? 'unknown';
-    const answer = await this.#withTimeout(() => this.#answer());
+    const answer = await this.#answer();
     if (answer !== undefined) return answer;
     throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
   }
 
-  /** Returns the stored answer. An unusable one is returned once, then deleted. */
-  async #answer(): Promise<SummarizerResponse | undefined> {
-    const { store } = this.#parts;
-    const key = answerKey(this.#id);
-    const answer = tryParseJson((await store.get(key, 'answer')) ?? '');
-    if (!isRecord(answer) || typeof answer['text'] !== 'string') return undefined;
-    if (answer['finishReason'] !== 'stop') await store.delete(key);
-    return answer as unknown as SummarizerResponse;
+  #answer(): Promise<SummarizerResponse | undefined> {
+    return this.#withTimeout(() => storedAnswer(this.#parts.store, this.#id));
   }
 
   /** Removes the job, or tells the worker that runs it to stop. */
@@ -217,10 +218,30 @@ class QueuedRequest {
     }
   }
 
-  /** Calls queue or store, which may be unreachable, with the store's operation timeout. */
   #withTimeout<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    const deadlineMs = this.#parts.store.limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
-    const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
-    return withDeadline(deadlineMs, undefined, late, ask);
+    return withTimeout(this.#parts.store, ask);
   }
+}
+
+function jobIdOf(request: string): string {
+  return `summary-${request}`;
+}
+
+/** Returns the stored answer of a job. An unusable one is returned once, then deleted. */
+async function storedAnswer(
+  store: TextStore,
+  jobId: string,
+): Promise<SummarizerResponse | undefined> {
+  const key = answerKey(jobId);
+  const answer = tryParseJson((await storedText(store, key, 'answer')) ?? '');
+  if (!isRecord(answer) || typeof answer['text'] !== 'string') return undefined;
+  if (answer['finishReason'] !== 'stop') await store.delete(key);
+  return answer as unknown as SummarizerResponse;
+}
+
+/** Calls queue or store, which may be unreachable, with the store's operation timeout. */
+function withTimeout<Answer>({ limits }: StateStore, ask: () => Promise<Answer>): Promise<Answer> {
+  const deadlineMs = limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
+  const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);
+  return withDeadline(deadlineMs, undefined, late, ask);
 }

@@ -16,6 +16,7 @@ import {
   cancellationKey,
   hashOf,
   LOST,
+  storedText,
 } from './summary-job.js';
 import type { TextStore } from './summary-job.js';
 
@@ -69,8 +70,8 @@ async function process(
     throw new UnrecoverableError('Expected a job with a key and a hash.');
   }
   const answer = answerKey(key);
-  if ((await store.get(answer, 'answer')) === null) {
-    const text = (await store.get(key, hash)) ?? '';
+  if ((await storedText(store, answer, 'answer')) === null) {
+    const text = (await storedText(store, key, hash)) ?? '';
     const request = tryParseJson(text);
     if (hashOf(text) !== hash || !isRecord(request)) {
       throw new Error(LOST);
@@ -108,7 +109,7 @@ async function ask(
   if (signal?.aborted === true) end();
   signal?.addEventListener('abort', end);
   const look = setInterval(() => {
-    store.get(cancellationKey(key), CANCELLATION).then(
+    storedText(store, cancellationKey(key), CANCELLATION).then(
       (found) => {
         if (found === null) return;
         controller.abort(new UnrecoverableError(CANCELLED));

@@ -5,6 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { inOrder } from '../../shared/density/index/stretches.js';
+import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
@@ -24,9 +25,8 @@ export interface Parcel {
   readonly isAppend: boolean;
   /** Whether it appends any entry. */
   readonly adds: boolean;
-  /** The number of results among them, and whether the model answered. */
-  readonly results: number;
-  readonly isAnswered: boolean;
+  /** Whether none of its results can be referred to, if all that was queued behind it is appended, too. */
+  readonly isFar: boolean;
   /** Approximate UTF-16 units of text. */
   readonly characters: number;
 }
@@ -39,6 +39,7 @@ interface QueuedChange {
 }
 
 const CLEAR: DeltaStep = { kind: 'clear' };
+const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
 /** The deltas of one line, from its opening on. */
 export class DeltaQueue {
@@ -47,12 +48,8 @@ export class DeltaQueue {
   readonly #changes: QueuedChange[] = [];
   /** Entries of the oldest change that are already in parcels. */
   #taken = 0;
-  /** How far its entries were searched for results, and how many of those are still queued. */
-  #seen = 0;
-  #seenResults = 0;
-  /** How far they were searched for an answer behind those results, and where one is. */
-  #searched = 0;
-  #answer = -1;
+  /** Number of its entries that so many results and then an answer follow, when it had `of`. */
+  #far = { end: 0, of: 0 };
   #sequence = 0;
   #base: DensityBase;
   #countedTokens: HistoryState['countedTokens'];
@@ -91,28 +88,9 @@ export class DeltaQueue {
     return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#taken;
   }
 
-  /** Whether everything queued is appended, with at least this many results in front of an answer. */
-  hasAnsweredResults(results: number): boolean {
-    const [first, second] = this.#changes;
-    if (first === undefined || first.edit !== undefined || second !== undefined) return false;
-    const { contents } = first;
-    // Each entry is searched only once, however often this is called.
-    for (
-      this.#seen = Math.max(this.#seen, this.#taken);
-      this.#seenResults < results;
-      this.#seen += 1
-    ) {
-      if (this.#seen >= contents.length) return false;
-      this.#seenResults += resultsIn(contents[this.#seen]);
-    }
-    for (
-      this.#searched = Math.max(this.#searched, this.#seen);
-      this.#answer < this.#seen && this.#searched < contents.length;
-      this.#searched += 1
-    ) {
-      if (contents[this.#searched]?.speaker === 'ai') this.#answer = this.#searched;
-    }
-    return this.#answer >= this.#seen;
+  /** Whether an edit is queued, which may remove what others rely on. */
+  get hasEdits(): boolean {
+    return this.#changes.some(({ edit }) => edit !== undefined);
   }
 
   /** Returns the new entries of the change. */
@@ -155,7 +133,8 @@ export class DeltaQueue {
     const steps: DeltaStep[] = [];
     const staged: IContent[] = [];
     let characters = 0;
-    let [isAppend, adds, isAnswered, results] = [true, false, false, 0];
+    let [isAppend, adds] = [true, false];
+    this.#findFar();
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#taken;
       for (; this.#taken < change.contents.length; this.#taken += 1) {
@@ -167,10 +146,6 @@ export class DeltaQueue {
         if (isFull && staged.length > 0) break;
         staged.push(entry);
         characters += length;
-        const has = resultsIn(entry);
-        results += has;
-        if (this.#taken < this.#seen) this.#seenResults -= has;
-        isAnswered ||= entry.speaker === 'ai';
       }
       const taken = change.contents.slice(from, this.#taken);
       const isDone = this.#taken === change.contents.length;
@@ -189,11 +164,22 @@ export class DeltaQueue {
       if (!isDone) break;
       this.#changes.shift();
       this.#taken = 0;
-      [this.#seen, this.#seenResults, this.#searched, this.#answer] = [0, 0, 0, -1];
+      this.#far = { end: 0, of: 0 };
     }
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
-    return { delta, staged, isAppend, adds, results, isAnswered, characters };
+    const isFar = this.#taken > 0 && this.#taken <= this.#far.end;
+    return { delta, staged, isAppend, adds, isFar, characters };
+  }
+
+  /** Finds where `FAR_RESULTS` results begin that an answer follows. */
+  #findFar(): void {
+    const [{ contents, edit } = EMPTY] = this.#changes;
+    if (edit !== undefined || this.#far.of === contents.length) return;
+    let end = contents.findLastIndex(({ speaker }) => speaker === 'ai');
+    let results = 0;
+    while (results < FAR_RESULTS && end > 0) results += resultsIn(contents[(end -= 1)]);
+    this.#far = { end: results < FAR_RESULTS ? 0 : end, of: contents.length };
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {

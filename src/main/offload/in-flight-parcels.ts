@@ -2,7 +2,6 @@
 // receives them in order. What those threads fail to count is left to the line's own thread.
 
 import type { IContent } from '../../shared/content.js';
-import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { DeltaQueue, Parcel } from './delta-queue.js';
 import type { OffloadMeter } from './offload-meter.js';
@@ -29,8 +28,6 @@ export interface InFlightParcel extends Parcel {
   counting?: Promise<void> | undefined;
   /** Whether they have counted it. */
   isCounted: boolean;
-  /** Whether none of its results can be referred to once the line has the parcels behind it. */
-  isFar?: boolean;
 }
 
 export interface InFlightParcelsOptions {
@@ -109,25 +106,19 @@ export class InFlightParcels {
     const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
     if (isHeld) return undefined;
     this.#waiting.shift();
-    if (this.#hasEnoughBehind) first.isFar = true;
     return first;
+  }
+
+  /** Whether none of the results of a parcel that was taken can be referred to once the line has those behind it. */
+  isFar(parcel: InFlightParcel): boolean {
+    const isAppended = this.#waiting.every(({ isAppend }) => isAppend);
+    return parcel.isFar && isAppended && !this.#options.queue.hasEdits;
   }
 
   get #isFull(): boolean {
     // Each parcel holds a buffer, however small it is.
     const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
     return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
-  }
-
-  get #hasEnoughBehind(): boolean {
-    let results = 0;
-    for (const parcel of this.#waiting) {
-      // An edit may remove the results that are relied on.
-      if (!parcel.isAppend) return false;
-      if (parcel.isAnswered && results >= FAR_RESULTS) return true;
-      results += parcel.results;
-    }
-    return this.#options.queue.hasAnsweredResults(FAR_RESULTS - results);
   }
 
   /** Notes that the line has answered a parcel. */

@@ -287,8 +287,9 @@ export class Residence {
 
   /** Posts synchronously. The promise never rejects. */
   async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
-    const { staged, characters, isCounted, isFar } = parcel;
-    const delta = isFar === true ? { ...parcel.delta, isFar } : parcel.delta;
+    const { staged, characters, isCounted } = parcel;
+    const isFar = this.#inFlight.isFar(parcel);
+    const delta = isFar ? { ...parcel.delta, isFar } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
       this.#isUnplanned ||= parcel.adds;

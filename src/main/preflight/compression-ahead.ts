@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from '../summarizer/summarizer.js';
+import { DEFAULT_SUMMARIZER_TIMEOUT_MS, LeftToOthers } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { noteLast } from './add-work-note.js';
@@ -68,6 +68,8 @@ export class CompressionAhead {
   #thrownAway = 0;
   /** See `SummaryMemory`; another process makes it, or made it. */
   #asked: Request | undefined;
+  /** What was looked for in vain: each look reads the whole history. */
+  #sought: Request | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
@@ -186,6 +188,42 @@ export class CompressionAhead {
     job.controller.abort(new Error('Another process was faster.'));
   }
 
+  /** Takes over a summary that another process has asked for and left, if the model has written it by now. */
+  async takeOver(
+    strategy: CompressionStrategy,
+    promptId: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const asked = this.#askedElsewhere;
+    const { history, compressionInputs } = this.#parts;
+    if (asked === undefined || asked === this.#sought || this.#job !== undefined) return;
+    this.#sought = asked;
+    const raw = history.getRawHistory();
+    const contents = raw.slice(0, raw.length - (history.journal.length - asked.entries));
+    const tracked = new TrackedHistory(contents);
+    const controller = new AbortController();
+    const job = { strategy, asked, controller, start: () => undefined, ended: Promise.resolve() };
+    const stopNoting = history.watch((change) => {
+      tracked.note(change);
+    });
+    try {
+      const isShared = compressionInputs?.().summarizer?.answerTo !== undefined;
+      if (!isShared || !strategy.requiresLLM || strategy.name === 'provider') return;
+      const then = { ...asked, contents };
+      const made = await makeCompression(this.#parts, strategy, promptId, signal, then);
+      if (this.#askedElsewhere !== asked || tracked.isGone || this.#isClosed) return;
+      this.#job = job;
+      this.#asked = undefined;
+      this.#keep(job, tracked, made);
+      this.#watch(job, tracked);
+    } catch {
+      // It is not there yet, or cannot be used.
+      signal?.throwIfAborted();
+    } finally {
+      stopNoting();
+    }
+  }
+
   /** Returns the finished compression, rebased on the present history, if any. Its outcome must be passed to `noteEnd`. */
   take(strategy: CompressionStrategy): MadeCompression | undefined {
     const job = this.#job;
@@ -220,7 +258,9 @@ export class CompressionAhead {
   /** Aborts a running compression. Final. */
   close(): void {
     this.#isClosed = true;
-    if (this.#job !== undefined) this.#discard(this.#job, 'The session was closed.');
+    const isNamed = this.#parts.keeper?.isNamed === true;
+    const why = isNamed ? new LeftToOthers() : new Error('The session was closed.');
+    if (this.#job !== undefined) this.#discard(this.#job, why);
   }
 
   /** Share of the window from which on summaries are requested. */
@@ -233,14 +273,10 @@ export class CompressionAhead {
     if (signal.aborted) return;
     const { history } = this.#parts;
     const tracked = new TrackedHistory(history.getRawHistory());
-    job.tracked = tracked;
     this.#watch(job, tracked);
     try {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
-      if (this.#job !== job) return;
-      job.firstKept = tracked.firstKept(made.newHistory);
-      job.rebase = tracked.rebasing(made.newHistory);
-      job.made = made;
+      if (this.#job === job) this.#keep(job, tracked, made);
     } catch (thrown) {
       // Whoever aborted it has counted it.
       if (this.#job !== job) return;
@@ -252,7 +288,14 @@ export class CompressionAhead {
     }
   }
 
+  #keep(job: Job, tracked: TrackedHistory, made: MadeCompression): void {
+    job.firstKept = tracked.firstKept(made.newHistory);
+    job.rebase = tracked.rebasing(made.newHistory);
+    job.made = made;
+  }
+
   #watch(job: Job, tracked: TrackedHistory): void {
+    job.tracked = tracked;
     job.unwatch = this.#parts.history.watch((change) => {
       tracked.note(change);
       // Edits of a preflight are tracked. After a rewrite or `clear`, the summary describes another history.
@@ -279,11 +322,11 @@ export class CompressionAhead {
     this.#asked = undefined;
   }
 
-  #discard(job: Job, why: string = 'The history was rewritten while it was summarized.'): void {
+  #discard(job: Job, why: Error = new Error('The history was rewritten meanwhile.')): void {
     if (this.#job !== job) return;
     this.#end(job);
     if (job.tracked !== undefined) this.#thrownAway += 1;
-    job.controller.abort(new Error(why));
+    job.controller.abort(why);
   }
 
   #end(job: Job): void {

@@ -1,6 +1,7 @@
 // Makes compressions of a session's history, by a strategy or by dropping what the provider has compacted itself, and adds the
 // work note that survives any of them. Changes no history.
 
+import { carriesContent } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
@@ -31,9 +32,18 @@ export interface MadeCompression {
   readonly isProvidersOwn?: boolean;
 }
 
+/** A history as it was when another process asked for a summary of it. */
+export interface AskedElsewhere {
+  readonly contents: readonly IContent[];
+  /** Behind how many added entries and edits. */
+  readonly entries: number;
+  readonly edits: number;
+}
+
 /**
  * Compresses the present history, and counts the new entries.
  *
+ * @param asked an earlier history to compress, only by the answer that a model has given since
  * @throws what the strategy threw; or the signal's reason.
  */
 export function makeCompression(
@@ -41,9 +51,10 @@ export function makeCompression(
   strategy: CompressionStrategy,
   promptId: string,
   signal: AbortSignal | undefined,
+  asked?: AskedElsewhere,
 ): Promise<MadeCompression> {
   return withSignals([signal, parts.ending.signal], (either) =>
-    compress(parts, strategy, promptId, either),
+    compress(parts, strategy, promptId, either, asked),
   );
 }
 
@@ -52,11 +63,16 @@ async function compress(
   strategy: CompressionStrategy,
   promptId: string,
   signal: AbortSignal,
+  asked: AskedElsewhere | undefined,
 ): Promise<MadeCompression> {
   const { history } = parts;
-  const former = [...history.getRawHistory()];
-  const tokensBefore = history.getTotalTokens();
-  const context = compressionContext(parts, strategy, promptId, signal);
+  const former = [...(asked?.contents ?? history.getRawHistory())];
+  const tokensBefore =
+    asked === undefined
+      ? history.getTotalTokens()
+      : await abortable(history.estimateTokensForContents(former), signal);
+  const present = compressionContext(parts, strategy, promptId, signal);
+  const context = asked === undefined ? present : contextThen(present, parts, asked, tokensBefore);
   const {
     newHistory,
     knownTokens,
@@ -134,8 +150,35 @@ export function compressionContext(
     currentTokenCount: history.getTotalTokens(),
     logger,
     promptId,
-    version: JSON.stringify([parts.sessionId, journal.length, journal.count]),
+    version: versionOf(parts, journal.length, journal.count),
     ...(signal !== undefined && { signal }),
+  };
+}
+
+function versionOf({ sessionId }: SessionParts, entries: number, edits: number): string {
+  return JSON.stringify([sessionId, entries, edits]);
+}
+
+/** What a strategy was given when another process asked: with a model that has answered, or fails. */
+function contextThen(
+  { summarizer, ...present }: CompressionContext,
+  parts: SessionParts,
+  { contents, entries, edits }: AskedElsewhere,
+  currentTokenCount: number,
+): CompressionContext {
+  const fail = (): Promise<never> => Promise.reject(new Error('The model has not answered yet.'));
+  return {
+    ...present,
+    history: contents.filter(
+      ({ speaker, blocks }) => speaker !== 'ai' || blocks.some(carriesContent),
+    ),
+    currentTokenCount,
+    version: versionOf(parts, entries, edits),
+    summarizer: {
+      contextLimit: summarizer?.contextLimit ?? 0,
+      generate: fail,
+      answerTo: async (id) => (await summarizer?.answerTo?.(id)) ?? fail(),
+    },
   };
 }
 

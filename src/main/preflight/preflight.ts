@@ -174,7 +174,7 @@ export class Preflight {
     if (gauge.fits(pendingTokens)) return null;
     yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
-    yield* this.#landAhead(pendingTokens, options);
+    yield* this.#landAhead(promptId, pendingTokens, options);
     if (!gauge.fits(pendingTokens)) {
       yield* this.#compressOverLimit(promptId, pendingTokens, options);
     }
@@ -191,7 +191,7 @@ export class Preflight {
     options: AbortOptions,
   ): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
-    const landed = yield* this.#landAhead(pendingTokens, options);
+    const landed = yield* this.#landAhead(promptId, pendingTokens, options);
     if (!gauge.fits(pendingTokens)) {
       return appliedOf(yield* this.#compressOverLimit(promptId, pendingTokens, options), landed);
     }
@@ -208,10 +208,11 @@ export class Preflight {
   }
 
   /**
-   * Applies a finished background compression; waits for a running one only if the history does not fit. Returns `null` if
-   * there is none.
+   * Applies a finished background compression, of this process or another one; waits for a running one only if the history does
+   * not fit. Returns `null` if there is none.
    */
   async *#landAhead(
+    promptId: string,
     pendingTokens: number,
     { signal }: AbortOptions,
   ): Steps<CompressedEvent | null> {
@@ -225,6 +226,7 @@ export class Preflight {
     }
     if (!ahead.isWorthwhile(pendingTokens) || this.#waitsForTurn(pendingTokens)) return null;
     const strategy = this.#parts.config.strategy;
+    await ahead.takeOver(strategy, promptId, signal);
     const made = ahead.take(strategy);
     if (made === undefined) return null;
     const isEnough = (): boolean => !ahead.isWorthwhile(pendingTokens);

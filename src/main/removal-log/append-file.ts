@@ -1,9 +1,10 @@
 // The file of a removal log: an interface of five operations, and its implementation on a file handle.
 
 import { constants } from 'node:fs';
-import { mkdir, open, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeFolder, syncFolder } from '../host/folders.js';
 import { systemCode } from './removal-log-errors.js';
 
 /** A file to append to. Each operation rejects with the system's error. */
@@ -20,10 +21,6 @@ export interface AppendFile {
 }
 
 const FILE_MODE = 0o600;
-const DIRECTORY_MODE = 0o700;
-
-/** Error codes of file systems that cannot sync a directory. */
-const NO_DIRECTORY_SYNC: ReadonlySet<string> = new Set(['EISDIR', 'EPERM', 'EINVAL', 'ENOTSUP']);
 
 /** @throws TypeError if the path cannot name a file. */
 export function assertFilePath(path: unknown): asserts path is string {
@@ -37,7 +34,7 @@ export function assertFilePath(path: unknown): asserts path is string {
  */
 export async function prepareParentDirectory(path: string): Promise<string> {
   const directory = dirname(resolve(path));
-  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+  await makeFolder(directory);
   return join(await realpath(directory), basename(path));
 }
 
@@ -50,7 +47,7 @@ export async function openAppendFile(path: string): Promise<AppendFile> {
   const { handle, isNew } = await openHandle(path);
   try {
     if (!(await handle.stat()).isFile()) throw new TypeError('Expected a regular file.');
-    if (isNew) await syncDirectory(dirname(path));
+    if (isNew) await syncFolder(dirname(path));
     return appendFileOf(handle);
   } catch (error) {
     await handle.close();
@@ -84,16 +81,4 @@ export function appendFileOf(handle: FileHandle): AppendFile {
     datasync: () => handle.datasync(),
     close: () => handle.close(),
   };
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  let handle: FileHandle | undefined;
-  try {
-    handle = await open(path, constants.O_RDONLY);
-    await handle.sync();
-  } catch (error) {
-    if (!NO_DIRECTORY_SYNC.has(systemCode(error) ?? '')) throw error;
-  } finally {
-    await handle?.close();
-  }
 }

@@ -4,6 +4,7 @@
 import { open, readFile, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ifThere } from '../host/folders.js';
 import { isGone, lockText, newHolder, parseHolder } from './lock-holder.js';
 import type { LockHolder } from './lock-holder.js';
 import { systemCode } from './removal-log-errors.js';
@@ -205,21 +206,12 @@ async function createGuard(guardPath: string): Promise<boolean> {
 }
 
 async function ageOf(path: string): Promise<number> {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
+  const status = await ifThere(stat(path));
+  return status === undefined ? 0 : Date.now() - status.mtimeMs;
 }
 
-async function readLock(lockPath: string): Promise<string | undefined> {
-  try {
-    return await readFile(lockPath, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+function readLock(lockPath: string): Promise<string | undefined> {
+  return ifThere(readFile(lockPath, 'utf8'));
 }
 
 function lockedError(lockPath: string, text: string, { leaseMs }: LockTiming): Error {

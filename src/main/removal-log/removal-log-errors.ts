@@ -9,7 +9,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'Permission was refused: choose a path that this user may write.',
   EPERM: 'The operation is not permitted: choose a path that this user may write.',
   EROFS: 'The file system is read-only: choose another path.',
-  ENOENT: 'It does not exist: check the path.',
+  // Also what Node says of a folder that it cannot make on a read-only file system.
+  ENOENT: 'It does not exist: check the path, and that its file system is not read-only.',
   EISDIR: 'It is a directory: name a file.',
   // Of making a folder where a file is.
   EEXIST: 'A part of the path is no directory: check the path.',

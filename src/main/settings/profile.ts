@@ -7,7 +7,7 @@ import { open, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { assertString } from '../../shared/misuse.js';
-import { syncFolder } from '../host/sync-folder.js';
+import { syncFolder } from '../host/folders.js';
 import type { EphemeralSettings } from './ephemeral-settings.js';
 import { parseEphemeralSettings } from './parse-ephemeral-settings.js';
 import { SETTINGS_REGISTRY } from './settings-registry.js';

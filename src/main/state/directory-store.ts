@@ -6,7 +6,6 @@ import {
   constants,
   copyFile,
   link,
-  mkdir,
   open,
   readdir,
   readFile,
@@ -15,8 +14,8 @@ import {
   stat,
   unlink,
 } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { syncFolder } from '../host/sync-folder.js';
+import { join, resolve } from 'node:path';
+import { ifThere, makeFolder, syncFolder } from '../host/folders.js';
 import { systemCode } from '../removal-log/removal-log-errors.js';
 import { completeStoreOptions, NO_STATE } from './state-store.js';
 import type {
@@ -78,14 +77,11 @@ class DirectoryStore implements StateStore {
       const [version] = await versionsIn(folder);
       if (version === undefined) return null;
       const file = join(folder, nameOf(version));
-      try {
-        if (await this.#isExpired(file)) return null;
-        const state = await readFile(file, 'utf8');
-        return state === NO_STATE ? null : { state, version };
-      } catch (error) {
-        // Lost a race: there is a newer version.
-        if (systemCode(error) !== 'ENOENT') throw error;
-      }
+      const isExpired = await ifThere(this.#isExpired(file));
+      if (isExpired === true) return null;
+      const state = isExpired === undefined ? undefined : await ifThere(readFile(file, 'utf8'));
+      // Else it lost a race: there is a newer version.
+      if (state !== undefined) return state === NO_STATE ? null : { state, version };
     }
   }
 
@@ -100,11 +96,11 @@ class DirectoryStore implements StateStore {
     if (!isMade) return 'conflict';
     // Others may have saved and cleaned up since the check.
     if ((await versionsIn(folder))[0] !== version) {
-      await unlinkIfExists(join(folder, nameOf(version)));
+      await removeFile(join(folder, nameOf(version)));
       return 'conflict';
     }
     // More than one if a process died before its clean-up.
-    for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
+    for (const older of former) await removeFile(join(folder, nameOf(older)));
     this.#sweepSometimes();
     return version;
   }
@@ -116,7 +112,7 @@ class DirectoryStore implements StateStore {
       const former = await versionsIn(folder);
       const [current] = former;
       isMade = current === undefined || (await createFile(folder, nameOf(current + 1), NO_STATE));
-      if (isMade) for (const older of former) await unlinkIfExists(join(folder, nameOf(older)));
+      if (isMade) for (const older of former) await removeFile(join(folder, nameOf(older)));
     }
     await rm(join(folder, 'originals'), { recursive: true, force: true, maxRetries: 3 });
   }
@@ -127,12 +123,8 @@ class DirectoryStore implements StateStore {
   }
 
   async get(key: string, name: string): Promise<string | null> {
-    try {
-      return await readFile(join(this.#folderOf(key), 'originals', hash('sha256', name)), 'utf8');
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null;
-      throw error;
-    }
+    const file = join(this.#folderOf(key), 'originals', hash('sha256', name));
+    return (await ifThere(readFile(file, 'utf8'))) ?? null;
   }
 
   /** Hashed, since a key may hold any characters. */
@@ -142,16 +134,16 @@ class DirectoryStore implements StateStore {
 
   /** @param isForgotten whether a version without a state counts as gone, too */
   async #isGone(file: string, isForgotten: boolean = false): Promise<boolean> {
-    try {
-      return (isForgotten && (await stat(file)).size === 0) || (await this.#isExpired(file));
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return true;
-      throw error;
-    }
+    const status = await ifThere(stat(file));
+    return status === undefined || (isForgotten && status.size === 0) || this.#isOld(status);
   }
 
   async #isExpired(file: string): Promise<boolean> {
-    return Date.now() - (await stat(file)).mtimeMs >= this.#ttlMs;
+    return this.#isOld(await stat(file));
+  }
+
+  #isOld({ mtimeMs }: { readonly mtimeMs: number }): boolean {
+    return Date.now() - mtimeMs >= this.#ttlMs;
   }
 
   /** Sweeps expired keys at most once per `SWEEP_MS`, in the background. Failures are ignored. */
@@ -171,7 +163,7 @@ class DirectoryStore implements StateStore {
       await removeDrafts(path);
       if (!isGone) continue;
       // File by file, so that a concurrent save keeps its state and folder.
-      if (version !== undefined) await unlinkIfExists(newest);
+      if (version !== undefined) await removeFile(newest);
       if ((await versionsIn(path)).length > 0) continue;
       await rm(join(path, 'originals'), { recursive: true, force: true });
       await rmdir(path).catch(() => undefined);
@@ -181,26 +173,17 @@ class DirectoryStore implements StateStore {
 
 /** The versions in a folder, newest first. */
 async function versionsIn(folder: string): Promise<readonly number[]> {
-  const versions = (await namesIn(folder)).map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
+  const names = (await ifThere(readdir(folder))) ?? [];
+  const versions = names.map((name) => Number(VERSION.exec(name)?.[1] ?? 0));
   return versions.filter((version) => version > 0).sort((a, b) => b - a);
-}
-
-/** The names in a folder; empty if it does not exist. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 async function removeDrafts(folder: string): Promise<void> {
   for (const place of [folder, join(folder, 'originals')]) {
-    for (const name of await namesIn(place)) {
+    for (const name of (await ifThere(readdir(place))) ?? []) {
       const draft = join(place, name);
       if (name.startsWith('.') && Date.now() - (await stat(draft)).mtimeMs >= DRAFT_MS) {
-        await unlinkIfExists(draft);
+        await removeFile(draft);
       }
     }
   }
@@ -214,20 +197,13 @@ function nameOf(version: number): string {
 async function createFile(folder: string, name: string, text: string): Promise<boolean> {
   for (let triesLeft = MAX_TRIES; ; triesLeft -= 1) {
     try {
-      const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-      const isMade = await createFileIn(folder, name, text);
-      if (made !== undefined) await syncFoldersAbove(folder, made);
-      return isMade;
+      await makeFolder(folder);
+      return await createFileIn(folder, name, text);
     } catch (error) {
       // Another process removed the empty folder.
       if (systemCode(error) !== 'ENOENT' || triesLeft === 0) throw error;
     }
   }
-}
-
-/** @param made the first of the new folders above, or itself */
-async function syncFoldersAbove(folder: string, made: string): Promise<void> {
-  for (let at = folder; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
 }
 
 async function createFileIn(folder: string, name: string, text: string): Promise<boolean> {
@@ -248,7 +224,7 @@ async function createFileIn(folder: string, name: string, text: string): Promise
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    await unlinkIfExists(draft);
+    await removeFile(draft);
   }
 }
 
@@ -267,10 +243,6 @@ async function putInPlace(draft: string, path: string): Promise<void> {
   }
 }
 
-async function unlinkIfExists(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-  }
+async function removeFile(path: string): Promise<void> {
+  await ifThere(unlink(path));
 }

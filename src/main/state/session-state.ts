@@ -89,21 +89,26 @@ export function sealState({
  */
 export function openState(given: unknown): OpenState {
   if (!isRecord(given)) throw brokenState();
-  const { version } = given;
-  if (typeof version === 'number' && version > STATE_VERSION) {
-    throw new CtxfoldError(
-      `The state is of version ${version}; this library reads ${STATE_VERSION}. The session starts without it.`,
-      'STATE_TOO_NEW',
-    );
-  }
+  if (isNewer(given)) throw newerState();
   try {
-    if (version !== STATE_VERSION || given['checksum'] !== stateChecksum(given)) {
+    if (given['version'] !== STATE_VERSION || given['checksum'] !== stateChecksum(given)) {
       throw new TypeError('Expected another checksum.');
     }
     return readState(given);
   } catch (cause) {
     throw brokenState({ cause: asError(cause) });
   }
+}
+
+/** Whether a state is of a newer version of the format. */
+export function isNewer({ version }: Readonly<Record<string, unknown>>): boolean {
+  return typeof version === 'number' && version > STATE_VERSION;
+}
+
+/** The error for such a state. */
+export function newerState(): CtxfoldError {
+  const message = `The state is of a newer version; this library reads ${STATE_VERSION}. The session starts without it.`;
+  return new CtxfoldError(message, 'STATE_TOO_NEW');
 }
 
 /** The error for an invalid state. */

@@ -5,12 +5,14 @@ import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
+import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
 import { adviceFor } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
+import { isNewer, newerState } from './session-state.js';
 import { DEFAULT_LIMITS } from './state-store.js';
-import type { StateStore, StoredState } from './state-store.js';
+import type { SaveOutcome, StateStore, StoredState } from './state-store.js';
 
 export interface StateKeeperOptions {
   readonly store: StateStore;
@@ -21,6 +23,9 @@ export interface StateKeeperOptions {
 
 /** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
+
+/** How long a state of a newer version is left alone. */
+const LEFT_ALONE_MS = 3_600_000;
 
 const PUTS_AT_ONCE = 8;
 
@@ -44,6 +49,7 @@ export class StateKeeper {
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
+  #hasToldOfNewer = false;
   /** What is known to fail, and was told. */
   readonly #failing = new Set<Kept>();
   /** On a clock that nobody can set back. A disk that is full may still take a state, but no original. */
@@ -56,6 +62,11 @@ export class StateKeeper {
   /** Whether the store did not take what it was last given. */
   get isFailing(): boolean {
     return this.#failing.size > 0;
+  }
+
+  /** Whether the conversation has a name, under which any process finds what was made for it. */
+  get isNamed(): boolean {
+    return this.#options.conversationId !== undefined;
   }
 
   /** Has the next call reach the store, however short ago it has failed. */
@@ -78,9 +89,10 @@ export class StateKeeper {
       const stored = await this.#read(key);
       if (stored === undefined) return undefined;
       if (stored === null) continue;
+      const state = parse(stored);
       this.#key = key;
-      this.#version = stored.version;
-      return parse(stored);
+      this.#version = isLeftAlone(state) ? null : stored.version;
+      return state;
     }
     return undefined;
   }
@@ -150,9 +162,13 @@ export class StateKeeper {
   async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
     const unanswered = this.#unanswered;
     const known = this.#version;
-    const outcome = await this.#callStore((store) => {
+    const outcome = await this.#callStore(async (store) => {
       this.#unanswered = text;
-      return store.save(key, text, known);
+      const saved: unknown = await store.save(key, text, known);
+      // In JavaScript, a store may well forget to.
+      if (saved === undefined)
+        throw new TypeError("Expected save to return a version or 'conflict'.");
+      return saved as SaveOutcome;
     });
     if (outcome === undefined) return 'not-kept';
     this.#unanswered = undefined;
@@ -161,6 +177,13 @@ export class StateKeeper {
       return 'kept';
     }
     const winner = await this.#read(key);
+    const state = winner ? parse(winner) : undefined;
+    if (isLeftAlone(state)) {
+      this.#version = null;
+      if (!this.#hasToldOfNewer) this.#options.logger.warn(WARNINGS.state, { error: newerState() });
+      this.#hasToldOfNewer = true;
+      return 'not-kept';
+    }
     this.#version = winner?.version ?? null;
     // Without a name, it may have been moved to a longer prefix.
     const isMoved = winner === null && this.#options.conversationId === undefined;
@@ -169,7 +192,7 @@ export class StateKeeper {
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
     const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
-    return isOwn ? 'outdated' : { overtakenBy: parse(winner) };
+    return isOwn ? 'outdated' : { overtakenBy: state };
   }
 
   /** Notes calls whose results were removed: their originals are saved with the next state. */
@@ -231,7 +254,7 @@ export class StateKeeper {
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
-    return [`named-${hash('sha256', conversationId)}`];
+    return [`named-${nameOf(conversationId)}`];
   }
 
   /** Loads a state; `null` if there is none, else as `#callStore`. */
@@ -278,9 +301,21 @@ function storeFailed(cause: unknown): CtxfoldError {
   return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
-/** The name of an original. Some databases limit length and characters; a call id may be a kilobyte of signature. */
-function nameOf(callId: string): string {
-  return hash('sha256', callId);
+/**
+ * Whether a state belongs to servers that run a newer version of this library, in the middle of an update: a state that this one
+ * saved over it would lose them what they have decided. Some time after the last of them has gone, it may be replaced.
+ */
+function isLeftAlone(state: unknown): boolean {
+  if (!isRecord(state) || !isNewer(state)) return false;
+  return Math.abs(Date.now() - Number(state['at'])) < LEFT_ALONE_MS;
+}
+
+/**
+ * The name of a conversation or a call in the store. Some databases limit length and characters; a call id may be a kilobyte of
+ * signature. UTF-8 makes all lone surrogates one character: ids that have any must stay different.
+ */
+function nameOf(id: string): string {
+  return hash('sha256', /\p{Surrogate}/u.test(id) ? Buffer.from(id, 'utf16le') : id);
 }
 
 /** Invalid JSON is passed on as it is: `openState` rejects it. */

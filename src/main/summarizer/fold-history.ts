@@ -1,7 +1,7 @@
 // Summarizes a history of any length with a model: piece by piece, each request carrying the summary so far. Every answer is
 // validated before it is used, here or in the next request.
 
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { humanText } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import {
@@ -10,6 +10,7 @@ import {
   SummarizerError,
   SummaryRejectedError,
 } from '../../shared/errors.js';
+import { textOfEntry } from '../../shared/state/canonical-text.js';
 import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
 import { withDeadline } from '../waiting/abortable.js';
@@ -45,6 +46,13 @@ export interface FoldInput {
   readonly signal: AbortSignal | undefined;
 }
 
+/** An answer that was made before is there at once. */
+const LOOK_MS = 1_000;
+const NO_ANSWER: SummarizerResponse = { text: '', finishReason: 'unknown' };
+
+/** What the bundled prompt asks for. */
+const FRAME = '<state_snapshot>';
+
 /** Tolerated excess over the requested tokens, since tokenizers differ. */
 const MAX_OVERLENGTH = 1.5;
 
@@ -57,7 +65,8 @@ const BYTES_PER_TOKEN = 4;
  * @throws SummaryRejectedError for an unfit answer; CompressionExecutionError if the summarizer failed or its window is too
  *   small; the signal's reason.
  */
-export async function foldHistory(input: FoldInput): Promise<string> {
+export async function foldHistory(given: FoldInput): Promise<string> {
+  const input: Subject = { ...given, subject: given.version && subjectOf(given) };
   const { system, todos } = input;
   if (!isSummarizer(input.summarizer)) {
     throw new CompressionExecutionError(
@@ -75,6 +84,8 @@ export async function foldHistory(input: FoldInput): Promise<string> {
   const budget = summaryBudget(input.summarizer.contextLimit, systemTokens + promptTokens);
   if (budget === undefined) throw windowTooSmall(input, 'not even one piece of the history fits');
 
+  const known = await askForKnown(input, budget);
+  if (known !== undefined) return known;
   // An oversized earlier summary is read like the rest.
   const isBounded = previousTokens <= budget.maxOutputTokens;
   const entries = isBounded
@@ -102,16 +113,43 @@ const NO_DATA = { lines: [], previousSummary: '', piece: 1, pieces: 2, maxWords:
 
 type Piece = Pick<SummaryRequest, 'lines' | 'previousSummary' | 'piece' | 'pieces'>;
 
+interface Subject extends FoldInput {
+  /** What is summarized, the same in every process; `undefined` if requests are unique. */
+  readonly subject: string | undefined;
+}
+
+function subjectOf({ version, system, entries, previousSummary }: FoldInput): string {
+  const texts = createHash('sha256');
+  for (const entry of entries) texts.update(textOfEntry(entry));
+  return idOf([version, system, previousSummary, texts.digest('hex')]);
+}
+
+/** Returns the summary in one piece that was asked for before, here or by another process, if it is there and fit. */
+async function askForKnown(
+  input: Subject,
+  { maxOutputTokens }: SummaryBudget,
+): Promise<string | undefined> {
+  const { summarizer, subject, system } = input;
+  if (summarizer.answerTo === undefined || subject === undefined) return undefined;
+  const id = idOf([subject]);
+  const look = async (): Promise<unknown> => (await summarizer.answerTo?.(id)) ?? NO_ANSWER;
+  const read = await answerOf(input, LOOK_MS, look);
+  // Another kind of answer is found again by whoever asks, and dealt with there.
+  if (!read.ok || (system.includes(FRAME) && !read.isFramed)) return undefined;
+  const [tokens = 0] = await measure(input, [read.summary]);
+  return tokens > maxOutputTokens * MAX_OVERLENGTH ? undefined : read.summary;
+}
+
 async function summarizePiece(
-  input: FoldInput,
+  input: Subject,
   { maxOutputTokens }: SummaryBudget,
   piece: Piece,
 ): Promise<string> {
-  const { strategyName, todos } = input;
+  const { strategyName, todos, subject } = input;
   const maxWords = wordsOf(Math.min(input.targetTokens, maxOutputTokens));
-  const nonce = createNonce();
-  const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce });
-  const read = await askForSnapshot(input, { prompt, nonce, maxOutputTokens });
+  const prompt = summaryPrompt({ ...piece, todos, maxWords, nonce: createNonce() });
+  const about = piece.pieces === 1 ? [subject] : [subject, piece];
+  const read = await askForSnapshot(input, { prompt, maxOutputTokens, about });
   if (!read.ok) throw new SummaryRejectedError(strategyName, read.reason, read.message);
   const [tokens = 0] = await measure(input, [read.summary]);
   if (tokens > maxOutputTokens * MAX_OVERLENGTH) {
@@ -122,8 +160,8 @@ async function summarizePiece(
 }
 
 interface Question extends Pick<SummarizerRequest, 'prompt' | 'maxOutputTokens'> {
-  /** The random word in the prompt. */
-  readonly nonce: string;
+  /** What it asks about, which its wording does not change. */
+  readonly about: readonly unknown[];
 }
 
 const REMINDER =
@@ -133,12 +171,13 @@ const REMINDER =
  * Small models forget the frame that the prompt asks for. They are reminded once; then a sound summary in plain words is
  * accepted, since otherwise the history would outgrow its window.
  */
-async function askForSnapshot(input: FoldInput, question: Question): Promise<ReadSummary> {
+async function askForSnapshot(input: Subject, question: Question): Promise<ReadSummary> {
   const { strategyName, system, logger } = input;
   const first = await ask(input, question);
-  if (!first.ok || first.isFramed || !system.includes('<state_snapshot>')) return first;
-  const prompt = `${question.prompt}\n\n${REMINDER}`;
-  const again = await ask(input, { ...question, prompt });
+  if (!first.ok || first.isFramed || !system.includes(FRAME)) return first;
+  const { prompt, about } = question;
+  const reminder = { prompt: `${prompt}\n\n${REMINDER}`, about: [...about, REMINDER] };
+  const again = await ask(input, { ...question, ...reminder });
   if (again.ok && again.isFramed) return again;
   logger.warn('the model wrote its summary without a <state_snapshot>; it is taken as it is', {
     strategyName,
@@ -146,12 +185,21 @@ async function askForSnapshot(input: FoldInput, question: Question): Promise<Rea
   return again.ok ? again : first;
 }
 
-/** Calls the summarizer and reads its answer. It may be custom code: it gets a deadline, and its errors are wrapped. */
-async function ask(
-  { summarizer, system, signal, strategyName, version }: FoldInput,
-  { prompt, nonce, maxOutputTokens }: Question,
-): Promise<ReadSummary> {
+function ask(input: Subject, { prompt, maxOutputTokens, about }: Question): Promise<ReadSummary> {
+  const { summarizer, system, subject } = input;
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
+  const id = subject && idOf(about);
+  return answerOf(input, timeoutMs, (signal) =>
+    summarizer.generate({ system, prompt, maxOutputTokens, signal, id }),
+  );
+}
+
+/** Calls the summarizer and reads its answer. It may be custom code: it gets a deadline, and its errors are wrapped. */
+async function answerOf(
+  { signal, strategyName }: FoldInput,
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<unknown>,
+): Promise<ReadSummary> {
   const timeoutError = (): Error =>
     new SummarizerError(
       `The summarizer gave no answer within ${timeoutMs} ms.`,
@@ -159,13 +207,7 @@ async function ask(
     );
   try {
     return await withDeadline(timeoutMs, signal, timeoutError, async (deadline) => {
-      const response: unknown = await summarizer.generate({
-        system,
-        prompt,
-        maxOutputTokens,
-        signal: deadline,
-        id: version && idOf([version, system, prompt.replaceAll(nonce, ''), maxOutputTokens]),
-      });
+      const response = await call(deadline);
       if (typeof response !== 'object' || response === null) {
         throw new SummarizerError(
           `The summarizer's generate returned ${typeof response}; expected an object.`,

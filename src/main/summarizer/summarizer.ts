@@ -9,8 +9,8 @@ export interface SummarizerRequest {
   /** Aborts when the caller gave up or the deadline has passed. */
   readonly signal: AbortSignal;
   /**
-   * Equal, in every process, for equal requests about the same version of a conversation: 64 hexadecimal digits. For
-   * summarizers that delegate requests. @default the request is unique
+   * Equal, in every process, for requests about the same entries of the same version of a conversation: 64 hexadecimal digits.
+   * For summarizers that delegate requests. @default the request is unique
    */
   readonly id?: string | undefined;
 }
@@ -41,6 +41,19 @@ export interface Summarizer {
   readonly timeoutMs?: number;
   /** Answers one request. What it throws becomes the cause of a `CompressionExecutionError`. */
   generate(request: SummarizerRequest): Promise<SummarizerResponse>;
+  /**
+   * Returns the answer to a request that was made before, by any process, or `undefined` if there is none yet. With it, a
+   * session takes over the summary that another process has asked for. If it rejects, so does the compression. @default
+   * requests are not shared
+   */
+  answerTo?(id: string): Promise<SummarizerResponse | undefined>;
+}
+
+/** Why a request is aborted whose answer the next process of the conversation will look for. */
+export class LeftToOthers extends Error {
+  constructor() {
+    super('The session was closed; another process may go on with it.');
+  }
 }
 
 /** The default timeout of one `generate` call. */

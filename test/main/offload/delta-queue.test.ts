@@ -7,6 +7,7 @@ import type { HistoryState } from '../../../src/main/history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from '../../../src/main/offload/posted-entry.js';
 import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../../src/main/offload/delta-queue.js';
+import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
@@ -33,7 +34,8 @@ function kindsOf({ delta }: Parcel): string {
 const TEXTS = [0, 10, 2_000, 300_000, 999_999, 1_000_000, 1_300_000].map((length) =>
   'x'.repeat(length),
 );
-const LONG = 'x'.repeat(150_000);
+/** So long that a few dozen of them fill a portion. */
+const BRIEF = 'x'.repeat(20_000);
 const entry = fc
   .oneof(
     { weight: 200, arbitrary: fc.constantFrom(...TEXTS.slice(0, 3)) },
@@ -156,42 +158,45 @@ describe('DeltaQueue', () => {
     for (const times of [full, giant, continued]) expect(times).toBeGreaterThan(sightings(10));
   });
 
-  it('tells whether so many results wait before an answer, however often it is asked between parcels', () => {
+  it('tells of each portion whether so many results stand behind it, and then an answer', () => {
     const kind = fc.constantFrom<IContent['speaker']>('human', 'ai', 'tool', 'tool', 'tool');
-    const asked = fc.tuple(fc.integer({ min: -4, max: 3 }), fc.boolean());
-    const speakers = fc.array(kind, { minLength: 20, maxLength: 60, size: 'max' });
-    const questions = fc.array(asked, { minLength: 5, maxLength: 20, size: 'max' });
-    let seen = 0;
+    const speakers = fc.array(kind, { minLength: 10, maxLength: 400, size: 'max' });
+    const portionsOf = fc.array(speakers, { minLength: 3, maxLength: 6, size: 'max' });
+    const entryOf = (speaker: IContent['speaker']): IContent =>
+      speaker === 'tool'
+        ? toolContent([toolResponse('id', 'read', BRIEF)])
+        : { speaker, blocks: [] };
+    let far = 0;
+    let near = 0;
     fc.assert(
-      fc.property(speakers, questions, (given, steps) => {
-        // So long that few of them fill a parcel.
-        const waiting = given.map((speaker): IContent => {
-          if (speaker === 'tool') return toolContent([toolResponse('id', 'read', LONG)]);
-          return { speaker, blocks: [] };
-        });
-        const queue = new DeltaQueue(stateOf(waiting), waiting.length, true);
-        let least = 0;
-        for (const [more, isTaken] of steps) {
-          if (isTaken) {
-            const taken = queue.take();
-            waiting.splice(0, taken?.staged.length ?? 0);
-            least = Math.max(0, least - (taken?.results ?? 0));
-          }
+      fc.property(portionsOf, fc.nat(5), fc.boolean(), (given, takenAt, isEdited) => {
+        const waiting: IContent[] = [];
+        const queue = new DeltaQueue(stateOf([]), 0, true);
+        const take = (): void => {
+          const parcel = queue.take();
+          if (parcel === undefined) return;
+          waiting.splice(0, parcel.staged.length);
           const answer = waiting.findLastIndex(({ speaker }) => speaker === 'ai');
           const before = waiting.slice(0, Math.max(0, answer));
           const tools = before.filter(({ speaker }) => speaker === 'tool').length;
-          // As a caller has it: of what was taken, so much less is asked for.
-          least = Math.max(least, tools + more);
-          const isHeld = answer >= 0 && tools >= least;
-          expect(queue.hasAnsweredResults(least)).toBe(isHeld);
-          seen += isHeld ? 1 : 0;
+          expect(parcel.isFar).toBe(answer >= 0 && tools >= FAR_RESULTS);
+          if (parcel.isFar) far += 1;
+          else near += 1;
+        };
+        for (const [at, portion] of given.entries()) {
+          const contents = portion.map(entryOf);
+          queue.push({ kind: 'append', contents }, stateOf([]));
+          waiting.push(...contents);
+          if (at >= takenAt) take();
         }
-        queue.push({ kind: 'clear' }, stateOf([], 1));
-        expect(queue.hasAnsweredResults(0)).toBe(false);
+        while (!queue.isEmpty) take();
+        expect(queue.hasEdits).toBe(false);
+        if (isEdited) queue.push({ kind: 'clear' }, stateOf([], 1));
+        expect(queue.hasEdits).toBe(isEdited);
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(300) },
     );
-    expect(seen).toBeGreaterThan(sightings(500));
+    for (const times of [far, near]) expect(times).toBeGreaterThan(sightings(10));
   });
 
   it('opens with nothing to give when the history is empty', () => {

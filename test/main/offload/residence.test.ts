@@ -331,5 +331,15 @@ describe('Residence', () => {
       expect(got).toMatchObject({ plan, texts });
       expect(bench.host.traffic).toMatchObject({ openings: 1, complaints: [] });
     }, 1);
+    // An edit behind them removes the results that would make others far.
+    await tell(async (scheduler) => {
+      const bench = openBench(scheduler, 3);
+      bench.settings = { ...SETTINGS, shrink: 'default' };
+      bench.history.addAll(history);
+      const removals = history.flatMap((_, at) => (at < 2 * 400 ? [] : [at]));
+      bench.history.applyDensityResult({ ...NO_EDITS, removals }, bench.history.base);
+      await drain(scheduler);
+      expect(bench.host.traffic).toMatchObject({ openings: 1, farDeltas: 0, complaints: [] });
+    }, 1);
   });
 });

@@ -38,12 +38,21 @@ describe('Session.restore with a store', () => {
   });
 
   // It would have read what a tool had answered in somebody else's conversation.
-  it('gives nothing back that another conversation has', async () => {
+  it.each([
+    ['another conversation', 'mine', 'not mine'],
+    // UTF-8 has one character for both, and composed and decomposed letters look alike.
+    ['one whose id was cut within another character', 'id \ud83d', 'id \udc31'],
+    ['one whose id is composed otherwise', 'caf\u00e9', 'cafe\u0301'],
+    ['one whose id goes on behind a NUL', 'mine\0', 'mine\0/../x'],
+  ])('gives nothing back that %s has', async (_, name, other) => {
     const store = memoryStore();
-    const session = await open(store, 'mine', HISTORY);
+    const session = await open(store, name, HISTORY);
     await session.ensureCompressionBeforeSend('request');
-    await new Promise((resolve) => setImmediate(resolve));
-    const stranger = await open(store, 'not mine', []);
+    await session.close();
+    expect((await (await open(store, name, [])).restore(ORIGINAL?.callId ?? '')).response).toEqual(
+      ORIGINAL,
+    );
+    const stranger = await open(store, other, []);
     await expect(stranger.restore(ORIGINAL?.callId ?? '')).rejects.toMatchObject({
       code: 'NOT_IN_REMOVAL_LOG',
     });

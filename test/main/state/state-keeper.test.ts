@@ -153,6 +153,19 @@ describe('createCompactor with a store', () => {
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
   });
 
+  it('warns of a store that does not say what it has saved', async () => {
+    const warn = vi.fn();
+    const store = { ...open(memoryStore()), save: () => Promise.resolve(undefined as never) };
+    await using compactor = createCompactor({
+      ...{ ...COMPACTOR, store, logger: { ...SILENT_LOGGER, warn } },
+    });
+    const session = await compactor.createSession({ history: HISTORY });
+    await session.ensureCompressionBeforeSend('request');
+    expect(warn.mock.calls[0]?.[1]).toMatchObject({
+      error: { code: 'STORE_FAILED', message: expect.stringContaining('to return a version') },
+    });
+  });
+
   it.each([undefined, 'one'])(
     'saves when it is closed what a store that is back would not take before (%s)',
     async (sessionId) => {

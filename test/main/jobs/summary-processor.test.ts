@@ -1,0 +1,75 @@
+// The worker's side of a job, over stores that hosts write themselves.
+
+import { hash } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { summaryProcessor } from '../../../src/main/jobs/summary-processor.js';
+import type { StateStore } from '../../../src/main/state/state-store.js';
+import type { Summarizer, SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
+
+const REQUEST = JSON.stringify({ system: 'summarize', prompt: 'what was said' });
+const JOB = { data: { key: 'job', hash: hash('sha256', REQUEST) } };
+
+/** A store as one would write it in JavaScript: of a map, which answers `undefined` for what it does not have. */
+function storeOf(texts: Map<string, string>): StateStore & Required<Pick<StateStore, 'get'>> {
+  return {
+    load: () => Promise.resolve(null),
+    save: () => Promise.resolve(1),
+    delete: async (key) => {
+      for (const name of texts.keys()) if (name.startsWith(`${key} `)) texts.delete(name);
+    },
+    put: async (key, name, original) => void texts.set(`${key} ${name}`, original),
+    get: async (key, name) => texts.get(`${key} ${name}`) as string,
+  };
+}
+
+/** One that answers when it is told to. */
+function patientModel() {
+  const asked: AbortSignal[] = [];
+  let answer: (response: SummarizerResponse) => void = () => undefined;
+  const model: Summarizer = {
+    contextLimit: 1,
+    generate: ({ signal }) =>
+      new Promise((resolve, reject) => {
+        asked.push(signal);
+        answer = resolve;
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      }),
+  };
+  return { model, asked, answer: () => answer({ text: 'the goal', finishReason: 'stop' }) };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe('summaryProcessor', () => {
+  it('asks the model where a store answers undefined for what it does not have', async () => {
+    vi.useFakeTimers();
+    const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
+    const { model, asked, answer } = patientModel();
+    const done = summaryProcessor(model, { store: storeOf(texts) })(JOB);
+    // It looks whether the job was called off.
+    await vi.advanceTimersByTimeAsync(3_500);
+    expect(asked.map(({ aborted }) => aborted)).toEqual([false]);
+    answer();
+    expect(await done).toEqual({ answer: 'job-answer' });
+    const [name, stored] = [...texts][0] ?? [];
+    expect(name).toBe('job-answer answer');
+    expect(JSON.parse(stored ?? '')).toMatchObject({ text: 'the goal' });
+  });
+
+  it('goes on while a store throws that is to say whether the job was called off', async () => {
+    vi.useFakeTimers();
+    const texts = new Map([[`job ${JOB.data.hash}`, REQUEST]]);
+    const store = storeOf(texts);
+    const { model, answer } = patientModel();
+    const done = summaryProcessor(model, { store })(JOB);
+    await vi.advanceTimersByTimeAsync(10);
+    const { get } = store;
+    store.get = () => {
+      throw new Error('the client is closed');
+    };
+    await vi.advanceTimersByTimeAsync(3_000);
+    store.get = get;
+    answer();
+    expect(await done).toEqual({ answer: 'job-answer' });
+  });
+});
