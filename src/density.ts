@@ -6,6 +6,7 @@ export {
   isEmptyDensityResult,
   mapIndex,
   PRUNED_POINTER,
+  REMOVED_POINTER,
   validateDensityResult,
 } from './shared/density.js';
 export type {

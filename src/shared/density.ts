@@ -22,7 +22,13 @@ import type { ToolCatalog } from './tool-catalog.js';
 export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 
 /**
- * What replaces a removed result. `pointer`: `PRUNED_POINTER`, or a summary line. `informative`: a summary line that ends
+ * The first line of what the working set leaves of a result. It does not ask to run the tool again: that may do something
+ * again, as a refund or a commit.
+ */
+export const REMOVED_POINTER = '[Old result removed to save space]';
+
+/**
+ * What replaces a removed result. `pointer`: `PRUNED_POINTER`, `REMOVED_POINTER`, or a summary line. `informative`: a summary line that ends
  * with the call's id. `recallable`: one that ends with how to get the original back by that id.
  */
 export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';

@@ -2,7 +2,7 @@
 // none that is longer than a placeholder. `summarize/tool-summary.ts` writes the lines.
 
 import type { ToolResponseBlock } from './content.js';
-import { PRUNED_POINTER } from './density.js';
+import { PRUNED_POINTER, REMOVED_POINTER } from './density.js';
 import type { PlaceholderForm } from './density.js';
 import { onOneLine, shortened } from './shown-text.js';
 
@@ -21,7 +21,7 @@ export type PlaceholderKind =
   | 'none'
   /** A summary line without an id. */
   | 'summary'
-  /** `PRUNED_POINTER`, or a line with the call's id. */
+  /** One of the two pointers, or a line with the call's id. */
   | 'pointer';
 
 /**
@@ -34,9 +34,30 @@ export function placeholderEnding(callId: string, form: PlaceholderForm): string
   return form === 'recallable' ? `; recall(${quoted}) for the original]` : `; id ${quoted}]`;
 }
 
+/** What the lines below a placeholder begin with that say what a result was about. */
+export const EXCERPT = {
+  named: '\nIt named: ',
+  failed: '\nIt failed with: ',
+  began: '\nIt began with: ',
+  ended: '\nIt ended with: ',
+} as const;
+const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|ended with): /;
+/** The longest excerpt, including the longest placeholder. In UTF-16 units. */
+const MAX_EXCERPT_LENGTH = 1_200;
+
+/** Whether a text is a placeholder with lines that say what the result was about. */
+export function isExcerptText(text: string): boolean {
+  return text.length <= MAX_EXCERPT_LENGTH && text.startsWith('[') && EXCERPT_LINE.test(text);
+}
+
 /** A tool's name as placeholders show it: on one line, at most 64 UTF-16 units. */
 export function shownToolName(toolName: string): string {
   return shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH);
+}
+
+/** Whether a result is one of the lines that say nothing but that it is gone. */
+export function isPointer(result: unknown): boolean {
+  return result === PRUNED_POINTER || result === REMOVED_POINTER;
 }
 
 /**
@@ -48,7 +69,7 @@ export function placeholderKind({
   callId,
   result,
 }: Pick<ToolResponseBlock, 'toolName' | 'callId' | 'result'>): PlaceholderKind {
-  if (result === PRUNED_POINTER) return 'pointer';
+  if (isPointer(result)) return 'pointer';
   if (typeof result !== 'string' || result.length > MAX_PLACEHOLDER_LENGTH) return 'none';
   if (!result.startsWith('[') || !result.endsWith(BARE_ENDING)) return 'none';
   if (!result.startsWith(`[${shownToolName(toolName)}`) || result !== onOneLine(result)) {

@@ -4,13 +4,14 @@
 
 import { carriesContent, hasSubstance } from '../shared/content.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
+import { keyOfCall } from '../shared/call-name.js';
 import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
 import type { Stretch } from '../shared/density/index/stretches.js';
 import { TextTable } from '../shared/density/index/text-table.js';
 import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize.js';
 import { entryFlags } from '../shared/summarize/history-outline.js';
-import { digestResponse, keyOfCall } from '../shared/summarize/tool-summary.js';
+import { digestResponse } from '../shared/summarize/tool-summary.js';
 import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 

@@ -2,7 +2,7 @@
 // on the current state. Independent of threads.
 
 import type { IContent } from '../shared/content.js';
-import { isSameBase, placeholderOf } from '../shared/density.js';
+import { isSameBase, placeholderOf, PRUNED_POINTER, REMOVED_POINTER } from '../shared/density.js';
 import type { DensityBase, PassSettings } from '../shared/density.js';
 import { stretchesOfEdit, stretchesOfRewrite } from '../shared/density/index/stretches.js';
 import { NONE } from '../shared/density/index/history-columns.js';
@@ -10,6 +10,8 @@ import { HistoryIndex } from '../shared/density/index/history-index.js';
 import { scopeOfSession } from '../shared/density/index/index-scope.js';
 import type { IndexScope } from '../shared/density/index/index-scope.js';
 import { planIndexed, withTexts } from '../shared/density/plan/optimize.js';
+import { pointerOf } from '../shared/density/plan/plan.js';
+import type { PlanCursor } from '../shared/density/plan/plan.js';
 import type { EntryPlace } from '../shared/density/index/unsent-results.js';
 import type { EntryStretches } from '../shared/density/index/stretches.js';
 import { WorkerPoolError } from '../shared/errors.js';
@@ -22,7 +24,7 @@ import type {
   PlannedPass,
   ResidentOptions,
 } from '../shared/resident-protocol.js';
-import { measureEntry, pointerTokens } from '../shared/tokens/count-tokens.js';
+import { measureEntry } from '../shared/tokens/count-tokens.js';
 import type { CountText } from '../shared/tokens/count-tokens.js';
 import { planResidentCompression } from './resident-compression.js';
 import { ResidentFacts } from './resident-facts.js';
@@ -49,7 +51,8 @@ export class ResidentHistory {
   readonly #scope: IndexScope;
   readonly #countText: CountText | undefined;
   readonly #countBytes: CountBytes | undefined;
-  readonly #pointerTokens: number;
+  /** By text. */
+  readonly #pointerTokens = new Map<string, number>();
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
   #change: OpenChange | undefined;
@@ -70,7 +73,9 @@ export class ResidentHistory {
     this.#scope = scopeOfSession(options.agent);
     this.#countText = countText;
     this.#countBytes = countBytes;
-    this.#pointerTokens = countText === undefined ? NONE : pointerTokens(countText);
+    for (const pointer of [PRUNED_POINTER, REMOVED_POINTER]) {
+      this.#pointerTokens.set(pointer, countText?.(pointer) ?? NONE);
+    }
     this.#index = new HistoryIndex(this.#scope);
   }
 
@@ -132,9 +137,9 @@ export class ResidentHistory {
     const startedAt = performance.now();
     const planned = withTexts(planIndexed(this.#index, pass), this.#index);
     // Other placeholders differ in length and must be counted.
-    const placeholderTokens = placeholderOf(pass) === 'pointer' ? this.#pointerTokens : NONE;
+    const tokensOf = (row: PlanCursor): number => this.#pointerTokens.get(pointerOf(row)) ?? NONE;
     const tokensAfter = tokensAfterPlan(planned.plan, this.#index, this.#facts, {
-      placeholder: placeholderTokens,
+      placeholder: placeholderOf(pass) === 'pointer' ? tokensOf : () => NONE,
       texts: (planned.texts ?? []).map((text) => this.#countText?.(text) ?? NONE),
     });
     return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };

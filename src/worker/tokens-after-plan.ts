@@ -42,7 +42,11 @@ export function tokensAfterPlan(
           tokens = replacePart(tokens, changed, 0);
           break;
         case ACTION.pointer:
-          tokens = replacePart(tokens, tokensAt(facts.resultTokens, response), made.placeholder);
+          tokens = replacePart(
+            tokens,
+            tokensAt(facts.resultTokens, response),
+            made.placeholder(row),
+          );
           break;
         case ACTION.shrink: {
           const text = made.texts[row.start] ?? NONE;
@@ -68,7 +72,7 @@ export function tokensAfterPlan(
 
 /** Tokens of a plan's replacements of results; `NONE` if they must be counted. */
 export interface MadeTokens {
-  readonly placeholder: number;
+  readonly placeholder: (row: PlanCursor) => number;
   /** By index in the plan's texts. */
   readonly texts: readonly number[];
 }

@@ -76,7 +76,11 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
 
 describe('results that say the same again', () => {
   it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
-    const shown = { 'from the result of': 0, ', there lines ': 0, 'as its call has them': 0 };
+    const shown = {
+      'as in the earlier result of': 0,
+      ', there lines ': 0,
+      'as its call has them': 0,
+    };
     await fc.assert(
       fc.asyncProperty(turns, async (played) => {
         const sessions = await Promise.all(

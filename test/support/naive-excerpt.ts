@@ -1,11 +1,16 @@
 // A second implementation of what is left of a result, written from the words of its rules. Shares no code with
-// src/shared/density/, and is not meant to be fast.
+// src/shared/density/ (what reports a failure is told by src/shared/shrink/), and is not meant to be fast.
 
-import { PRUNED_POINTER } from '../../src/shared/density.js';
+import { REMOVED_POINTER } from '../../src/shared/density.js';
+import { endedInFailure } from '../../src/shared/exit-code.js';
+import { reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
-/** The pointer, and below it the names and failures of a result. */
+/** The pointer, and below it the names of a result, and its failures or how it came out. */
 export function naiveExcerpt(result: unknown): string {
-  const text = typeof result === 'string' ? result : JSON.stringify(result);
+  const text = (typeof result === 'string' ? result : JSON.stringify(result)).replace(
+    /\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/,
+    '',
+  );
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
   const lines = (isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text)
@@ -31,27 +36,74 @@ export function naiveExcerpt(result: unknown): string {
     .map((name, at) => ({ name, at, weight: weight(name) }))
     .sort((a, b) => b.weight - a.weight || a.at - b.at)
     .map(({ name }) => name)
-    .filter((name) => !shown.includes(name));
+    .filter((name) => !shown.includes(name) && !isQuantity(name));
   takeInto(kept, others, room - Math.max(0, room1));
-  if (kept.length === 0) return PRUNED_POINTER;
+  const named = kept.length === 0 ? '' : `\nIt named: ${kept.join(' ')}`;
   const failures = lines
-    .filter((line) =>
-      /\berror:|\berror\[\w+\]:|\bFAIL\b|\bFAILED\b|\b\w*(Error|Exception)\b|\bpanicked at|\bnot ok\b/.test(
-        line,
-      ),
-    )
+    .map((line) => line.slice(0, 400))
+    .filter((line) => reportsFailure(line) && !isNumbered(line))
     .slice(0, 2)
-    .map((line) =>
-      line
-        .slice(0, 400)
-        .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
-        .trim(),
-    )
-    .map((line) =>
-      line.length <= 120 ? line : `${line.slice(0, 119).replace(/[\uD800-\uDBFF]$/, '')}…`,
-    )
-    .map((line) => `\nIt failed with: ${line}`);
-  return `${PRUNED_POINTER}\nIt named: ${kept.join(' ')}${failures.join('')}`;
+    .map((line) => `\nIt failed with: ${cut(onOneLine(line), 120)}`);
+  const came = outcome(text);
+  const label = endedInFailure(result) ? '\nIt failed with: ' : came[0];
+  const said = came[1] === '' ? '' : `${label}${came[1]}`;
+  return REMOVED_POINTER + named + (failures.join('') || said);
+}
+
+function outcome(text: string): readonly [label: string, said: string] {
+  const room = Math.floor(text.length / 4);
+  if (
+    text.startsWith('{') &&
+    !/^[^[]{0,81}"columns":\[/.test(text) &&
+    !text.slice(0, 65_536).includes('\\n')
+  ) {
+    return ['\nIt began with: ', cut(onOneLine(text.slice(0, 400)), Math.min(140, room))];
+  }
+  const end = text.slice(-2_000);
+  const feed = end.indexOf('\n');
+  const lines = (end === text || feed === -1 ? end : end.slice(feed + 1))
+    .replaceAll('\\n', '\n')
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    .filter((line) => line.length <= 1_000 && !isNumbered(line))
+    .filter((line) => !/^[^\s:]{1,300}:\d{1,7}[:-]/.test(line))
+    .filter((line) => !(line.startsWith('[… ') && line.endsWith(' …]')))
+    .filter((line) => {
+      const words = line.trim().split(/\s+/);
+      const hasWord = words.some((word) => /\p{L}{2}/u.test(word));
+      return (hasWord && words.length > 1) || /[^\0-\x7f]{2}/u.test(line);
+    })
+    .slice(-12);
+  const sums = lines.filter((line) =>
+    /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|success|successful|successfully|succeeded|complete|completed|finished|done|ok|added|changed|created|updated|deleted|row|rows)\b/i.test(
+      line,
+    ),
+  );
+  const line = onOneLine(sums.at(-1) ?? lines.at(-1) ?? '');
+  return ['\nIt ended with: ', cut(line, Math.min(100, room))];
+}
+
+/** As editors and searches number lines. */
+function isNumbered(line: string): boolean {
+  return /^ {0,12}\d{1,9}(?:[\t→:|]| \| )/.test(line);
+}
+
+function isQuantity(name: string): boolean {
+  return /^v?\d+(\.\d+)+[a-zA-Z]?[a-zA-Z]?$/.test(name) || /^\d+m?s$/.test(name);
+}
+
+function onOneLine(text: string): string {
+  return text
+    .slice(0, 400)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+}
+
+function cut(line: string, length: number): string {
+  return line.length <= length
+    ? line
+    : `${line.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** Returns the UTF-16 units that were taken, without the last space. */

@@ -7,6 +7,7 @@ import { callUse } from '../../src/shared/density/index/call-use.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
+import { callName } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
@@ -50,7 +51,9 @@ function afterRows(
     if (response?.type !== 'tool_response' || call === undefined || shrink === undefined) continue;
     const runs = (shown[start] ?? []).map(({ entriesBack, block, ...lines }) => {
       const source = list[entry - entriesBack]?.blocks[block];
-      return { ...lines, callId: source?.type === 'tool_response' ? source.callId : '' };
+      const callId = source?.type === 'tool_response' ? source.callId : '';
+      const name = callName(answeredCalls(list)(entry - entriesBack, block));
+      return { ...lines, source: { callId, name } };
     });
     const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
     texts[start] = shrunkResult({ call, response }, runs, use, shrink, placeholder) ?? '';

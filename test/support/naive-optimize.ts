@@ -9,7 +9,7 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../src/shared/density.js';
+import { PRUNED_POINTER, REMOVED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../src/shared/density.js';
 import { INCLUSION_POINTER } from '../../src/shared/density/index/file-inclusions.js';
 import { naiveExcerpt } from './naive-excerpt.js';
@@ -68,8 +68,9 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
       if (block.type === 'tool_response') {
         const fate = old.includes(block) ? 'pointer' : outside?.results.get(block);
         if (fate === undefined) return [block];
+        const pointer = old.includes(block) ? PRUNED_POINTER : REMOVED_POINTER;
         const isCut = fate === 'excerpt';
-        const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : PRUNED_POINTER };
+        const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : pointer };
         delete pruned.mediaTokens;
         return [pruned];
       }
@@ -263,6 +264,10 @@ function findOldResults(
     .filter((block) => block.isComplete !== false && !gone.includes(block));
   return responses.filter((response, at) => {
     const newer = responses.slice(at + 1).filter((other) => other.toolName === response.toolName);
-    return newer.length >= retention && response.result !== PRUNED_POINTER;
+    return (
+      newer.length >= retention &&
+      response.result !== PRUNED_POINTER &&
+      response.result !== REMOVED_POINTER
+    );
   });
 }

@@ -38,7 +38,7 @@ const PLACEHOLDER = 16;
 const CALL = 100;
 const RECORD = 400;
 const SMALL = 40;
-const LONG = 150;
+const LONG = 40;
 const COMPARED_READS = 64;
 /** What a token costs from the cache, and to be written to it. */
 const [READ, WRITE] = [0.1, 1.25];
@@ -179,7 +179,8 @@ function callsOf(history: readonly IContent[], root: string): readonly Call[] {
   return pairNaively(history).map(({ call, callEntry, responseEntry, responseBlock }) => {
     const response = history[responseEntry]?.blocks[responseBlock];
     const { kind, files, lines, command } = naiveUse(call.name, call.parameters);
-    const isTold = kind === 'write' || lines !== undefined;
+    const asksForMore = kind === 'command' && command === undefined;
+    const isTold = kind === 'write' || lines !== undefined || asksForMore;
     return {
       block: call,
       entry: callEntry,

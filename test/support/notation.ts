@@ -38,7 +38,7 @@ import type {
   Speaker,
   ToolResponseBlock,
 } from '../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../src/shared/density.js';
+import { PRUNED_POINTER, REMOVED_POINTER } from '../../src/shared/density.js';
 import type { DensityResult } from '../../src/shared/density.js';
 
 interface NotedTool {
@@ -300,7 +300,7 @@ function describeParameters({ id, parameters }: { id: string; parameters: unknow
 
 function describeOutcome({ callId, result, error, isComplete }: ToolResponseBlock): string {
   const mark = error !== undefined ? '!' : isComplete === false ? '?' : '';
-  if (result === PRUNED_POINTER) return `${mark}~`;
+  if (result === PRUNED_POINTER || result === REMOVED_POINTER) return `${mark}~`;
   if (result === defaultResult(callId)) return mark;
   return `(${typeof result === 'string' ? result : `=${JSON.stringify(result)}`})${mark}`;
 }

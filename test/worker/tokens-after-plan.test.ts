@@ -28,7 +28,7 @@ function after(...rows: readonly (readonly [number, number, number])[]): readonl
     facts.append(index, { content, tokens: measure.tokens, measure });
   }
   const plan = Int32Array.from(rows.flatMap((row) => [...row, 0, -1, -1]));
-  return [...tokensAfterPlan(plan, index, facts, { placeholder: 7, texts: [] })];
+  return [...tokensAfterPlan(plan, index, facts, { placeholder: () => 7, texts: [] })];
 }
 
 function tokensOf(entry: number, blocks: readonly number[]): number {

@@ -1,9 +1,10 @@
 // Lists the tool results whose originals a removal log has, without their content.
 
+import { keyOfCall } from '../../shared/call-name.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
 import { placeholderEnding } from '../../shared/placeholder.js';
-import { digestResponse, keyOfCall, summaryLine } from '../../shared/summarize/tool-summary.js';
+import { digestResponse, summaryLine } from '../../shared/summarize/tool-summary.js';
 import type { ResultSize } from '../../shared/summarize/tool-summary.js';
 import { readRemovals } from './removal-reader.js';
 import type { RemovalRecord } from './removal-record.js';

@@ -2,7 +2,7 @@
 
 import type { ToolCallBlock, ToolResponseBlock } from '../../shared/content.js';
 import { isToolCallBlock, isToolResponseBlock } from '../../shared/content.js';
-import { PRUNED_POINTER } from '../../shared/density.js';
+import { isPointer } from '../../shared/placeholder.js';
 import { CallIndex } from './call-index.js';
 import type { CallSighting } from './call-index.js';
 import { readRemovalAt, RemovalReading } from './removal-reader.js';
@@ -84,7 +84,7 @@ export async function restoreFromSightings(
       isToolResponseBlock(block) &&
       block.callId === callId &&
       block.isComplete !== false &&
-      block.result !== PRUNED_POINTER,
+      !isPointer(block.result),
   );
   if (response === undefined) throw notThere(source, best);
   const call = await findCall(source, callId, best, relevant);

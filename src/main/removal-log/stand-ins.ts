@@ -2,9 +2,8 @@
 // which must agree.
 
 import type { ToolResponseBlock } from '../../shared/content.js';
-import { PRUNED_POINTER } from '../../shared/density.js';
 import { isExcerpt } from '../../shared/density/index/excerpt.js';
-import { placeholderKind } from '../../shared/placeholder.js';
+import { isPointer, placeholderKind } from '../../shared/placeholder.js';
 import { checksumOfBlocks } from './removal-record.js';
 import type { RemovalRecord } from './removal-record.js';
 
@@ -47,7 +46,7 @@ export class StandIns {
    */
   judge(response: ToolResponseBlock, { entry, sessionId }: RemovalRecord): Doubt | null {
     const { callId, result } = response;
-    if (result === PRUNED_POINTER) return null;
+    if (isPointer(result)) return null;
     const looksLikePlaceholder = placeholderKind(response) !== 'none' || isExcerpt(result);
     if (!this.#callIds.has(callId)) return { looksLikePlaceholder, isStandInElsewhere: false };
     const crc = checksumOfBlocks(entry);

@@ -102,7 +102,7 @@ const WARNING = /\bwarn(?:ing|ings|ed)?\b|\bdeprecated\b/i;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
-  return REPORT.test(line) && !PASSED.test(line);
+  return SIGN.test(line) && REPORT.test(line) && !PASSED.test(line);
 }
 
 /** Every line about a failure or a warning has one of these; most lines have none. */

@@ -13,12 +13,17 @@ export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker, 'name' | 'from'> = {
 
 /** Shorter runs are not worth a replacement. In UTF-16 units. */
 export const MIN_RUN = 120;
+/** Nor are those that are not this many times as long as it: who reads it has to look elsewhere. */
+const MIN_TIMES = 2;
 
 /** True of the two results, whatever becomes of the earlier one. */
 const SAME_AS = 'unchanged from the result of ';
 const SHOWN_BY_CALL = 'unchanged, as its call has them';
-const SOURCE = /unchanged from the result of ([\w.-]{1,64})/g;
+const SOURCE = /unchanged from the result of ([\w.-]{1,64})/;
+const SOURCES = /lines of earlier results \(([\w.-]{1,64}(?:, [\w.-]{1,64})*)\)/;
 const ID = /^[\w.-]{1,64}$/;
+/** A result refers to at most this many others, so that the line that names them stays short. */
+const MAX_SOURCES = 8;
 
 /** Whether a replacement can contain this id. */
 export function canBeReferenced(callId: string): boolean {
@@ -26,17 +31,23 @@ export function canBeReferenced(callId: string): boolean {
 }
 
 /** Says which call's result shows the omitted text. */
-export function shownBefore(sourceId: string): string {
-  return `${SAME_AS}${sourceId}`;
+export function shownBefore(callId: string): string {
+  return `${SAME_AS}${callId}`;
 }
 
 /** The ids of the calls that a result refers to for omitted lines, separated by spaces; empty if it refers to none. */
 export function sourceIdsOf(result: unknown): string {
   if (typeof result !== 'string' || !result.endsWith(']')) return '';
-  const isLine = result.startsWith('[') && !result.includes('\n');
-  if (!isLine && !isShrunk(result)) return '';
-  const ids = new Set(Array.from(result.matchAll(SOURCE), ([, id = '']) => id));
-  return [...ids].join(' ');
+  if (result.startsWith('[') && !result.includes('\n')) return SOURCE.exec(result)?.[1] ?? '';
+  const [mark] = MARK.exec(result.slice(-MAX_MARK_LENGTH)) ?? [''];
+  return SOURCES.exec(mark)?.[1]?.replaceAll(', ', ' ') ?? '';
+}
+
+/** The call of an earlier result. Not every model is shown the ids of calls, so lines are referred to by its name. */
+export interface Source {
+  readonly callId: string;
+  /** Its tool and key parameter. */
+  readonly name: string;
 }
 
 /** Lines of a text, by index, that an earlier result shows, or the arguments of its own call. `end` is exclusive. */
@@ -44,17 +55,17 @@ export interface ShownElsewhere {
   readonly start: number;
   readonly end: number;
   /** `null` for its own call. */
-  readonly callId: string | null;
+  readonly source: Source | null;
   /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
   readonly there?: number | null;
 }
 
 /** The call whose result shows the whole text, if there is one. */
-export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): string | undefined {
+export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
-  if (runs.length !== 1 || first?.start !== 0 || first.callId === null) return undefined;
+  if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
   if (first.there !== undefined) return undefined;
-  return first.end === countLines(text) ? first.callId : undefined;
+  return first.end === countLines(text) ? first.source : undefined;
 }
 
 /** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */
@@ -86,30 +97,46 @@ export function withOthers(
   return [...all, ...runs.slice(next)];
 }
 
+/** A text without lines that are shown elsewhere. */
+export interface WithoutRuns {
+  readonly draft: Draft;
+  /** Says what was removed, and names the calls whose results show it. */
+  readonly label: string;
+}
+
 /** Replaces each run that is long enough by one line; returns `undefined` if none is. */
-export function withoutRuns(draft: Draft, runs: readonly ShownElsewhere[]): Draft | undefined {
+export function withoutRuns(
+  draft: Draft,
+  runs: readonly ShownElsewhere[],
+): WithoutRuns | undefined {
   if (runs.length === 0) return undefined;
   const { lines } = draft;
   const kept: string[] = [];
+  const ids = new Set<string>();
   let from = 0;
   for (const run of runs) {
-    const { start, end } = run;
+    const { start, end, source } = run;
+    const isNamed = source === null || ids.has(source.callId);
+    if (!isNamed && ids.size === MAX_SOURCES) continue;
+    const reference = `[… ${whatOf(run, lines)} …]`;
     let length = end - start;
     for (let at = start; at < end; at += 1) length += lines[at]?.length ?? 0;
-    if (length < MIN_RUN) continue;
+    if (length < Math.max(MIN_RUN, MIN_TIMES * reference.length)) continue;
+    if (source !== null) ids.add(source.callId);
     for (let at = from; at < start; at += 1) kept.push(lines[at] ?? '');
-    kept.push(`[… ${whatOf(run, lines)} …]`);
+    kept.push(reference);
     from = end;
   }
   if (from === 0) return undefined;
   for (let at = from; at < lines.length; at += 1) kept.push(lines[at] ?? '');
-  return Draft.ofLines(kept);
+  const of = ids.size === 0 ? 'its call' : `earlier results (${[...ids].join(', ')})`;
+  return { draft: Draft.ofLines(kept), label: `lines of ${of}` };
 }
 
 /** Describes a run; with both line numbers if they differ, so that each line can be found. */
-function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly string[]): string {
+function whatOf({ start, end, source, there }: ShownElsewhere, lines: readonly string[]): string {
   const count = end - start;
-  const shown = callId === null ? SHOWN_BY_CALL : shownBefore(callId);
+  const shown = source === null ? SHOWN_BY_CALL : `as in the earlier result of ${source.name}`;
   if (there === undefined) return `${count} lines ${shown}`;
   const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
@@ -122,13 +149,18 @@ function whatOf({ start, end, callId, there }: ShownElsewhere, lines: readonly s
 const MIN_GAIN = 60;
 const MIN_GAIN_SHARE = 0.03;
 
-const MAX_MARK_LENGTH = 800;
+const MAX_MARK_LENGTH = 1_400;
 const MARK_START = '[Shortened from ';
-const MARK = /\n\[Shortened from \d+ characters: [^\n]{0,640}\]$/;
+const MARK = /\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/;
 
 /** Whether a text is a shrunk result, which is not shrunk again. */
 export function isShrunk(text: string): boolean {
   return text.endsWith(']') && MARK.test(text.slice(-MAX_MARK_LENGTH));
+}
+
+/** A shrunk result without the line that says so; any other text as it is. */
+export function withoutMark(text: string): string {
+  return isShrunk(text) ? text.slice(0, text.lastIndexOf(`\n${MARK_START}`)) : text;
 }
 
 /**

@@ -74,8 +74,8 @@ export function shrinkText(
   }
   const took = text === payload ? [] : [WRITTEN_OUT];
   const withoutShown = withoutRuns(Draft.ofText(text), runs);
-  if (withoutShown !== undefined) took.push('lines of earlier results');
-  let draft = withoutShown ?? Draft.ofText(text);
+  if (withoutShown !== undefined) took.push(withoutShown.label);
+  let draft = withoutShown?.draft ?? Draft.ofText(text);
   for (const shrinker of TEXT_SHRINKERS) {
     const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;

@@ -54,6 +54,11 @@ export function leftOut(what: string): string {
   return `[… ${what} left out …]`;
 }
 
+/** Whether a line says what was removed. */
+export function saysLeftOut(line: string): boolean {
+  return line.startsWith('[… ') && line.endsWith(' …]');
+}
+
 /** Whether a line is about a failure; such lines are kept. */
 export function mentionsFailure(line: string): boolean {
   return FAILURE.test(line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line);

@@ -8,7 +8,7 @@ import type { DensityResult } from '../density.js';
 import { madeBy } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
-import type { ShownElsewhere } from '../shrink/shown-before.js';
+import type { ShownElsewhere, Source } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
 import { replacesResult, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
@@ -148,10 +148,10 @@ function findShown(
   entry: number,
   json: string,
 ): readonly ShownAbove[] | undefined {
-  const runs = JSON.parse(json) as readonly (ShownElsewhere & { readonly callId: string })[];
+  const runs = JSON.parse(json) as readonly (ShownElsewhere & { readonly source: Source })[];
   const found: ShownAbove[] = [];
-  for (const { callId, ...lines } of runs) {
-    const place = findResponse(former, entry, callId);
+  for (const { source, ...lines } of runs) {
+    const place = findResponse(former, entry, source.callId);
     if (place === undefined) return undefined;
     found.push({ ...lines, ...place });
   }

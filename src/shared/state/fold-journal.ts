@@ -1,6 +1,7 @@
 // Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries: with the same
 // result in every process and on every thread. Pure. All content comes from the given entries, except for summaries.
 
+import { callName } from '../call-name.js';
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
@@ -13,6 +14,7 @@ import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
+import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import { pairingViolationsInSlices } from '../validity.js';
@@ -159,7 +161,9 @@ function followRows(
     if (row.action !== ACTION.shrink) continue;
     const call = callOf(row.entry, row.block);
     if (call === undefined || shrink === undefined) return false;
-    const runs = (shown[row.start] ?? []).map((run) => shownElsewhere(list, row.entry, run));
+    const runs = (shown[row.start] ?? []).map((run) =>
+      shownElsewhere(list, row.entry, run, callOf),
+    );
     makers[row.start] = (response) => {
       const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
       const text = shrunkResult({ call, response }, runs, use, shrink, placeholder);
@@ -265,10 +269,14 @@ function shownElsewhere(
   list: readonly IContent[],
   entry: number,
   { entriesBack, block, ...lines }: ShownAbove,
+  callOf: CallOf,
 ): ShownElsewhere {
-  const source = list[entry - entriesBack]?.blocks[block];
-  if (source?.type === 'tool_response') return { ...lines, callId: source.callId };
-  throw new RangeError('Expected a result that shows the lines.');
+  const response = list[entry - entriesBack]?.blocks[block];
+  if (response?.type !== 'tool_response') {
+    throw new RangeError('Expected a result that shows the lines.');
+  }
+  const name = callName(callOf(entry - entriesBack, block));
+  return { ...lines, source: { callId: response.callId, name } };
 }
 
 function followSplice(

@@ -17,7 +17,7 @@ export interface RowSettings {
 }
 
 /** Lines of a result that another result shows: the one `entriesBack` entries before it, at `block`. */
-export interface ShownAbove extends Omit<ShownElsewhere, 'callId'> {
+export interface ShownAbove extends Omit<ShownElsewhere, 'source'> {
   readonly entriesBack: number;
   readonly block: number;
 }

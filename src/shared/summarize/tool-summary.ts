@@ -1,13 +1,15 @@
 // Summarizes a tool response in one line, which replaces its payload.
 
+import { firstText, keyOfCall, PATH_KEYS } from '../call-name.js';
 import { endedInFailure } from '../exit-code.js';
 import { asRecord } from '../json.js';
-import type { JsonRecord } from '../json.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
-import { PRUNED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
-import { countLines, onOneLine, shortened } from '../shown-text.js';
+import { countLines, shortened } from '../shown-text.js';
 import {
+  EXCERPT,
+  isExcerptText,
+  isPointer,
   MAX_SUMMARY_LENGTH,
   placeholderEnding,
   placeholderKind,
@@ -15,12 +17,6 @@ import {
 } from '../placeholder.js';
 import { withResult } from '../content.js';
 import type { CallOf } from './history-outline.js';
-
-/** A longer parameter is content, not a name. */
-const MAX_SHORT_PARAMETER_LENGTH = 120;
-
-const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
-const COMMAND_KEYS = ['command', 'cmd'] as const;
 
 /** How large a result is. */
 export interface ResultSize {
@@ -95,50 +91,20 @@ export function summaryLine(
 /** Digests a response; reads its whole result. */
 export function digestResponse(response: ToolResponseBlock): ResponseDigest {
   const { toolName, result, error } = response;
-  const isLine = result !== PRUNED_POINTER && placeholderKind(response) !== 'none';
+  const isLine = !isPointer(result) && placeholderKind(response) !== 'none';
   if (typeof result === 'string' && isLine) return { isSummary: true, line: result };
-  const size = sizeOf(result);
+  const isExcerpt = typeof result === 'string' && isExcerptText(result);
+  // Of an excerpt, the size would be its own.
+  const size = isExcerpt ? undefined : sizeOf(result);
   return {
     isSummary: false,
     tool: shownToolName(toolName),
     // Few tools set an error when a command fails.
-    isFailed: Boolean(error) || endedInFailure(result),
+    isFailed:
+      Boolean(error) || (isExcerpt ? result.includes(EXCERPT.failed) : endedInFailure(result)),
     size,
     ownKey: keyOfResult(result, size),
   };
-}
-
-/**
- * Returns the key parameter of a call on one line, at most 400 UTF-16 units; `undefined` if it has none.
- */
-export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
-  const values = asRecord(parameters);
-  if (values === undefined) return undefined;
-  return firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values);
-}
-
-function firstText(values: JsonRecord, keys: readonly string[]): string | undefined {
-  for (const key of keys) {
-    const text = wordsOf(values[key]);
-    if (text !== '') return text;
-  }
-  return undefined;
-}
-
-/** A text, or a list of words, on one line; empty for anything else. */
-function wordsOf(value: unknown): string {
-  if (typeof value === 'string') return onOneLine(value);
-  if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) return '';
-  return onOneLine(value.join(' '));
-}
-
-function firstShortText(values: JsonRecord): string | undefined {
-  for (const value of Object.values(values)) {
-    if (typeof value !== 'string' || value.length > MAX_SHORT_PARAMETER_LENGTH) continue;
-    const text = onOneLine(value);
-    if (text !== '') return text;
-  }
-  return undefined;
 }
 
 function keyOfResult(result: unknown, size: ResultSize | undefined): string | undefined {
@@ -157,7 +123,7 @@ function sizeText({ amount, unit }: ResultSize): string {
 }
 
 function sizeOf(result: unknown): ResultSize | undefined {
-  if (result === PRUNED_POINTER) return undefined;
+  if (isPointer(result)) return undefined;
   if (typeof result === 'string') return { amount: countLines(result), unit: 'line' };
   if (typeof result !== 'object' || result === null) return undefined;
   const { output } = result as { readonly output?: unknown };

@@ -2,7 +2,6 @@
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
-import { PRUNED_POINTER } from '../density.js';
 import {
   blockTexts,
   ENTRY_OVERHEAD_TOKENS,
@@ -54,11 +53,6 @@ export function measureEntry(entry: IContent, countText: CountText): EntryMeasur
     tokens += all;
   }
   return { tokens, blocks, results };
-}
-
-/** Tokens of the pointer that replaces a result. */
-export function pointerTokens(countText: CountText): number {
-  return countText(PRUNED_POINTER);
 }
 
 function measureResult(block: ContentBlock, countText: CountText): number {

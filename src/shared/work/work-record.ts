@@ -1,6 +1,7 @@
 // Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
 // earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
 
+import { keyOfCall } from '../call-name.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
@@ -8,10 +9,9 @@ import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_KIND } from '../density/index/history-columns.js';
 import { reportsFailure } from '../shrink/failures-first.js';
-import { placeholderKind } from '../placeholder.js';
+import { EXCERPT, isExcerptText, placeholderKind } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
-import { keyOfCall } from '../summarize/tool-summary.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-catalog.js';
 import { payloadText } from '../tokens/content-text.js';
@@ -121,12 +121,27 @@ function noteCall(
     // if it reports one without an exit code.
     if (outcome === 'unclear' || (outcome === 'passed' && isPruned(response))) done.delete(name);
     else note(done, name, outcome);
+  } else if (kind === CALL_KIND.unknown && ACTS.test(call.name)) {
+    if (outcome === 'unclear' || saysItFailed(response)) done.delete(name);
+    else note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
     done.delete(name);
     if (kind !== CALL_KIND.write) return;
     for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
   }
+}
+
+/**
+ * Tools of other kinds that do something by their name, as `create_refund`, `crm__sendMail`: if it were not told, it would be done
+ * twice.
+ */
+const ACTS =
+  /(?:^|__|[.:/])(?:add|approve|assign|book|buy|cancel|charge|close|create|delete|deploy|email|escalate|grant|insert|invite|issue|merge|notify|order|pay|place|post|publish|refund|register|reject|remove|reply|resolve|revoke|schedule|send|set|submit|transfer|update|upload)(?=$|[_-]|[A-Z])/;
+
+/** Whether what is left of a result says that its tool failed. */
+function saysItFailed({ result }: ToolResponseBlock): boolean {
+  return typeof result === 'string' && isExcerptText(result) && result.includes(EXCERPT.failed);
 }
 
 /** Tools without an exit code say in their first line that nothing was written. */

@@ -3,6 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { keyOfCall } from '../../../src/shared/call-name.js';
+
 import { toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ToolResponseBlock } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
@@ -10,7 +12,6 @@ import type { PlaceholderForm } from '../../../src/shared/density.js';
 import { placeholderEnding } from '../../../src/shared/placeholder.js';
 import {
   digestResponse,
-  keyOfCall,
   summarizeToolResponse,
   summaryLine,
 } from '../../../src/shared/summarize/tool-summary.js';
@@ -217,6 +218,15 @@ describe('digestResponse', () => {
     });
   });
 
+  it('tells of an excerpt what the result was, not what it is', () => {
+    const passed = digestResponse(
+      toolResponse('c', 'run', '[x]\nIt named: a.ts\nIt ended with: ok'),
+    );
+    expect(passed).toMatchObject({ isFailed: false, size: undefined });
+    const failed = digestResponse(toolResponse('c', 'run', '[x]\nIt failed with: FAIL a.ts'));
+    expect(failed).toMatchObject({ isFailed: true, size: undefined });
+  });
+
   it('tells what failed', () => {
     expect(digestOf('', 'no such file')).toMatchObject({ isFailed: true });
     expect(digestOf('', '')).toMatchObject({ isFailed: false });
@@ -233,16 +243,5 @@ describe('digestResponse', () => {
       const digest = digestResponse(toolResponse('c1', huge, result));
       expect(JSON.stringify(digest).length).toBeLessThan(600);
     }
-  });
-});
-
-describe('keyOfCall', () => {
-  it('is on one line and no longer than can be seen', () => {
-    expect(keyOfCall(toolCall('c1', 'tool', { command: 'ls\n  -l\n' }))).toBe('ls   -l');
-    expect(keyOfCall(toolCall('c1', 'tool', { command: 'x'.repeat(500) }))).toHaveLength(400);
-  });
-
-  it('is undefined for a call that has none', () => {
-    expect(keyOfCall(toolCall('c1', 'tool', { path: ' ', limit: 7 }))).toBeUndefined();
   });
 });

@@ -6,11 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../src/shared/density.js';
 import { BytePairCounter } from '../../../src/shared/tokens/byte-pair-counter.js';
-import {
-  countEntryTokens,
-  measureEntry,
-  pointerTokens,
-} from '../../../src/shared/tokens/count-tokens.js';
+import { countEntryTokens, measureEntry } from '../../../src/shared/tokens/count-tokens.js';
 import type { CountText } from '../../../src/shared/tokens/count-tokens.js';
 import { arbitraryHistory } from '../../support/arbitrary-history.js';
 import { countThirds } from '../../support/piece-counters.js';
@@ -63,7 +59,7 @@ describe.each<[string, CountText, number]>([
         const pruned = { ...block, result: PRUNED_POINTER };
         delete pruned.mediaTokens;
         const after = countEntryTokens(withBlocks(entry, entry.blocks.with(at, pruned)), count);
-        return tokens - after + pointerTokens(count);
+        return tokens - after + count(PRUNED_POINTER);
       });
       expect(results).toEqual(losses);
     });

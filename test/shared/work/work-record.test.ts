@@ -11,7 +11,7 @@ import {
   toolResponse,
 } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { PRUNED_POINTER, REMOVED_POINTER } from '../../../src/shared/density.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
 import { gatherWork, NO_WORK } from '../../../src/shared/work/work-record.js';
 import type { WorkRecord } from '../../../src/shared/work/work-record.js';
@@ -45,6 +45,28 @@ function done(...entries: readonly IContent[][]): Record<string, string> {
 const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Error 2\nexit code: 2`;
 
 describe('gatherWork', () => {
+  it('tells what tools of other kinds did, so that it is not done twice', () => {
+    const order = { order_id: 'ord_9', amount: 1999 };
+    const refunded = { refund: { id: 're_1', status: 'succeeded' } };
+    const long = { ...refunded, ledger: Array.from({ length: 90 }, (_, at) => ({ at })) };
+    const excerpt = excerptOf(long, REMOVED_POINTER);
+    expect(excerpt).toContain('It began with');
+    expect(
+      done(
+        call('create_refund', order, refunded),
+        call('crm__sendMail', { to: 'ada@example.com' }, excerpt),
+        call('reply-to-ticket', { id: 'T-1' }, { success: false }),
+        call('cancel_order', { order_id: 'ord_8' }, excerptOf({ ...long, success: false }, '[x]')),
+        call('get_order', { order_id: 'ord_7' }, { status: 'open' }),
+        call('settings', { page: 'mail' }, 'dark mode'),
+      ),
+    ).toEqual({
+      'create_refund ord_9': 'passed',
+      'crm__sendMail ada@example.com': 'passed',
+      'reply-to-ticket T-1': 'failed',
+    });
+  });
+
   it('takes down only what the user answered of entries that are shortened', () => {
     const history = [
       ...call('AskUserQuestion', {}, 'Never the red one.'),

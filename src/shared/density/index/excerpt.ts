@@ -1,9 +1,14 @@
-// What replaces pruned payloads: for a result, an excerpt of the names, paths and failures in it
-// below the placeholder; for the arguments of a write, a note in place of spent texts. Pure
-// functions that read a bounded part of the payload.
+// What replaces pruned payloads: for a result, an excerpt of the names, paths and failures in it and
+// of how it came out, below the placeholder; for the arguments of a write, a note in place of spent
+// texts. Pure functions that read a bounded part of the payload.
 
 import type { ToolResponseBlock } from '../../content.js';
+import { endedInFailure } from '../../exit-code.js';
+import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
+import { reportsFailure } from '../../shrink/failures-first.js';
+import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
+import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
@@ -11,7 +16,7 @@ import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 
 /** Results with fewer estimated tokens get no excerpt. */
-const MIN_TOKENS = 150;
+const MIN_TOKENS = 40;
 /** Estimated tokens of a placeholder. */
 export const PLACEHOLDER_TOKENS = 16;
 /** Length of the names in UTF-16 units: a share of the result, with a maximum. */
@@ -20,10 +25,10 @@ const MAX_NAMES_LENGTH = 400;
 /** Failure lines that are quoted, and UTF-16 units of each. */
 const MAX_FAILURES = 2;
 const MAX_FAILURE_LENGTH = 120;
-const FAILED = '\nIt failed with: ';
-const NAMED = '\nIt named: ';
-/** The longest excerpt, including the longest placeholder. */
-const MAX_LENGTH = 1_200;
+/** Length of what it says of the outcome, the same way; JSON repeats its keys. */
+const OUTCOME_SHARE = 0.25;
+const MAX_OUTCOME_LENGTH = 100;
+const MAX_JSON_LENGTH = 140;
 
 /**
  * Stand-ins for a long result and for an excerpt where nothing else matters about them. BigInts are
@@ -32,16 +37,11 @@ const MAX_LENGTH = 1_200;
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-const FAILURE =
-  /\b(?:error(?:\[\w+\])?:|FAIL(?:ED)?\b|\w*(?:Error|Exception)\b|panicked at|not ok\b)/;
-/** Every failure line contains one of these. */
-const FAILURE_SIGNS = ['rror', 'FAIL', 'Exception', 'panicked at', 'not ok'];
-
 const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
 
 /**
- * Returns the replacement of a result: the placeholder, followed by the names and failures in it,
- * if any. Cached: an edit may be found many times before it lands.
+ * Returns the replacement of a result: the placeholder, followed by the names and failures in it and
+ * by how it came out. Cached: an edit may be found many times before it lands.
  */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
   let named = NAMED_IN.get(response);
@@ -52,16 +52,55 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
   return placeholder + named;
 }
 
-/** The part below the placeholder; empty if the result names nothing. */
+/** The part below the placeholder; empty if the result says nothing. */
 function namedIn(result: unknown): string {
-  const payload = payloadText(result);
+  const payload = withoutMark(payloadText(result));
   const text = withMembersInLines(payload);
   const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
-  if (names.length === 0) return '';
+  const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const failures = failuresIn(text).map(
-    (line) => FAILED + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
+    (line) => EXCERPT.failed + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
   );
-  return `${NAMED}${names.join(' ')}${failures.join('')}`;
+  if (failures.length > 0) return named + failures.join('');
+  const [label, said] = outcomeIn(payload);
+  return said === '' ? named : named + (endedInFailure(result) ? EXCERPT.failed : label) + said;
+}
+
+/**
+ * How it came out, so that nobody has to run it again to learn that it went well: the start of an
+ * object of JSON, where ids and states are, or what a text ends with. Empty if it does not say.
+ */
+function outcomeIn(payload: string): readonly [label: string, said: string] {
+  const part = Math.floor(OUTCOME_SHARE * payload.length);
+  if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('\\n')) {
+    return [
+      EXCERPT.began,
+      shortened(onOneLine(payload.slice(0, MAX_END)), Math.min(MAX_JSON_LENGTH, part)),
+    ];
+  }
+  const end = payload.slice(-MAX_END);
+  const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
+  const last = lines.filter(isStatement).slice(-MAX_END_LINES);
+  const line = onOneLine(last.findLast((each) => OUTCOME.test(each)) ?? last.at(-1) ?? '');
+  return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
+}
+
+/** Not a table that shrinking made, whose start names its columns. */
+const OBJECT = /^\{(?![^[]{0,80}"columns":\[)/;
+/** Of the end of a text, how much is searched for its outcome: UTF-16 units, and lines. */
+const MAX_END = 2_000;
+const MAX_END_LINES = 12;
+/** Several words, or one in a script that may not separate them. */
+const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|[^\0-\x7f]{2}/u;
+const MATCH = /^[^\s:]{1,300}:\d{1,7}[:-]/;
+/** How programs sum up. */
+const OUTCOME =
+  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished|done|ok|added|changed|created|updated|deleted|rows?)\b/i;
+
+/** Neither a line of a file or a match in one, nor a note of ours. */
+function isStatement(line: string): boolean {
+  const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line);
+  return WORDS.test(line) && !isOfFile && !saysLeftOut(line);
 }
 
 /** JSON in one line is as long as encoded text, of which nothing is read. */
@@ -70,11 +109,10 @@ function withMembersInLines(text: string): string {
   return text.slice(0, MAX_SEEN).replaceAll(',"', ',\n"').replaceAll(',{', ',\n{');
 }
 
-/** Tests the whole text first: most have no failures. */
+/** Lines with numbers are of a file, which reports nothing. */
 function failuresIn(text: string): readonly string[] {
-  if (!FAILURE_SIGNS.some((sign) => text.includes(sign))) return [];
   return seenLines(text)
-    .filter((line) => FAILURE.test(line))
+    .filter((line) => reportsFailure(line.slice(0, MAX_TELLING)) && endOfNumber(line, 0) === -1)
     .slice(0, MAX_FAILURES);
 }
 
@@ -92,7 +130,7 @@ export function isExcerptible(result: unknown): boolean {
 /** Whether a result is an excerpt already. */
 export function isExcerpt(result: unknown): boolean {
   if (typeof result !== 'string') return result === OLD_EXCERPT;
-  return result.length <= MAX_LENGTH && result.startsWith('[') && result.includes(`]${NAMED}`);
+  return isExcerptText(result);
 }
 
 /**

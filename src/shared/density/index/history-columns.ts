@@ -186,6 +186,8 @@ export class CallColumns extends BlockColumns {
   readonly spendable: IntColumn = new IntColumn();
   /** Id numbers; empty if the index keeps no ids. */
   readonly id: IntColumn = new IntColumn();
+  /** Numbers of names, see `callName`; empty without `unsent` in the scope. */
+  readonly name: IntColumn = new IntColumn();
 
   /** Appends rows of another history's table, all unanswered. */
   override pushRows(from: this, rows: readonly Stretch[]): void {
@@ -193,6 +195,17 @@ export class CallColumns extends BlockColumns {
     this.response.pushRepeated(NONE, this.length - this.response.length);
     this.paths.pushStretches(from.paths, stretchesOfPaths(from.pathCount, rows));
   }
+}
+
+/** How many calls `lastCallOf` looks at. */
+const MAX_BACK = 2_000;
+
+/** The row of the call that a response answers, or `NONE` if it is none of the last ones. */
+export function lastCallOf(calls: CallColumns, response: number): number {
+  const first = Math.max(0, calls.length - MAX_BACK);
+  let call = calls.length - 1;
+  while (call >= first && calls.response.at(call) !== response) call -= 1;
+  return call < first ? NONE : call;
 }
 
 /** By response, the row of the call it answers, or `NONE`. */

@@ -1,6 +1,7 @@
 // Everything that density passes need to know about a history, without its payloads. Each entry is
 // visited once, when it is appended; a pass then scans the columns, which is far cheaper.
 
+import { callName } from '../../call-name.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderKind } from '../../placeholder.js';
 import { sourceIdsOf } from '../../shrink/shown-before.js';
@@ -20,6 +21,7 @@ import {
   InclusionColumns,
   IntColumn,
   hasPlaceholder,
+  lastCallOf,
   NONE,
   PartialColumns,
   RESPONSE_FLAG,
@@ -27,7 +29,7 @@ import {
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
-import { PathTable, TextTable } from './text-table.js';
+import { numberIn, PathTable, TextTable } from './text-table.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
@@ -68,6 +70,8 @@ export class HistoryIndex {
   readonly #openCalls = new OpenCalls();
   /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
   #ids: TextTable;
+  /** Names of calls if results are shrunk; else empty. */
+  #names: TextTable;
   #unsent = new UnsentResults();
   #length = 0;
 
@@ -79,6 +83,7 @@ export class HistoryIndex {
     this.#groups = former === undefined ? new Map<string, number>() : former.#groups;
     this.#uses = former === undefined ? new Map<string, readonly ToolUse[]>() : former.#uses;
     this.#ids = former === undefined ? new TextTable() : former.#ids;
+    this.#names = former === undefined ? new TextTable() : former.#names;
   }
 
   /** The number of appended entries. */
@@ -206,6 +211,12 @@ export class HistoryIndex {
     return this.#unsent.shownOf(result, this.responses, stands);
   }
 
+  /** The name of the call whose result is in a row, one of the last ones. */
+  nameAt(row: number): string {
+    const call = lastCallOf(this.calls, row);
+    return call === NONE ? callName(undefined) : this.#names.textOf(this.calls.name.at(call));
+  }
+
   /** Updates the rows of an entry whose unsent results were shrunk. */
   noteShrunk(entry: number, { blocks }: IContent): void {
     const { responses } = this;
@@ -262,6 +273,7 @@ export class HistoryIndex {
   #pairAll(): void {
     const { calls, responses, partials } = this;
     this.#ids = this.#ids.withoutUnused([calls.id, responses.id, responses.source, partials.id]);
+    this.#names = this.#names.withoutUnused([calls.name]);
     pairRows(this, this.#ids.size);
     for (let row = 0; row < calls.length; row += 1) {
       if (calls.response.at(row) === NONE) this.#openCalls.add(this.idOf(calls.id.at(row)), row);
@@ -283,6 +295,7 @@ export class HistoryIndex {
     calls.pathCount.push(use.paths.length);
     if (this.#scope.workingSet) this.#noteUse(call, use);
     if (this.#keepsIds) calls.id.push(this.#ids.numberOf(call.id));
+    if (this.#scope.unsent) calls.name.push(this.#names.numberOf(callName(call)));
   }
 
   #noteUse(call: ToolCallBlock, { access, kind, lines, command }: CallUse): void {
@@ -291,8 +304,9 @@ export class HistoryIndex {
     calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
-    // Reads of known lines are compared by their lines, and a write is never a repetition.
-    const isTold = kind === CALL_KIND.write || lines !== undefined;
+    // Reads of known lines are compared by their lines. A write is never a repetition, nor is a call for more output of a command.
+    const asksForMore = kind === CALL_KIND.command && command === undefined;
+    const isTold = kind === CALL_KIND.write || lines !== undefined || asksForMore;
     calls.signature.push(
       isTold ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
     );
@@ -373,15 +387,6 @@ export class HistoryIndex {
 function spendableIn({ parameters }: ToolCallBlock, access: number): number {
   const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
   return spendableText(parameters) === text ? spendableTokens(parameters) : 0;
-}
-
-/** Returns the number of a name, assigning the next one to a new name. */
-function numberIn(numbers: Map<string, number>, name: string): number {
-  const known = numbers.get(name);
-  if (known !== undefined) return known;
-  const number = numbers.size;
-  numbers.set(name, number);
-  return number;
 }
 
 const PLACEHOLDER_FLAGS = {

@@ -184,6 +184,9 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
+/** Versions and durations: outputs are full of them, and nobody looks for one. */
+const QUANTITY = /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+m?s$/;
+
 /** Names start at least `MIN_NAME_LENGTH` apart. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);
 /** Scratch columns of the current text's names: first offset, length, count. */
@@ -272,7 +275,7 @@ class NameCounts {
     const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
     if (!fitting.hasRoom(length)) return false;
     const name = this.#text.slice(start, start + length);
-    if (!taken.includes(name)) fitting.add(name);
+    if (!taken.includes(name) && !QUANTITY.test(name)) fitting.add(name);
     return true;
   }
 

@@ -103,6 +103,15 @@ export class TextTable {
   }
 }
 
+/** Returns the number of a name, assigning the next one to a new name. */
+export function numberIn(numbers: Map<string, number>, name: string): number {
+  const known = numbers.get(name);
+  if (known !== undefined) return known;
+  const number = numbers.size;
+  numbers.set(name, number);
+  return number;
+}
+
 /**
  * Copies a string so that it does not keep a longer one alive: slices and concatenations hold on to
  * their sources.

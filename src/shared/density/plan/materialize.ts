@@ -9,14 +9,14 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../content.js';
-import { placeholderOf, PRUNED_POINTER } from '../../density.js';
+import { placeholderOf, REMOVED_POINTER } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCalls } from '../../summarize/history-outline.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOfBlock, withoutSpentText } from '../index/excerpt.js';
 import { INCLUSION_POINTER } from '../index/file-inclusions.js';
 import { ACTION } from '../rules/marks.js';
-import { countItems, PlanCursor } from './plan.js';
+import { countItems, PlanCursor, pointerOf } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
 /** What is needed besides the rows to make a result again. */
@@ -81,7 +81,7 @@ function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlo
 
 /** Returns the response with an excerpt below the bare pointer. */
 export function excerptedBlock(response: ToolResponseBlock): ToolResponseBlock {
-  return putAtOnce(response, () => excerptOfBlock(response, PRUNED_POINTER));
+  return putAtOnce(response, () => excerptOfBlock(response, REMOVED_POINTER));
 }
 
 const SHORTENED = new WeakMap<ToolCallBlock, ToolCallBlock>();
@@ -134,17 +134,22 @@ export function madeResult(
   return { removals, replacements, metadata: countItems(rows, by.settings), rows };
 }
 
-/** Returns the placeholder maker for the response at a place. */
-type PlaceholderAt = (entry: number, block: number) => MakeText;
+/** Returns the placeholder maker for the response in a row. */
+type PlaceholderAt = (row: PlanCursor) => MakeText;
 
 interface MadeTexts extends ResultPlacement {
   readonly placeholder: PlaceholderAt;
 }
 
 function placeholders(history: readonly IContent[], form: PlaceholderForm): PlaceholderAt {
-  if (form === 'pointer') return () => () => PRUNED_POINTER;
+  if (form === 'pointer') {
+    return (row) => {
+      const pointer = pointerOf(row);
+      return () => pointer;
+    };
+  }
   const callOf = answeredCalls(history);
-  return (entry, block) => {
+  return ({ entry, block }) => {
     const call = callOf(entry, block);
     return (response) => summarizeToolResponse(response, call, form);
   };
@@ -196,11 +201,11 @@ function editedBlock(
         edited = null;
         break;
       case ACTION.pointer:
-        if (block.type === 'tool_response') edited = put(block, placeholder(entry, at));
+        if (block.type === 'tool_response') edited = put(block, placeholder(row));
         break;
       case ACTION.excerpt:
         if (block.type === 'tool_response') {
-          const line = placeholder(entry, at);
+          const line = placeholder(row);
           edited = put(block, (response) => excerptOfBlock(response, line(response)));
         }
         break;

@@ -2,6 +2,7 @@
 // never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
 // shrunk.
 
+import { callName, keyOfCall } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
@@ -22,7 +23,7 @@ import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
-import { digestResponse, keyOfCall, summaryLine } from '../../summarize/tool-summary.js';
+import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
@@ -172,7 +173,8 @@ function standingRuns(
     canBeReferenced(index.idOf(id.at(row)));
   return index.shownOf(result, stands).map(({ row, ...lines }) => {
     pushTo(marks.referredBy, row, result.row);
-    return { ...lines, callId: index.idOf(id.at(row)) };
+    const source = { callId: index.idOf(id.at(row)), name: index.nameAt(row) };
+    return { ...lines, source };
   });
 }
 
@@ -209,7 +211,8 @@ export function shrunkResult(
   const source = sourceOfAll(text, shown);
   if (source !== undefined) {
     // A placeholder, so that it is not mistaken for the text it refers to.
-    const key = `${shownBefore(source)}: ${keyOfCall(call) ?? ''}`;
+    const name = source.name === callName(call) ? '' : `, ${source.name}`;
+    const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
   const payload = payloadText(result);
@@ -234,7 +237,7 @@ function runsInCall(
   }
   if (rows.size === 0) return [];
   const runs = known.shownIn(lines ?? linesOf(text), rows);
-  return runs.map(({ row: _, ...run }) => ({ ...run, callId: null }));
+  return runs.map(({ row: _, ...run }) => ({ ...run, source: null }));
 }
 
 /** The texts of arguments, including those in lists of objects. */

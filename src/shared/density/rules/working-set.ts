@@ -4,13 +4,7 @@
 import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { CallPlace, ExplainedSubject } from '../explain/explanation.js';
 import type { DensityRule } from './density-rule.js';
-import {
-  isDue,
-  isStale,
-  judgeWorkingSet,
-  maxAgeOf,
-  WORKING_SET_REASON,
-} from './judge-working-set.js';
+import { isStale, judgeWorkingSet, maxAgeOf, WORKING_SET_REASON } from './judge-working-set.js';
 import type { WorkingSet } from './judge-working-set.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
@@ -104,7 +98,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       if (responses.entry.at(row) < firstEntry) break;
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
       // The newer result shows the same, so no excerpt is needed.
-      const isSuperseded = isDue(reason[row]) && reason[row] !== WORKING_SET_REASON.expired;
+      const isSuperseded = by[row] !== NONE;
       const isLong = (responses.flags.at(row) & RESPONSE_FLAG.text) !== 0;
       marks.responses[row] = mark(isLong && !isSuperseded ? ACTION.excerpt : ACTION.pointer);
     }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { ContentBlock, IContent } from '../../../../src/shared/content.js';
-import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
+import { DEFAULT_DENSITY_CONFIG, REMOVED_POINTER } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { withoutSpentText } from '../../../../src/shared/density/index/excerpt.js';
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
@@ -321,7 +321,7 @@ function expectVerdict(
   }
   if (verdict === 'placeholder') expect(placeholderKind(after)).not.toBe('none');
   else
-    expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result, PRUNED_POINTER)]);
+    expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result, REMOVED_POINTER)]);
 }
 
 function isAnswer({ speaker }: IContent): boolean {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PRUNED_POINTER } from '../../../../src/shared/density.js';
+import { REMOVED_POINTER } from '../../../../src/shared/density.js';
 import {
   excerptStandIn,
   excerptTokens,
@@ -59,14 +59,14 @@ describe('excerptOf', () => {
   it('takes no path that is half a unit longer than half of the room', () => {
     const named = `zz_1x a.cpp${' '.repeat(99)}`;
     expect(named).toHaveLength(110);
-    expect(excerptOf(named, '[p]')).toBe('[p]\nIt named: zz_1x');
-    expect(excerptOf(named, PRUNED_POINTER)).toBe(naiveExcerpt(named));
+    expect(excerptOf(named, '[p]')).toBe('[p]\nIt named: zz_1x\nIt ended with: zz_1x a.cpp');
+    expect(excerptOf(named, REMOVED_POINTER)).toBe(naiveExcerpt(named));
   });
 
   it('agrees with a naive implementation', () => {
     let seen = 0;
     holds((given) => {
-      const excerpt = excerptOf(given, PRUNED_POINTER);
+      const excerpt = excerptOf(given, REMOVED_POINTER);
       expect(excerpt).toBe(naiveExcerpt(given));
       if (excerpt.includes('It failed with')) seen += 1;
     });
@@ -75,15 +75,15 @@ describe('excerptOf', () => {
 
   it('is known by sight, and is no reason for another one', () => {
     holds((given) => {
-      const excerpt = excerptOf(given, PRUNED_POINTER);
-      expect(isExcerpt(excerpt)).toBe(excerpt !== PRUNED_POINTER);
+      const excerpt = excerptOf(given, REMOVED_POINTER);
+      expect(isExcerpt(excerpt)).toBe(excerpt !== REMOVED_POINTER);
       expect(isExcerptible(excerpt)).toBe(false);
     });
   });
 
   it('names nothing that the result does not', () => {
     holds((given) => {
-      const [, names = ''] = excerptOf(given, PRUNED_POINTER).split('\nIt named: ');
+      const [, names = ''] = excerptOf(given, REMOVED_POINTER).split('\nIt named: ');
       const whole = typeof given === 'string' ? given : JSON.stringify(given);
       for (const name of names.split('\n')[0]?.split(' ') ?? []) expect(whole).toContain(name);
     });
@@ -94,7 +94,9 @@ describe('excerptOf', () => {
     holds((given) => {
       if (!isExcerptible(given)) return;
       seen += 1;
-      const [names = ''] = excerptOf(given, PRUNED_POINTER).split('\nIt failed with: ');
+      const [names = ''] = excerptOf(given, REMOVED_POINTER).split(
+        /\nIt (?:failed|began|ended) with: /,
+      );
       const tokens = estimateResultTokens({ result: given });
       expect(estimateResultTokens({ result: names })).toBeLessThanOrEqual(
         excerptTokens(tokens) + 3,
@@ -114,11 +116,51 @@ describe('excerptOf', () => {
     );
   });
 
+  it.each([
+    ['tests', 'Tests:       412 passed, 413 total', 'Snapshots:   0 total\nTime:        14.1 s'],
+    ['a program', 'test result: ok. 15 passed; 0 failed; 0 ignored', ''],
+    ['an apply', 'Apply complete! Resources: 0 added, 1 changed.', 'Outputs:\n\nurl = "https://x"'],
+    ['a commit', '4 files changed, 31 insertions(+)', ''],
+    ['a query', '(73 rows)', ''],
+    ['a plan', 'Plan: one to replace', ''],
+    ['a training', 'best val_accuracy: 0.81 at epoch 8', ''],
+    ['tests in Chinese', '全部测试通过', ''],
+  ])('says how %s came out, so that nobody runs it again to learn that', (_, outcome, behind) => {
+    const output = `${'a line of what it did meanwhile\n'.repeat(40)}${outcome}\n${behind}`;
+    for (const given of [output, { output, exit_code: 0 }]) {
+      expect(excerptOf(given, '[x]')).toContain(`\nIt ended with: ${outcome}`);
+    }
+    expect(excerptOf({ output, exit_code: 2 }, '[x]')).toContain(`\nIt failed with: ${outcome}`);
+  });
+
+  it('says how an object of JSON begins, where its id and its state are', () => {
+    const ledger = Array.from({ length: 30 }, (_, at) => ({ account: at, credit: at * 7 }));
+    const refund = { id: 're_fed80b19', amount: 1999, status: 'succeeded', ledger };
+    const began =
+      '\nIt began with: {"refund":{"id":"re_fed80b19","amount":1999,"status":"succeeded"';
+    expect(excerptOf({ refund }, '[x]')).toContain(began);
+    expect(excerptOf('{"data":{"columns":["id"],"rows":[[1]]}}'.padEnd(900), '[x]')).toBe('[x]');
+  });
+
+  it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {
+    const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}→ throw new Error: done`);
+    expect(excerptOf(numbered.join('\n'), '[x]')).toBe('[x]');
+    const shrunk =
+      `${'plain words\n'.repeat(60)}[… 9 lines as in the earlier result of read …]\n` +
+      '[Shortened from 9000 characters: lines of earlier results (call_1abc)]';
+    expect(excerptOf(shrunk, '[x]')).toBe('[x]\nIt ended with: plain words');
+  });
+
+  it('names no versions and durations, of which outputs are full', () => {
+    const built = '   Compiling rand_core v0.6.4 in 0.31s (31ms)\n'.repeat(40);
+    expect(excerptOf(built, '[x]')).toMatch(/^\[x\]\nIt named: rand_core\n/);
+  });
+
   it('names what is in JSON of one line, as tools return it', () => {
     const orders = Array.from({ length: 40 }, (_, at) => ({ id: `ord_${at}`, eta: 'soon' }));
     const result = { customer: { id: 'cus_9a8', email: 'ada@example.com' }, orders };
     for (const given of [result, JSON.stringify(result)]) {
-      const excerpt = excerptOf(given, PRUNED_POINTER);
+      const excerpt = excerptOf(given, REMOVED_POINTER);
       for (const name of ['ada@example.com', 'ord_0']) expect(excerpt).toContain(name);
     }
   });
@@ -139,7 +181,7 @@ describe('excerptOf', () => {
 
 describe('isExcerpt', () => {
   it.each([
-    ['', null, 5, {}, PRUNED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
+    ['', null, 5, {}, REMOVED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
     [`[${'x'.repeat(1_200)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
   ])('is false of %j and such', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);

@@ -1,6 +1,7 @@
 // Why a result stays in the working set, or has left it: one rule after the other, on short histories.
 
 import { describe, expect, it } from 'vitest';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../../src/shared/content.js';
 import type { IContent } from '../../../../src/shared/content.js';
 import { PRUNED_POINTER } from '../../../../src/shared/density.js';
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
@@ -92,6 +93,15 @@ describe('judgeWorkingSet', () => {
   it('counts ages in answers, and says them', () => {
     const { age } = judged(workingHistory('run(x)+run(y) a run(z) a a'));
     expect([...age]).toEqual([4, 4, 2]);
+  });
+
+  it('takes no call for more of the output of a command for a repetition: each has another part', () => {
+    const poll = (id: string): readonly IContent[] => [
+      aiContent([toolCall(id, 'run_shell_command', { session_id: 7 })]),
+      toolContent([toolResponse(id, 'run_shell_command', 'a part of the output '.repeat(40))]),
+    ];
+    const history = [...poll('a'), ...poll('b'), ...workingHistory('a')];
+    expect(reasonsOf(history, { outputCalls: 9, earlyShare: 1 })).toBe('fresh fresh');
   });
 
   it('keeps what is small', () => {

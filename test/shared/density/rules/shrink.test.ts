@@ -19,7 +19,7 @@ import {
   withColdCache,
 } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';
-import { isShrunk } from '../../../../src/shared/shrink/shown-before.js';
+import { isShrunk, sourceIdsOf } from '../../../../src/shared/shrink/shown-before.js';
 import { DeltaQueue } from '../../../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../../../src/main/offload/reply.js';
 import { ResidentHistory } from '../../../../src/worker/resident-history.js';
@@ -84,14 +84,14 @@ const isStanding = (result: unknown): boolean => String(result).split('\n').leng
 describe('SHRINK', () => {
   it('finds what was shown before in results in JSON, too', () => {
     const before = read(wrapped(lines(0, 40)), 'first');
-    const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines unchanged from the result of first …]\n"}`;
+    const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines as in the earlier result of read_file a.ts …]\n"}`;
     const result = JSON.stringify({ output: `${lines(30, 32, 'new')}\n${lines(0, 30)}` });
     expect(lastResult([humanText('go'), ...before, ...run(result)])).toBe(
-      `${mostly}\n[Shortened from ${result.length} characters: texts in JSON on lines of their own, lines of earlier results; ` +
+      `${mostly}\n[Shortened from ${result.length} characters: texts in JSON on lines of their own, lines of earlier results (first); ` +
         `recall("c${made}") for the original]`,
     );
     expect(lastResult([humanText('go'), ...before, ...run(lines(5, 40))])).toMatch(
-      /unchanged from the result of first/,
+      /^\[run_shell_command: unchanged from the result of first, read_file a\.ts: /,
     );
     expect(lastResult([humanText('go'), ...before, ...read(wrapped(lines(0, 40)))])).toMatch(
       /^\[read_file: unchanged from the result of first: a.ts — success/,
@@ -171,10 +171,10 @@ describe('SHRINK', () => {
       ...read(changed, 'again'),
     ]);
     expect(String(result).split('\n')).toEqual([
-      '[… 18 lines unchanged from the result of first …]',
+      '[… 18 lines as in the earlier result of read_file a.ts …]',
       ...lines(0, 5, 'changed').split('\n'),
-      '[… 18 lines unchanged from the result of first …]',
-      `[Shortened from ${changed.length} characters: lines of earlier results; recall("again") for the original]`,
+      '[… 18 lines as in the earlier result of read_file a.ts …]',
+      `[Shortened from ${changed.length} characters: lines of earlier results (first); recall("again") for the original]`,
     ]);
   });
 
@@ -203,15 +203,15 @@ describe('SHRINK', () => {
     const whole = [humanText('go'), ...read(numbered(text, 1), 'first')];
     expect(String(lastResult([...whole, ...read(numbered(grown, 11), 'b')])).split('\n')).toEqual([
       ...numbered(lines(0, 2, 'added'), 11).split('\n'),
-      '[… lines 13-62 unchanged from the result of first, there lines 11-60 …]',
+      '[… lines 13-62 as in the earlier result of read_file a.ts, there lines 11-60 …]',
       expect.stringContaining('lines of earlier results'),
     ]);
     const bare = [humanText('go'), ...read(text, 'first')];
     expect(lastResult([...bare, ...read(numbered(text, 1), 'b')])).toContain(
-      '[… lines 1-60 unchanged from the result of first, there without numbers …]',
+      '[… lines 1-60 as in the earlier result of read_file a.ts, there without numbers …]',
     );
     expect(lastResult([...whole, ...read(text, 'b')])).toContain(
-      '[… 60 lines unchanged from the result of first, there lines 1-60 …]',
+      '[… 60 lines as in the earlier result of read_file a.ts, there lines 1-60 …]',
     );
   });
 
@@ -230,10 +230,46 @@ describe('SHRINK', () => {
       ...asked('replace', edit, `${lines(10, 20)}\n${lines(0, 26, 'new')}`),
     ];
     expect(String(lastResult(both)).split('\n').slice(0, -1)).toEqual([
-      '[… 10 lines unchanged from the result of first …]',
+      '[… 10 lines as in the earlier result of read_file a.ts …]',
       '[… 16 lines unchanged, as its call has them …]',
-      '[… 10 lines unchanged from the result of first …]',
+      '[… 10 lines as in the earlier result of read_file a.ts …]',
     ]);
+  });
+
+  it('refers to calls by what every model is shown of them, and lists their ids at the end', () => {
+    const path = `/home/ada/work/${'folder/'.repeat(9)}main.ts`;
+    const known = [
+      ...asked('read_file', { path }, lines(0, 20), 'first'),
+      ...asked('run_shell_command', { command: 'cat b.ts' }, lines(40, 60), 'second'),
+      ...asked('look', {}, lines(80, 100), 'third'),
+    ];
+    const all = [lines(0, 20), lines(40, 60), lines(80, 100), lines(200, 230, 'new')].join('\n');
+    const again = String(lastResult([humanText('go'), ...known, ...run(all)])).split('\n');
+    expect(again.slice(0, 3)).toEqual([
+      '[… 20 lines as in the earlier result of read_file …der/folder/folder/folder/folder/main.ts …]',
+      '[… 20 lines as in the earlier result of run_shell_command cat b.ts …]',
+      '[… 20 lines as in the earlier result of look …]',
+    ]);
+    expect(again.at(-1)).toContain('lines of earlier results (first, second, third)');
+    expect(sourceIdsOf(again.join('\n'))).toBe('first second third');
+  });
+
+  it('refers to eight results at most, and to none for a few lines', () => {
+    const known = Array.from({ length: 12 }, (_, at) =>
+      asked('look', { at: `n${at}` }, lines(20 * at, 20 * at + 20), `k${at}`),
+    );
+    const whole = known.map((_, at) => lines(20 * at, 20 * at + 20)).join('\nand then\n');
+    const again = String(lastResult([humanText('go'), ...known.flat(), ...run(whole)]));
+    expect(sourceIdsOf(again).split(' ')).toHaveLength(8);
+    expect(isShrunk(again)).toBe(true);
+    const path = `/home/ada/work/${'folder/'.repeat(9)}main.ts`;
+    const long = [humanText('go'), ...asked('read_file', { path }, lines(0, 100), 'r')];
+    const parts = (count: number): string =>
+      [0, 10, 20, 30, 40, 50, 60, 70]
+        .flatMap((at) => [lines(at, at + count), lines(at, at + 2, 'new')])
+        .join('\n');
+    expect(lastResult([...long, ...run(parts(5))])).toBe(parts(5));
+    expect(lastResult([...long, ...run(parts(9))])).toContain('[… 9 lines as in');
   });
 
   it('refers to nothing that leaves, or has left', () => {
@@ -297,7 +333,7 @@ describe('SHRINK', () => {
     const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
     const before = [humanText('go'), ...read(lines(0, 60), 'first'), ...other];
     const sent = applied(before, optimize(before, CONFIG));
-    expect(responseAt(sent, 4).result).toContain('unchanged from the result of first');
+    expect(responseAt(sent, 4).result).toContain('as in the earlier result of read_file a.ts');
     const written = asked('write_file', { path: 'a.ts', content: 'new' }, 'ok');
     const after = [...sent, ...written, ...run('x')];
     expect(applied(after, optimize(after, CONFIG))).toEqual(after);

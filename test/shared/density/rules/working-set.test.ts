@@ -8,13 +8,17 @@ import type { ContentBlock, IContent, ToolResponseBlock } from '../../../../src/
 import {
   DEFAULT_DENSITY_CONFIG,
   isEmptyDensityResult,
-  PRUNED_POINTER,
+  REMOVED_POINTER,
 } from '../../../../src/shared/density.js';
 import type { DensityConfig } from '../../../../src/shared/density.js';
 import { isExcerpt } from '../../../../src/shared/density/index/excerpt.js';
 import { isRecord } from '../../../../src/shared/json.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
-import { WORKING_SET_RULE_NAMES } from '../../../../src/shared/density/rules/working-set-rules.js';
+import {
+  DEFAULT_WORKING_SET,
+  withColdCache,
+  WORKING_SET_RULE_NAMES,
+} from '../../../../src/shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { PROVIDER_PROFILES } from '../../../../src/shared/providers/provider-violation.js';
 import { validate } from '../../../../src/shared/providers/validate.js';
@@ -141,6 +145,24 @@ describe('optimize with a working set', () => {
     });
   });
 
+  it('asks for nothing to be done again in place of a result, nor of one that was repeated', () => {
+    const rules = { ...DEFAULT_WORKING_SET, outputCalls: 0, earlyShare: 0, freeTokens: 0 };
+    const workingSet = withColdCache(rules);
+    const config = {
+      ...DEFAULT_DENSITY_CONFIG,
+      toolCatalog: WORKING_TOOLS,
+      workspaceRoot: '/w',
+      workingSet,
+    };
+    const history = workingHistory('run(x)=900 run(x)=900 run(y)=900 a a a');
+    const results = applied(history, optimize(history, config)).flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.type === 'tool_response' ? [String(block.result)] : [])),
+    );
+    expect(results[0]).toBe(REMOVED_POINTER);
+    expect(results[2]).toContain(REMOVED_POINTER);
+    for (const result of results) expect(result).not.toMatch(/re-run|again/);
+  });
+
   it('changes results and arguments, and nothing else: calls stay, and say what can be read again', () => {
     holdsAlone(3_000, (history, config) => {
       const result = optimize(history, config);
@@ -159,7 +181,7 @@ describe('optimize with a working set', () => {
           }
           expect(block.type).toBe('tool_response');
           const { result: left, ...others } = block as ToolResponseBlock;
-          expect(left === PRUNED_POINTER || isExcerpt(left)).toBe(true);
+          expect(left === REMOVED_POINTER || isExcerpt(left)).toBe(true);
           expect(others).not.toHaveProperty('mediaTokens');
           const origins = (entry?.blocks ?? []).flatMap((candidate) => {
             if (candidate.type !== 'tool_response') return [];

@@ -1,0 +1,72 @@
+// What a call is called: its key parameter, and the name by which other results refer to it. Reads a bounded part of its arguments.
+
+import type { ToolCallBlock } from './content.js';
+import { asRecord } from './json.js';
+import type { JsonRecord } from './json.js';
+import { shownToolName } from './placeholder.js';
+import { onOneLine, shortened } from './shown-text.js';
+
+/** What stands in place of a spent text, which was content. */
+const SPENT_TEXT = '[left out: ';
+/** A longer parameter is content, not a name. */
+const MAX_SHORT_PARAMETER_LENGTH = 120;
+
+/** Parameters that hold a path. */
+export const PATH_KEYS = ['file_path', 'absolute_path', 'path'] as const;
+const COMMAND_KEYS = ['command', 'cmd'] as const;
+
+/**
+ * Returns the key parameter of a call on one line, at most 400 UTF-16 units; `undefined` if it has none.
+ */
+export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
+  const values = asRecord(parameters);
+  if (values === undefined) return undefined;
+  return firstText(values, PATH_KEYS) ?? firstText(values, COMMAND_KEYS) ?? firstShortText(values);
+}
+
+/** UTF-16 units of the key parameter in a call's name. */
+const MAX_NAMED_KEY = 40;
+
+/**
+ * How other results refer to a call: by its tool and its key parameter, of a path the end; on one line. The same whether spent
+ * texts of its arguments were left out or not.
+ */
+export function callName(call: ToolCallBlock | undefined): string {
+  if (call === undefined) return 'another call';
+  const tool = shownToolName(call.name);
+  const key = keyOfCall(call);
+  if (key === undefined) return tool;
+  const isLongPath = key.length > MAX_NAMED_KEY && !key.includes(' ');
+  return `${tool} ${isLongPath ? `…${endOf(key)}` : shortened(key, MAX_NAMED_KEY)}`;
+}
+
+/** Without half of a surrogate pair, which providers refuse. */
+function endOf(key: string): string {
+  return key.slice(1 - MAX_NAMED_KEY).replace(/^\p{Surrogate}/u, '');
+}
+
+/** The first text under one of these keys, on one line. */
+export function firstText(values: JsonRecord, keys: readonly string[]): string | undefined {
+  for (const key of keys) {
+    const text = wordsOf(values[key]);
+    if (text !== '') return text;
+  }
+  return undefined;
+}
+
+/** A text, or a list of words, on one line; empty for anything else. */
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return onOneLine(value);
+  if (!Array.isArray(value) || !value.every((word) => typeof word === 'string')) return '';
+  return onOneLine(value.join(' '));
+}
+
+function firstShortText(values: JsonRecord): string | undefined {
+  for (const value of Object.values(values)) {
+    if (typeof value !== 'string' || value.length > MAX_SHORT_PARAMETER_LENGTH) continue;
+    if (value.startsWith(SPENT_TEXT)) continue;
+    const text = onOneLine(value);
+    if (text !== '') return text;
+  }
+  return undefined;
+}
