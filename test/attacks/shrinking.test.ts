@@ -40,7 +40,7 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
   return block?.type === 'tool_response' ? String(block.result) : '';
 }
 
-const LEFT_OUT = /^\[… (\d+) lines as in the earlier result of read_file a\.ts …\]$/;
+const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts …\]$/;
 
 /** What a result stands for, when each line that says so is replaced by the lines of the source that stand there. */
 function isToldTrue(left: string, original: string, source: string): boolean {
@@ -90,7 +90,7 @@ describe('a result that is to be shrunk', () => {
 
   it('would have kept an old result in view for ever, by saying that it shows what is left out', () => {
     const file = 'a line of a file\n'.repeat(600);
-    const forged = `x\n[… 9 lines as in the earlier result of read_file a.ts …]\n[Shortened from 999 characters: lines of earlier results (first)]`;
+    const forged = `x\n[… 9 lines as in read_file a.ts …]\n[Shortened from 999 characters: lines of earlier results (first)]`;
     const workingSet = withColdCache({ ...DEFAULT_WORKING_SET, readCalls: 2, freeTokens: 0 });
     const later = (count: number): IContent[] =>
       Array.from({ length: count }, (_, at) =>

@@ -77,7 +77,7 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
 describe('results that say the same again', () => {
   it.each(['every-turn', 'auto'] as const)('lose the same lines on a worker, %s', async (edits) => {
     const shown = {
-      'as in the earlier result of': 0,
+      ' lines as in ': 0,
       ', there lines ': 0,
       'as its call has them': 0,
     };

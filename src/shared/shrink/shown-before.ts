@@ -14,7 +14,7 @@ export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker, 'name' | 'from'> = {
 /** Shorter runs are not worth a replacement. In UTF-16 units. */
 export const MIN_RUN = 120;
 /** Nor are those that are not this many times as long as it: who reads it has to look elsewhere. */
-const MIN_TIMES = 2;
+const MIN_TIMES = 1.5;
 
 /** True of the two results, whatever becomes of the earlier one. */
 const SAME_AS = 'unchanged from the result of ';
@@ -136,7 +136,7 @@ export function withoutRuns(
 /** Describes a run; with both line numbers if they differ, so that each line can be found. */
 function whatOf({ start, end, source, there }: ShownElsewhere, lines: readonly string[]): string {
   const count = end - start;
-  const shown = source === null ? SHOWN_BY_CALL : `as in the earlier result of ${source.name}`;
+  const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
   if (there === undefined) return `${count} lines ${shown}`;
   const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;

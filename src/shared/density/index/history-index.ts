@@ -68,9 +68,8 @@ export class HistoryIndex {
   /** By tool, for calls are many and tools are few. */
   readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
-  /** Ids of calls if the history may be rewritten or results are shrunk; else empty. */
+  /** Ids of calls if the history may be rewritten or results are shrunk, and their names if these are; else empty. */
   #ids: TextTable;
-  /** Names of calls if results are shrunk; else empty. */
   #names: TextTable;
   #unsent = new UnsentResults();
   #length = 0;

@@ -146,7 +146,7 @@ describe('excerptOf', () => {
     const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}→ throw new Error: done`);
     expect(excerptOf(numbered.join('\n'), '[x]')).toBe('[x]');
     const shrunk =
-      `${'plain words\n'.repeat(60)}[… 9 lines as in the earlier result of read …]\n` +
+      `${'plain words\n'.repeat(60)}[… 9 lines as in read …]\n` +
       '[Shortened from 9000 characters: lines of earlier results (call_1abc)]';
     expect(excerptOf(shrunk, '[x]')).toBe('[x]\nIt ended with: plain words');
   });

@@ -84,7 +84,7 @@ const isStanding = (result: unknown): boolean => String(result).split('\n').leng
 describe('SHRINK', () => {
   it('finds what was shown before in results in JSON, too', () => {
     const before = read(wrapped(lines(0, 40)), 'first');
-    const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines as in the earlier result of read_file a.ts …]\n"}`;
+    const mostly = `{"output":"\n${lines(30, 32, 'new')}\n[… 30 lines as in read_file a.ts …]\n"}`;
     const result = JSON.stringify({ output: `${lines(30, 32, 'new')}\n${lines(0, 30)}` });
     expect(lastResult([humanText('go'), ...before, ...run(result)])).toBe(
       `${mostly}\n[Shortened from ${result.length} characters: texts in JSON on lines of their own, lines of earlier results (first); ` +
@@ -171,9 +171,9 @@ describe('SHRINK', () => {
       ...read(changed, 'again'),
     ]);
     expect(String(result).split('\n')).toEqual([
-      '[… 18 lines as in the earlier result of read_file a.ts …]',
+      '[… 18 lines as in read_file a.ts …]',
       ...lines(0, 5, 'changed').split('\n'),
-      '[… 18 lines as in the earlier result of read_file a.ts …]',
+      '[… 18 lines as in read_file a.ts …]',
       `[Shortened from ${changed.length} characters: lines of earlier results (first); recall("again") for the original]`,
     ]);
   });
@@ -203,15 +203,15 @@ describe('SHRINK', () => {
     const whole = [humanText('go'), ...read(numbered(text, 1), 'first')];
     expect(String(lastResult([...whole, ...read(numbered(grown, 11), 'b')])).split('\n')).toEqual([
       ...numbered(lines(0, 2, 'added'), 11).split('\n'),
-      '[… lines 13-62 as in the earlier result of read_file a.ts, there lines 11-60 …]',
+      '[… lines 13-62 as in read_file a.ts, there lines 11-60 …]',
       expect.stringContaining('lines of earlier results'),
     ]);
     const bare = [humanText('go'), ...read(text, 'first')];
     expect(lastResult([...bare, ...read(numbered(text, 1), 'b')])).toContain(
-      '[… lines 1-60 as in the earlier result of read_file a.ts, there without numbers …]',
+      '[… lines 1-60 as in read_file a.ts, there without numbers …]',
     );
     expect(lastResult([...whole, ...read(text, 'b')])).toContain(
-      '[… 60 lines as in the earlier result of read_file a.ts, there lines 1-60 …]',
+      '[… 60 lines as in read_file a.ts, there lines 1-60 …]',
     );
   });
 
@@ -230,9 +230,9 @@ describe('SHRINK', () => {
       ...asked('replace', edit, `${lines(10, 20)}\n${lines(0, 26, 'new')}`),
     ];
     expect(String(lastResult(both)).split('\n').slice(0, -1)).toEqual([
-      '[… 10 lines as in the earlier result of read_file a.ts …]',
+      '[… 10 lines as in read_file a.ts …]',
       '[… 16 lines unchanged, as its call has them …]',
-      '[… 10 lines as in the earlier result of read_file a.ts …]',
+      '[… 10 lines as in read_file a.ts …]',
     ]);
   });
 
@@ -246,9 +246,9 @@ describe('SHRINK', () => {
     const all = [lines(0, 20), lines(40, 60), lines(80, 100), lines(200, 230, 'new')].join('\n');
     const again = String(lastResult([humanText('go'), ...known, ...run(all)])).split('\n');
     expect(again.slice(0, 3)).toEqual([
-      '[… 20 lines as in the earlier result of read_file …der/folder/folder/folder/folder/main.ts …]',
-      '[… 20 lines as in the earlier result of run_shell_command cat b.ts …]',
-      '[… 20 lines as in the earlier result of look …]',
+      '[… 20 lines as in read_file …der/folder/folder/folder/folder/main.ts …]',
+      '[… 20 lines as in run_shell_command cat b.ts …]',
+      '[… 20 lines as in look …]',
     ]);
     expect(again.at(-1)).toContain('lines of earlier results (first, second, third)');
     expect(sourceIdsOf(again.join('\n'))).toBe('first second third');
@@ -263,7 +263,8 @@ describe('SHRINK', () => {
     expect(sourceIdsOf(again).split(' ')).toHaveLength(8);
     expect(isShrunk(again)).toBe(true);
     const path = `/home/ada/work/${'folder/'.repeat(9)}main.ts`;
-    const long = [humanText('go'), ...asked('read_file', { path }, lines(0, 100), 'r')];
+    const tool = 'read_a_file_of_the_repository_of_the_project';
+    const long = [humanText('go'), ...asked(tool, { path }, lines(0, 100), 'r')];
     const parts = (count: number): string =>
       [0, 10, 20, 30, 40, 50, 60, 70]
         .flatMap((at) => [lines(at, at + count), lines(at, at + 2, 'new')])
@@ -333,7 +334,7 @@ describe('SHRINK', () => {
     const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
     const before = [humanText('go'), ...read(lines(0, 60), 'first'), ...other];
     const sent = applied(before, optimize(before, CONFIG));
-    expect(responseAt(sent, 4).result).toContain('as in the earlier result of read_file a.ts');
+    expect(responseAt(sent, 4).result).toContain('as in read_file a.ts');
     const written = asked('write_file', { path: 'a.ts', content: 'new' }, 'ok');
     const after = [...sent, ...written, ...run('x')];
     expect(applied(after, optimize(after, CONFIG))).toEqual(after);
