@@ -15,7 +15,7 @@ import { DeltaQueue } from '../../src/main/offload/delta-queue.js';
 import { readDeltaReply } from '../../src/main/offload/reply.js';
 import { isSamePass, optimize, planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
-import { LAST_OF_TOOL, LAST_OF_TOOL_KEY } from '../support/last-of-tool.js';
+import { LAST_OF_TOOL, LAST_OF_TOOL_KEY, LAST_OF_TOOL_ON } from '../support/last-of-tool.js';
 import { historyOf } from '../support/notation.js';
 import { documentOf, record, step } from '../support/report-documents.js';
 import { openSession } from '../support/session-bench.js';
@@ -35,7 +35,11 @@ vi.mock('../../src/shared/density.js', async (importOriginal) => {
 });
 
 const { name, item, counter } = LAST_OF_TOOL;
-const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/w' };
+const CONFIG: DensityConfig = {
+  ...DEFAULT_DENSITY_CONFIG,
+  ...LAST_OF_TOOL_ON,
+  workspaceRoot: '/w',
+};
 /** The second entry of a tool is the first result of two. */
 const HISTORY = 'h a:s1 t:s1 a:s2 t:s2 a';
 /** Of lines that are not alike, so that no other rule takes any. */
