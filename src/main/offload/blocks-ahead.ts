@@ -5,7 +5,7 @@ import type { ContentBlock, IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
 import type { PassSettings } from '../../shared/density.js';
 import { excerptedBlock, shortenedBlock } from '../../shared/density/plan/materialize.js';
-import { PlanCursor, ROW_LENGTH } from '../../shared/density/plan/plan.js';
+import { PlanCursor, pointerOf, ROW_LENGTH } from '../../shared/density/plan/plan.js';
 import type { DensityPlan } from '../../shared/density/plan/plan.js';
 import { ACTION } from '../../shared/density/rules/marks.js';
 import { ENTRY_OVERHEAD_TOKENS } from '../../shared/tokens/content-text.js';
@@ -55,7 +55,7 @@ export class BlocksAhead {
     const uncounted: ContentBlock[] = [];
     let made = 0;
     for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
-      const make = blockBuilder(row.action, entries[row.entry]?.blocks[row.block]);
+      const make = blockBuilder(row, entries[row.entry]?.blocks[row.block]);
       if (make === undefined) continue;
       // Yield first: a preflight may be waiting for the plan, to land it.
       if (made % PER_TURN === 0) await nextTurn();
@@ -84,11 +84,13 @@ export class BlocksAhead {
  * known.
  */
 function blockBuilder(
-  action: number,
+  row: PlanCursor,
   block: ContentBlock | undefined,
 ): (() => ContentBlock) | undefined {
+  const { action } = row;
   if (action === ACTION.excerpt && block?.type === 'tool_response') {
-    return () => excerptedBlock(block);
+    const pointer = pointerOf(row);
+    return () => excerptedBlock(block, pointer);
   }
   if (action === ACTION.shorten && block?.type === 'tool_call') return () => shortenedBlock(block);
   return undefined;

@@ -9,7 +9,7 @@ import type {
   ToolCallBlock,
   ToolResponseBlock,
 } from '../../content.js';
-import { placeholderOf, REMOVED_POINTER } from '../../density.js';
+import { placeholderOf } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
 import { answeredCalls } from '../../summarize/history-outline.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
@@ -79,9 +79,9 @@ function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlo
   return made;
 }
 
-/** Returns the response with an excerpt below the bare pointer. */
-export function excerptedBlock(response: ToolResponseBlock): ToolResponseBlock {
-  return putAtOnce(response, () => excerptOfBlock(response, REMOVED_POINTER));
+/** Returns the response with an excerpt below a bare pointer. */
+export function excerptedBlock(response: ToolResponseBlock, pointer: string): ToolResponseBlock {
+  return putAtOnce(response, () => excerptOfBlock(response, pointer));
 }
 
 const SHORTENED = new WeakMap<ToolCallBlock, ToolCallBlock>();

@@ -4,7 +4,7 @@
 import { types } from 'node:util';
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
-import { NO_EDITS, PRUNED_POINTER, REMOVED_POINTER } from '../../density.js';
+import { NO_EDITS, PRUNED_POINTER } from '../../density.js';
 import { assertFunction, refuse } from '../../misuse.js';
 import { DENSITY_RULES, isOn } from '../rules/density-rules.js';
 import type { RuleName } from '../rules/density-rules.js';
@@ -96,9 +96,8 @@ export function countItems(plan: DensityPlan, settings: PassSettings): DensityRe
 }
 
 /** The line that replaces the result in a row where placeholders are pointers. */
-export function pointerOf({ rule, action }: Pick<PlanCursor, 'rule' | 'action'>): string {
-  const isOfWorkingSet = action === ACTION.excerpt || DENSITY_RULES[rule]?.name === 'working-set';
-  return isOfWorkingSet ? REMOVED_POINTER : PRUNED_POINTER;
+export function pointerOf({ rule }: Pick<PlanCursor, 'rule'>): string {
+  return DENSITY_RULES[rule]?.pointer ?? PRUNED_POINTER;
 }
 
 /** One edit of one block by one rule. */

@@ -73,6 +73,8 @@ export interface DensityRule<Found extends Finding = Finding> {
   readonly settings: readonly [RuleSetting, ...RuleSetting[]];
   /** The parts of the index that it reads. */
   readonly reads: readonly IndexPart[];
+  /** The first line of what it leaves of a result. @default `PRUNED_POINTER` */
+  readonly pointer?: string;
   /** Marks what it prunes. Linear in rows; payloads are not available. */
   mark(pass: RulePass): Judgement<Found>;
   /** Phrases a finding in one or two sentences. */

@@ -1,6 +1,7 @@
 // The rule `working-set`: prunes results that the agent no longer works with, once that pays. Their
 // calls stay and show what can be read again.
 
+import { REMOVED_POINTER } from '../../density.js';
 import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { CallPlace, ExplainedSubject } from '../explain/explanation.js';
 import type { DensityRule } from './density-rule.js';
@@ -85,6 +86,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     },
   ],
   reads: ['calls', 'workingSet'],
+  pointer: REMOVED_POINTER,
   mark: ({ index, marks, mark, settings }) => {
     const { workingSet: rules } = settings;
     if (rules === undefined) return {};
