@@ -6,8 +6,8 @@ import type { JsonRecord } from './json.js';
 import { shownToolName } from './placeholder.js';
 import { onOneLine, shortened } from './shown-text.js';
 
-/** What stands in place of a spent text, which was content. */
-const SPENT_TEXT = '[left out: ';
+/** How what stands in place of a spent text begins, which was content. */
+export const SPENT_TEXT = '[left out: ';
 /** A longer parameter is content, not a name. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
 

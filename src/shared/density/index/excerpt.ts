@@ -2,6 +2,7 @@
 // of how it came out, below the placeholder; for the arguments of a write, a note in place of spent
 // texts. Pure functions that read a bounded part of the payload.
 
+import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
 import { endedInFailure } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
@@ -161,8 +162,8 @@ export type SpendableText = 'replaced' | 'content';
 
 /** Stands in their place. Says nothing about the file: it may contain them again, or still. */
 const LEFT_OUT: Readonly<Record<SpendableText, string>> = {
-  replaced: '[left out: what this edit has replaced]',
-  content: '[left out: written or read again since]',
+  replaced: `${SPENT_TEXT}what this edit has replaced]`,
+  content: `${SPENT_TEXT}written or read again since]`,
 };
 
 /** Edits can have spent replaced text; other writes, spent content. */
