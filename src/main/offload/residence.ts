@@ -155,9 +155,7 @@ export class Residence {
   standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
     const standing = this.#standing;
     if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
-    // Nearly always the same object: then nothing is compared.
-    const isSame = standing.settings === settings || isSamePass(standing.settings, settings);
-    return isSame ? standing.pass : undefined;
+    return isSamePass(standing.settings, settings) ? standing.pass : undefined;
   }
 
   /** Waits for the pass on a state that was pushed; `undefined` if that would take long, or the residence has ended. */
