@@ -346,7 +346,7 @@ export class Conversation<Message> {
     // Without an answer the last request failed, and the usage is that of an earlier one.
     const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};
     const report = usageReportOf(said);
-    if (report !== undefined) session.reportWholeUsage(report);
+    if (report !== undefined) session.reportUsage(report);
     if (oddUsage) session.reportOddUsage(oddUsage);
     if (modelName !== undefined) history.nameModel(modelName);
   }

@@ -31,7 +31,7 @@ export interface CompactorOptions {
   readonly contextLimit?: number | ((modelName: string) => number | undefined) | undefined;
   /**
    * System text and tool schemas of every request, in the model's own tokens: the part of the window that the history cannot
-   * use. @default 0; adapters estimate it, and learn it from reported usage
+   * use. @default learned from reported usage; 0 before any, adapters estimate it
    */
   readonly overheadTokens?: number | undefined;
   /** The directory that relative paths in tool calls are resolved against. @default the working directory */

@@ -137,21 +137,23 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Takes the usage that the provider reported for the request of the last preflight. All sessions of the compactor with this
-   * model calibrate by it. Call it before the response is added.
+   * model calibrate by it. Call it before the response is added. Without `overheadTokens`, that is learned from what the reports
+   * of several requests have in common, and the model's ratio from their difference.
    *
    * @returns `learned`, or why nothing was learned
    * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
-    return this.#takeUsage(report, 'report');
-  }
-
-  /**
-   * Like `reportUsage`, for callers that do not know what else a request holds: without `overheadTokens`, that is learned from
-   * what the reports of several requests have in common, and the model's ratio from their difference. Throws as that does.
-   */
-  reportWholeUsage(report: UsageReport): UsageReportOutcome {
-    return this.#takeUsage(report, 'reportWhole');
+    assertCacheReport(report);
+    const { gauge, cacheMisses, logger } = this.#parts;
+    const outcome = gauge.report(report);
+    logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
+    const missed = cacheMisses.report(report);
+    if (missed !== null) {
+      this.#telemetry.noteCacheMiss(missed);
+      this.notify('cacheMissed', missed);
+    }
+    return outcome;
   }
 
   /** System text and tools of every request, in the model's own tokens, if they were given to the session or the compactor. */
@@ -299,19 +301,6 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Totals of the offloaded work, and where it ran. */
   stats(): OffloadStats {
     return this.#parts.offload.stats;
-  }
-
-  #takeUsage(report: UsageReport, how: 'report' | 'reportWhole'): UsageReportOutcome {
-    assertCacheReport(report);
-    const { gauge, cacheMisses, logger } = this.#parts;
-    const outcome = gauge[how](report);
-    logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
-    const missed = cacheMisses.report(report);
-    if (missed !== null) {
-      this.#telemetry.noteCacheMiss(missed);
-      this.notify('cacheMissed', missed);
-    }
-    return outcome;
   }
 
   /** Runs something once what is under way has ended. */

@@ -133,7 +133,7 @@ describe('the usage of an answer', () => {
     onTestFinished(() => compactor.close());
     const middleware = compactionMiddleware(compactor, {
       onSession: (session) => {
-        session.reportWholeUsage = (report) => {
+        session.reportUsage = (report) => {
           learned.push(report.inputTokens);
           return 'learned';
         };

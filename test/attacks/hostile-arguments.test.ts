@@ -218,10 +218,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       args: () => [{ inputTokens: 1, modelName: 'm', cacheReadTokens: 1, cacheMissReason: 'r' }],
       call: (report) => session.reportUsage(report),
     },
-    {
-      args: () => [{ inputTokens: 1, modelName: 'm', cacheReadTokens: 1, cacheMissReason: 'r' }],
-      call: (report) => session.reportWholeUsage(report),
-    },
     { args: () => [0], call: (index) => session.explain(index) },
     { args: () => ['c1'], call: (callId) => session.restore(callId) },
     {

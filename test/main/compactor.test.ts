@@ -125,7 +125,7 @@ describe('Compactor', () => {
     await using compactor = createCompactor(INLINE);
     const history = [humanText('x'.repeat(8_000))];
     const [first, second] = [
-      await compactor.createSession({ history }),
+      await compactor.createSession({ history, overheadTokens: 0 }),
       await compactor.createSession({ history }),
     ];
     const { totalTokens } = await first.ensureCompressionBeforeSend('p1');

@@ -24,6 +24,7 @@ function openHundreds(parts: BenchParts = {}): Session {
     countEntries: countHundreds,
     contextLimit: 10_000,
     ...parts,
+    gauge: { overheadTokens: 0, ...parts.gauge },
   });
 }
 
@@ -69,6 +70,24 @@ describe('Session', () => {
       session.history.add(humanText('more'));
       await session.history.waitForTokenUpdates();
       expect(session.contextUsage().tokens).toBe(1_100 * 1.5 + 300);
+    });
+
+    it('finds out what requests hold besides the history, where nobody says so', async () => {
+      const session = openHundreds({ gauge: { overheadTokens: undefined } });
+      const report = async (ratio: number): Promise<string> => {
+        const { totalTokens } = await session.ensureCompressionBeforeSend('p');
+        return session.reportUsage({ inputTokens: 2_800 + ratio * totalTokens });
+      };
+      // Taken for the ratio, this would make every entry four times as large.
+      expect(await report(1.2)).toBe('too-small');
+      session.history.add(humanText('more'));
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage()).toEqual({ tokens: 4_100, source: 'counted' });
+      session.history.addAll(entries(25));
+      expect(await report(1.2)).toBe('learned');
+      session.history.add(humanText('more'));
+      await session.history.waitForTokenUpdates();
+      expect(session.contextUsage()).toEqual({ tokens: 2_800 + 3_700 * 1.2, source: 'counted' });
     });
 
     it('compares with what was sent, also when the response was added before', async () => {

@@ -75,12 +75,11 @@ async function request(
   session: Session,
   entries: readonly IContent[],
   at: number,
-  { modelName, reportedRatio, unseenTokens }: PlayOptions,
+  { modelName, reportedRatio, unseenTokens = 0 }: PlayOptions,
 ): Promise<IContent[]> {
   if (reportedRatio !== undefined && at > 0) {
-    const inputTokens = Math.round(session.history.getTotalTokens() * reportedRatio);
-    if (unseenTokens === undefined) session.reportUsage({ inputTokens, modelName });
-    else session.reportWholeUsage({ inputTokens: inputTokens + unseenTokens, modelName });
+    const inputTokens = Math.round(session.history.getTotalTokens() * reportedRatio) + unseenTokens;
+    session.reportUsage({ inputTokens, modelName });
   }
   session.history.addAll(entries, modelName);
   try {

@@ -47,7 +47,7 @@ export interface ContextGaugeOptions {
   readonly runtimeContext: Pick<AgentRuntimeContext, 'ephemerals'>;
   /** What is known of models, possibly shared between sessions. @default a new one of its own */
   readonly calibration?: TokenCalibration | undefined;
-  /** System text and tool schemas of every request, in the model's own tokens. @default what `reportWhole` learns */
+  /** System text and tool schemas of every request, in the model's own tokens. @default learned from reports */
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
   readonly countsAreEstimates?: (() => boolean) | undefined;
@@ -74,7 +74,7 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
-  /** Absent until `reportWhole` is called. */
+  /** Absent until a report comes, and where the host names the overhead. */
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #sent: ReadyRequest | undefined;
@@ -111,7 +111,7 @@ export class ContextGauge {
     return this.#unseen?.memory ?? null;
   }
 
-  /** As the host gave it, else as `reportWhole` has learned it. */
+  /** As the host gave it, else as reports have taught it. */
   get overheadTokens(): number {
     return this.#overheadTokens ?? this.#unseen?.tokens ?? 0;
   }
@@ -180,15 +180,12 @@ export class ContextGauge {
 
   /** See `reportUsage` of the session. */
   report(report: UsageReport): UsageReportOutcome {
-    const overheadTokens = this.#overheadTokens ?? 0;
-    return this.#take(report, ({ modelName, reportedTokens, countedTokens }) =>
-      this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
-    );
-  }
-
-  /** See `reportWholeUsage` of the session. */
-  reportWhole(report: UsageReport): UsageReportOutcome {
-    if (this.#overheadTokens !== undefined) return this.report(report);
+    const overheadTokens = this.#overheadTokens;
+    if (overheadTokens !== undefined) {
+      return this.#take(report, ({ modelName, reportedTokens, countedTokens }) =>
+        this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
+      );
+    }
     // It was answered, so it did fit: this is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
     const unseen = (this.#unseen ??= new UnseenTokens(this.#calibration));
@@ -199,7 +196,6 @@ export class ContextGauge {
     { inputTokens, modelName }: UsageReport,
     learn: (usage: RequestUsage) => ObservationOutcome,
   ): UsageReportOutcome {
-    assertTokens('inputTokens', inputTokens);
     if (modelName !== undefined) this.#history.nameModel(modelName);
     const sent = this.#sent;
     if (sent === undefined) return 'no-preflight';

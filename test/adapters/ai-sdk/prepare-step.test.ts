@@ -319,7 +319,7 @@ describe('prepareStep', () => {
     const inputTokenDetails = { cacheReadTokens: 3_000, cacheWriteTokens: 900 };
     const usage = { inputTokens: 4_000, inputTokenDetails };
     const [session] = sessions;
-    const report = session && vi.spyOn(session, 'reportWholeUsage');
+    const report = session && vi.spyOn(session, 'reportUsage');
     messages.push({ role: 'assistant', content: 'Look.' }, ASK);
     const steps = [{ usage: { inputTokens: 9 } }, { usage }];
     // The step before was another model's.

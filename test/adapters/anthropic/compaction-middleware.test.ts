@@ -419,8 +419,8 @@ describe('compactionMiddleware', () => {
       const learned: unknown[] = [];
       const client = clientOf(provider, {
         onSession: (session) => {
-          const report = session.reportWholeUsage.bind(session);
-          session.reportWholeUsage = (usage) => {
+          const report = session.reportUsage.bind(session);
+          session.reportUsage = (usage) => {
             learned.push(usage.inputTokens);
             return report(usage);
           };

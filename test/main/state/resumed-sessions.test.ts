@@ -49,7 +49,7 @@ function optionsOf({
         ),
       };
     },
-    session: edits,
+    session: { ...edits, ...(unseenTokens === undefined && { overheadTokens: 0 }) },
     modelName: 'some-model',
     reportedRatio: ratio,
     unseenTokens,

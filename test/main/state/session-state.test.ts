@@ -183,7 +183,7 @@ describe('Session.goOnWith', () => {
     await using compactor = createCompactor(COMPACTOR);
     const session = await compactor.createSession({ history: HISTORY });
     await session.ensureCompressionBeforeSend('p');
-    session.reportWholeUsage({ inputTokens: session.history.getTotalTokens() + 27_000 });
+    session.reportUsage({ inputTokens: session.history.getTotalTokens() + 27_000 });
     await session.goOnWith([humanText('something else')]);
     await session.ensureCompressionBeforeSend('p');
     const ownTokens = session.history.getTotalTokens();

@@ -45,6 +45,7 @@ async function loopOf(
     offload: 'inline',
     tokenizer: 'estimate',
     workspaceRoot: '/work',
+    overheadTokens: 0,
   });
   return new TurnLoop({ session: await compactor.createSession(), model, tools, ...options });
 }
