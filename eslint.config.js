@@ -4,7 +4,7 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
-import { noFolderCycle } from './scripts/no-folder-cycle.js';
+import { noCycle } from './scripts/no-cycle.js';
 import { packageEntries } from './scripts/package-entries.js';
 
 const NO_PACKAGES = '^(?!\\.)';
@@ -166,8 +166,8 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    plugins: { ctxfold: { rules: { 'no-folder-cycle': noFolderCycle } } },
-    rules: { 'ctxfold/no-folder-cycle': ['error', 'src'] },
+    plugins: { ctxfold: { rules: { 'no-cycle': noCycle } } },
+    rules: { 'ctxfold/no-cycle': ['error', 'src'] },
   },
   {
     files: ['examples/**/*.d.ts'],

@@ -2,4 +2,4 @@
 
 import type { Rule } from 'eslint';
 
-export const noFolderCycle: Rule.RuleModule;
+export const noCycle: Rule.RuleModule;
