@@ -3,7 +3,7 @@
 export { compactionMiddleware } from './adapters/anthropic/compaction-middleware.js';
 export { compactingFetch } from './adapters/anthropic/compacting-fetch.js';
 export { messageCompactor } from './adapters/anthropic/message-compactor.js';
-export type { AnthropicMessage } from './adapters/anthropic/message-param-format.js';
+export type { AnthropicMessage } from './adapters/anthropic/message-part.js';
 export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
 export type { ConversationReport } from './adapters/conversation.js';
 export type { MessageCompactor } from './adapters/message-compactor.js';

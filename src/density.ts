@@ -27,15 +27,17 @@ export { explainDensity } from './shared/density/explain/explain-density.js';
 export type { DensityExplanation } from './shared/density/explain/explain-density.js';
 export type {
   BlockExplanation,
-  BlockPlace,
-  CallPlace,
-  CallPurpose,
   DensityFinding,
-  DensityVerdict,
   EntryExplanation,
   ExplainedBlock,
   NoFinding,
 } from './shared/density/explain/explanation.js';
+export type {
+  BlockPlace,
+  CallPlace,
+  CallPurpose,
+  DensityVerdict,
+} from './shared/density/rules/finding.js';
 export type {
   BlockInclusion,
   FoundInclusion,

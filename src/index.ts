@@ -14,10 +14,8 @@ export type {
 export type { CostReport } from './main/preflight/cost-meter.js';
 export type { RequestTokens } from './main/preflight/token-tally.js';
 export type { EditOptions, EditPolicy, LandingReason } from './main/preflight/edit-options.js';
-export type { HoldReason } from './main/preflight/progress-guard.js';
-export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
-export type { EntryChange } from './main/history-change.js';
 export type {
+  HoldReason,
   CompressedEvent,
   CompressionOutcome,
   FittedEvent,
@@ -26,22 +24,24 @@ export type {
   SessionEvents,
   PreflightResult,
 } from './main/preflight/session-events.js';
+export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
+export type { EntryChange } from './main/history-change.js';
 export type { AbortOptions } from './main/preflight/session-parts.js';
 export type { DensityOptions } from './main/settings/session-config.js';
 export { agentPreset } from './main/formats/presets.js';
 export type { AgentPreset } from './main/formats/presets.js';
 export { HistoryService } from './main/history-service.js';
 export type { HistoryEvents, HistoryServiceOptions } from './main/history-service.js';
-export type { IngestionLimits } from './shared/ingestion.js';
+export type { IngestionLimits } from './shared/ingestion-limits.js';
 export type { Logger } from './main/host/logger.js';
 export type { FallbackEvent, OffloadMode, OffloadStats } from './main/offload/offload.js';
 export type {
   EphemeralSettings,
   SettingKey,
   SettingName,
+  PlaceholderStyle,
 } from './main/settings/ephemeral-settings.js';
 export type { Settings } from './main/settings/settings.js';
-export type { PlaceholderStyle } from './main/settings/settings-registry.js';
 export { COMPRESSION_STRATEGIES } from './main/strategies/strategy.js';
 export type { CompressionStrategyName } from './main/strategies/strategy.js';
 export { fromLanguageModel } from './main/summarizer/language-model.js';
@@ -125,7 +125,7 @@ export type {
   ResultUse,
   ToolCatalog,
   ToolUse,
-} from './shared/tool-catalog.js';
+} from './shared/tool-use.js';
 export { inputCost, modelPrice } from './main/models/model-prices.js';
 export { MODEL_PRICES_DATE } from './main/models/price-table.js';
-export type { ModelPrice, TokenPrice } from './main/models/model-prices.js';
+export type { ModelPrice, TokenPrice } from './main/models/price-table.js';

@@ -1,6 +1,7 @@
 // The registry of settings, their validation, profile files, and the types of prices: exports only.
 
-export type { CacheLifetime, OwnPrices } from './main/models/model-prices.js';
+export type { OwnPrices } from './main/models/model-prices.js';
+export type { CacheLifetime } from './main/models/price-table.js';
 export type { SettingAlias } from './main/settings/ephemeral-settings.js';
 export { parseEphemeralSettings } from './main/settings/parse-ephemeral-settings.js';
 export { loadProfile, saveProfile } from './main/settings/profile.js';

@@ -9,4 +9,4 @@ export type {
 } from './shared/providers/provider-violation.js';
 export { validate } from './shared/providers/validate.js';
 export { findViolations } from './shared/validity.js';
-export type { Violation, ViolationRule } from './shared/validity.js';
+export type { Violation, ViolationRule } from './shared/violation.js';

@@ -1,6 +1,6 @@
 // Draws what policies retain against what they save, as SVG. The same figures give the same bytes.
 
-import type { PolicyRole } from './policies.js';
+import type { PolicyRole } from './policy.js';
 import type { GroupReport, PolicyReport } from './report.js';
 
 const WIDTH = 760;

@@ -6,7 +6,7 @@ import { createCompactor } from '../../src/index.js';
 import { modelOfEntry } from '../../src/main/cli/replay/session-player.js';
 import { PROVIDER_PROFILES, validate } from '../../src/validate.js';
 import type { IContent } from '../../src/index.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import type { RecordedSession } from './recorded-session.js';
 import type { SdkRoute } from './sdk-routes.js';
 

@@ -6,7 +6,7 @@ import type { ContentBlock, IContent } from '../../src/index.js';
 import { estimateResultTokens } from '../../src/shared/tokens/estimate.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { entryTokens } from './context-meter.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import { droppingResults } from './results-in-context.js';
 import type { ResultInContext } from './results-in-context.js';
 

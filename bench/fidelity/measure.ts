@@ -7,7 +7,7 @@ import type { RequestFigures } from './context-meter.js';
 import { NEED_KINDS, USED_KINDS } from './needs/need.js';
 import type { Need, NeedKind } from './needs/need.js';
 import { KEEP_ALL } from './policies.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import { ReadingAgain } from './reading-again.js';
 import type { ReadingFigures } from './reading-again.js';
 import type { RecordedSession } from './recorded-session.js';

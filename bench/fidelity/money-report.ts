@@ -5,7 +5,7 @@ import { CACHE_READ_PRICES } from './context-meter.js';
 import { measure, sumFigures } from './measure.js';
 import type { Figures } from './measure.js';
 import { batched, shrinking } from './policies.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import { numberText } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';

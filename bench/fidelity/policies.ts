@@ -27,34 +27,14 @@ import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
 import { spendable, TokenTally } from '../../src/main/preflight/token-tally.js';
-import { USUAL_PRICES } from '../../src/shared/density/rules/rewrite-price.js';
+import { USUAL_PRICES, atPrices } from '../../src/shared/density/rules/rewrite-price.js';
 import type { CachePrices } from '../../src/shared/density/rules/rewrite-price.js';
-import { atPrices, withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
+import { withColdCache } from '../../src/shared/density/rules/working-set-rules.js';
 import { CACHE_LIFETIME_MS, ContextMeter, entryTokens } from './context-meter.js';
 import { matchedBaseline } from './matched-baseline.js';
 import { USED_KINDS } from './needs/need.js';
 import type { NeedKind } from './needs/need.js';
-
-/**
- * Told before each model call what was added since the last one; returns what is sent. Entries that did
- * not change keep their identity. What has left does not come back.
- */
-export type Sender = (added: readonly IContent[]) => readonly IContent[];
-
-export type PolicyRole = 'own' | 'bound' | 'compared' | 'baseline';
-
-/** One way to prune. */
-export interface Policy {
-  /** Unique and short: it also stands in the chart. */
-  readonly name: string;
-  /**
-   * Whether it is ctxfold's, a bound that no pruner knows to reach, there to compare with, or a baseline that drops as
-   * much as another one without a thought. @default 'compared'
-   */
-  readonly role?: PolicyRole;
-  /** Begins with an empty context. */
-  readonly start: (session: RecordedSession) => Sender;
-}
+import type { Policy, Sender } from './policy.js';
 
 /** The policy that sends everything. */
 export const KEEP_ALL: Policy = {

@@ -5,7 +5,7 @@ import { costShare, retainedShare, savedShare, outcomeRatio, shareOf } from './s
 import { measure, sumFigures } from './measure.js';
 import type { Figures } from './measure.js';
 import { POLICIES, BASELINES } from './policies.js';
-import type { PolicyRole } from './policies.js';
+import type { PolicyRole } from './policy.js';
 import type { RecordedSession } from './recorded-session.js';
 import { bootstrap } from './bootstrap.js';
 import type { Interval } from './bootstrap.js';

@@ -8,7 +8,7 @@ import { measure, sumFigures } from './measure.js';
 import type { NeedKind } from './needs/need.js';
 import { OTHER_IDENTIFIERS } from './needs/need.js';
 import { batched, shrinking } from './policies.js';
-import type { Policy } from './policies.js';
+import type { Policy } from './policy.js';
 import { percentText } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 import { costShare, outcomeRatio, savedShare, shareOf } from './shares.js';

@@ -1,5 +1,5 @@
 import type { IContent } from '../../src/shared/content.js';
-import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog } from '../../src/shared/tool-use.js';
 
 export interface RecordedHistoryOptions {
   /**

@@ -12,7 +12,7 @@ import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
-import { compactHead } from './provider-compaction.js';
+import { compactHead } from './compact-head.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';

@@ -2,7 +2,7 @@
 // deep nesting. Knows no format.
 
 import { types } from 'node:util';
-import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion-limits.js';
 
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 

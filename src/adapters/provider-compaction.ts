@@ -1,35 +1,25 @@
-// Compaction by the provider: finds the messages of the oldest entries, and has the call's `compactByProvider` compact them. Makes no
-// request itself.
+// Compactions made by a provider, as parts of messages and as entries, in what is common to its formats. Makes no request itself.
 
 import { CompressionExecutionError } from '../shared/errors.js';
 import { asArray, asFilledText, asRecord } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { COMPACTION_KIND } from '../shared/content.js';
 import type { IContent } from '../shared/content.js';
-import { runSlices } from '../shared/slices.js';
 import { estimatePayloadTokens } from '../shared/tokens/estimate.js';
-import type { HistoryService } from '../main/history-service.js';
-import type {
-  ProviderCompacted,
-  ProviderCompactionRequest,
-} from '../main/strategies/provider-compaction.js';
+import type { ProviderCompacted } from '../main/strategies/provider-compaction.js';
 import { entryOfProvider, isProviderEntry } from '../main/strategies/provider-compaction.js';
-import { withDeadline } from '../main/waiting/abortable.js';
 import type {
   MessageFormat,
   PlacedBlock,
   PlacedEntry,
   ProviderMessages,
 } from './message-format.js';
-import type { MessageView } from './message-view.js';
 
 /** Asks a provider to compact the first messages of a conversation. Rejects if the provider refuses, or its answer is empty. */
 export type CompactMessages = (
   messages: readonly unknown[],
   signal: AbortSignal,
 ) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
-
-const TIMEOUT_MS = 300_000;
 
 /** Creates the error for a failed compaction. The message must not quote the conversation. */
 export function compactionFailed(
@@ -40,17 +30,6 @@ export function compactionFailed(
     code: 'PROVIDER_COMPACTION_FAILED',
     ...options,
   });
-}
-
-/** Converts the error of a request, without its message, because that may quote what was sent. @throws the reason of an aborted signal. */
-function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
-  signal.throwIfAborted();
-  if (thrown instanceof CompressionExecutionError) return thrown;
-  const { status, statusCode = status } = asRecord(thrown) ?? {};
-  if (typeof statusCode === 'number')
-    return compactionFailed(`the provider refused with status ${statusCode}.`);
-  const name = thrown instanceof Error ? thrown.name : typeof thrown;
-  return compactionFailed(`the request for it failed (${name}).`);
 }
 
 /** Returns the newest compaction in an output of the Responses API, or of an SDK with the same format. */
@@ -87,36 +66,6 @@ const STATE_OPTIONS = [
 export function assertHoldsNoItems(...requests: readonly unknown[]): void {
   if (requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key])))
     throw compactionFailed('the server holds the items of these requests.');
-}
-
-/**
- * Has the provider compact the messages of the first entries.
- *
- * @param current the history with the edits of the running preflight, which the view does not have yet
- * @throws CompressionExecutionError, or the signal's reason.
- */
-export async function compactHead<Message>(
-  view: MessageView<Message>,
-  current: Pick<HistoryService, 'getRawHistory'>,
-  ask: CompactMessages | undefined,
-  { history, tailStart, signal }: ProviderCompactionRequest,
-): Promise<ProviderCompacted> {
-  if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
-  runSlices(view.followInSlices(current.getRawHistory()));
-  const head = view.divide(history, tailStart);
-  if (head === null)
-    throw compactionFailed('there is no place at which its messages can be divided.');
-  const late = (): Error =>
-    compactionFailed(`the provider gave no answer within ${TIMEOUT_MS} ms.`);
-  const answer = await withDeadline(TIMEOUT_MS, signal, late, async (deadline) => {
-    try {
-      return await ask(head.messages, deadline);
-    } catch (thrown) {
-      throw failureOf(thrown, deadline);
-    }
-  });
-  if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
-  return { ...answer, length: head.length };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Deep equality of plain data, which recognizes messages that an SDK has rebuilt.
 
-import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion.js';
+import { DEFAULT_INGESTION_LIMITS } from '../shared/ingestion-limits.js';
 
 /** Histories accept nothing deeper or larger. The limits also end the comparison of cyclic values. */
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;

@@ -29,7 +29,7 @@ import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
-import type { CompressionInputs } from './preflight/make-compression.js';
+import type { CompressionInputs } from './strategies/strategy.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
 import { RemovalLog } from './removal-log/removal-log.js';

@@ -6,8 +6,8 @@ import type { IContent } from '../shared/content.js';
 import { applyDensityResult, isSameBase, validateDensityResult } from '../shared/density.js';
 import type { DensityBase, DensityResult } from '../shared/density.js';
 import { CtxfoldError } from '../shared/errors.js';
-import { assertIngestible, completeLimits } from '../shared/ingestion.js';
-import type { IngestionLimits } from '../shared/ingestion.js';
+import { assertIngestible } from '../shared/ingestion.js';
+import { completeLimits, type IngestionLimits } from '../shared/ingestion-limits.js';
 import {
   assertArray,
   assertFunction,

@@ -3,7 +3,7 @@
 
 import { hasSubstance } from './content.js';
 import type { ContentBlock, IContent } from './content.js';
-import type { Violation } from './validity.js';
+import type { Violation } from './violation.js';
 
 const UNMATCHED = -1;
 

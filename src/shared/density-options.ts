@@ -3,7 +3,7 @@
 import type { DensityConfig, InclusionSyntax, PlaceholderForm } from './density.js';
 import type { ShrinkerName, ShrinkLevel } from './shrink/shrinker.js';
 import { isArray, isObject, kindOf } from './misuse.js';
-import type { ToolUse } from './tool-catalog.js';
+import type { ToolUse } from './tool-use.js';
 
 /** Returns what is wrong with a value, or `undefined`. */
 type Check = (value: unknown) => string | undefined;

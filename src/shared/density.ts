@@ -16,7 +16,7 @@ import {
   kindOf,
   refuse,
 } from './misuse.js';
-import type { ToolCatalog } from './tool-catalog.js';
+import type { ToolCatalog } from './tool-use.js';
 
 /** The `result` of a response whose payload recency pruning removed. */
 export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';

@@ -4,7 +4,7 @@
 import { types } from 'node:util';
 import { assertBlock, assertSpeaker, tokensKeyOf } from './entry-shape.js';
 import type { ContentBlock, IContent } from './content.js';
-import type { IngestionLimits } from './ingestion.js';
+import type { IngestionLimits } from './ingestion-limits.js';
 import { isRecord } from './json.js';
 
 /** Deeper values are left to the slow path: they may be circular. */

@@ -2,7 +2,7 @@
 // the lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
-import { callsOfResponses, IntColumn, NONE } from '../shared/density/index/history-columns.js';
+import { callsOfResponses, NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import type { CompressionRequest, PlannedCompression } from '../shared/resident-protocol.js';
 import type { HistoryOutline } from '../shared/summarize/history-outline.js';

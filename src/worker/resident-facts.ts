@@ -5,9 +5,9 @@
 import { carriesContent, hasSubstance } from '../shared/content.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { keyOfCall } from '../shared/call-name.js';
-import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
+import { NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { ChosenIndex, HistoryIndex } from '../shared/density/index/history-index.js';
-import type { Stretch } from '../shared/density/index/stretches.js';
+import type { Stretch } from '../shared/density/index/history-columns.js';
 import { TextTable } from '../shared/density/index/text-table.js';
 import { findReasoning, isBoundToCall } from '../shared/density/plan/materialize.js';
 import { entryFlags } from '../shared/summarize/history-outline.js';

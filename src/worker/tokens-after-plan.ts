@@ -1,6 +1,6 @@
 // Predicts the tokens of entries after a plan, from the counts of their parts.
 
-import { IntColumn, NONE } from '../shared/density/index/history-columns.js';
+import { NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
 import { PlanCursor } from '../shared/density/plan/plan.js';
 import type { DensityPlan } from '../shared/density/plan/plan.js';

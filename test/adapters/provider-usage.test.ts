@@ -6,8 +6,7 @@ import { reportedSum, reportedUsage } from '../../src/adapters/call-arguments.js
 import { reportedBy } from '../../src/adapters/provider-usage.js';
 import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/main/compactor.js';
-import type { CacheMissedEvent } from '../../src/main/preflight/prompt-cache.js';
-import type { OddUsage } from '../../src/main/preflight/session-events.js';
+import type { CacheMissedEvent, OddUsage } from '../../src/main/preflight/session-events.js';
 import type { Session } from '../../src/main/session.js';
 import { inputCompactor } from '../../src/openai.js';
 

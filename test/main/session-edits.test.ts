@@ -1,6 +1,6 @@
 // When the edits of a session land, by its policy, and what becomes of reasoning behind them.
 
-import type { ModelPrice } from '../../src/main/models/model-prices.js';
+import type { ModelPrice } from '../../src/main/models/price-table.js';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';

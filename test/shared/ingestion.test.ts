@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { HistoryService } from '../../src/main/history-service.js';
-import { assertIngestible, DEFAULT_INGESTION_LIMITS } from '../../src/shared/ingestion.js';
-import type { IngestionLimits } from '../../src/shared/ingestion.js';
+import { assertIngestible } from '../../src/shared/ingestion.js';
+import { DEFAULT_INGESTION_LIMITS } from '../../src/shared/ingestion-limits.js';
+import type { IngestionLimits } from '../../src/shared/ingestion-limits.js';
 import type { IContent } from '../../src/shared/content.js';
 import { humanText } from '../../src/shared/content.js';
 import {

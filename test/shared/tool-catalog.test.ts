@@ -7,7 +7,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
 import { optimize } from '../../src/shared/density/plan/optimize.js';
 import { DEFAULT_TOOL_CATALOG, extendToolCatalog, usesOf } from '../../src/shared/tool-catalog.js';
-import type { ToolCatalog, ToolUse } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog, ToolUse } from '../../src/shared/tool-use.js';
 import { describeResult } from '../support/notation.js';
 
 const READ_TOOLS = ['read_file', 'read_line_range', 'read_many_files', 'ast_read_file'];

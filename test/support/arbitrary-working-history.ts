@@ -8,7 +8,7 @@ import { PRUNED_POINTER } from '../../src/shared/density.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import type { WorkingSetRules } from '../../src/shared/density/rules/working-set-rules.js';
 import { DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
-import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog } from '../../src/shared/tool-use.js';
 import { arbitraryDensityConfig, arbitraryHistory } from './arbitrary-history.js';
 import type { ArbitraryHistoryOptions } from './arbitrary-history.js';
 import { listOf } from './arbitrary-tool-use.js';

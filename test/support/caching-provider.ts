@@ -2,7 +2,7 @@
 // length, and usage as they report it. They bill by the table of prices, and know why a request missed; they answer nothing themselves.
 
 import { createHash } from 'node:crypto';
-import type { ModelPrice } from '../../src/main/models/model-prices.js';
+import type { ModelPrice } from '../../src/main/models/price-table.js';
 import { atLifetime } from '../../src/main/models/model-prices.js';
 
 /** What a request holds, in its order, and for how long it is to be kept. */

@@ -12,7 +12,7 @@ import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
 import { usesOf } from '../../src/shared/tool-catalog.js';
-import type { ToolCatalog } from '../../src/shared/tool-catalog.js';
+import type { ToolCatalog } from '../../src/shared/tool-use.js';
 
 /** What a journal makes of the entries that it was written for. */
 export function foldNaively(

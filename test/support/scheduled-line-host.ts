@@ -3,8 +3,7 @@
 
 import type fc from 'fast-check';
 import type { SessionLine } from '../../src/main/offload/residence.js';
-import type { LineHost } from '../../src/main/offload/resident.js';
-import type { ResidentGuest } from '../../src/main/offload/resident-host.js';
+import type { LineHost, ResidentGuest } from '../../src/main/offload/resident.js';
 import type { ReadReply } from '../../src/main/offload/reply.js';
 import type { DensityBase, PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';

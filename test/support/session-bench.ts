@@ -19,7 +19,7 @@ import type { SessionInit } from '../../src/main/preflight/session-parts.js';
 import type { DensityOptions } from '../../src/main/settings/session-config.js';
 import { Session } from '../../src/main/session.js';
 import { SessionModel } from '../../src/main/models/session-model.js';
-import type { ModelPrice } from '../../src/main/models/model-prices.js';
+import type { ModelPrice } from '../../src/main/models/price-table.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
 import { humanText } from '../../src/shared/content.js';

@@ -5,7 +5,7 @@ import { bootstrap } from '../bootstrap.js';
 import type { Interval } from '../bootstrap.js';
 import { measure, sumFigures } from '../measure.js';
 import type { Figures } from '../measure.js';
-import type { Policy } from '../policies.js';
+import type { Policy } from '../policy.js';
 import type { RecordedSession } from '../recorded-session.js';
 import { NEED_GROUPS, netCostRatio, outcomeRatio, shareOf } from '../shares.js';
 import { fit } from './fit.js';

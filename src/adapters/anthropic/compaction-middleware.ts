@@ -10,7 +10,7 @@ import { reasoningOfRequest } from '../claude-reasoning.js';
 import { reportedBy } from '../provider-usage.js';
 import { overheadOf } from '../request-overhead.js';
 import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
-import type { AnthropicMessage } from './message-param-format.js';
+import type { AnthropicMessage } from './message-part.js';
 import {
   beginsWithBlock,
   canCompact,

@@ -2,7 +2,7 @@
 
 import type { Session } from '../../main/session.js';
 import { ANY_TOOL } from '../../shared/tool-catalog.js';
-import type { ToolCatalog, ToolUse } from '../../shared/tool-catalog.js';
+import type { ToolCatalog, ToolUse } from '../../shared/tool-use.js';
 
 /** `context_management` of a request with the beta `context-management-2025-06-27`. */
 export interface ContextEdits {

@@ -13,9 +13,8 @@ import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { MESSAGE_PARAM_FORMAT, sourceOf } from './message-param-format.js';
-import type { AnthropicMessage } from './message-param-format.js';
+import type { AnthropicMessage, MessagePart } from './message-part.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
-import type { MessagePart } from './message-part.js';
 
 /**
  * Returns a function that compacts the messages of a conversation for `messages.create`. It takes the

@@ -1,7 +1,5 @@
 // The message format of Anthropic's Messages API. Conversation state is in its reader.
 
-import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
 import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
@@ -13,10 +11,7 @@ import { spreadable } from '../plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
-import type { MessagePart } from './message-part.js';
-
-/** A message of `client.messages` or of `client.beta.messages`. */
-export type AnthropicMessage = MessageParam | BetaMessageParam;
+import type { MessagePart, AnthropicMessage } from './message-part.js';
 
 /** By rewritten message, its original. */
 const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();

@@ -1,10 +1,15 @@
 // A part of a message of Anthropic's Messages API: only `type` is checked.
 
+import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { isRecord } from '../../shared/json.js';
 import type { CallsInMessage } from '../pinned-calls.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
+
+/** A message of `client.messages` or of `client.beta.messages`. */
+export type AnthropicMessage = MessageParam | BetaMessageParam;
 
 /** A content block of any type. */
 export interface MessagePart {

@@ -6,7 +6,7 @@ import type { ProviderMessages } from '../message-format.js';
 import { compactionFailed } from '../provider-compaction.js';
 import type { CompactMessages } from '../provider-compaction.js';
 import { estimatePartTokens } from './message-part.js';
-import type { AnthropicMessage } from './message-param-format.js';
+import type { AnthropicMessage } from './message-part.js';
 
 /** Required by the request, and by later ones that contain the block. */
 export const COMPACTION_BETA = 'compact-2026-09-04';

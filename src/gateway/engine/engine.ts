@@ -2,7 +2,7 @@
 // Independent of the thread it runs on. Sends nothing.
 
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
-import type { AnthropicMessage } from '../../adapters/anthropic/message-param-format.js';
+import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';

@@ -4,7 +4,7 @@
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/token-tally.js';
 import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
-import type { CacheMissCause } from '../../main/preflight/prompt-cache.js';
+import type { CacheMissCause } from '../../main/preflight/session-events.js';
 import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import { CacheTerms } from '../../main/models/session-model.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';

@@ -1,6 +1,6 @@
 // Catalog entry of the editor tool that several agents share.
 
-import type { FileUse, ToolUse } from '../../shared/tool-catalog.js';
+import type { FileUse, ToolUse } from '../../shared/tool-use.js';
 
 /** Views, creates or edits files, depending on `command`. */
 export const EDITOR_TOOL: readonly ToolUse[] = [

@@ -1,7 +1,7 @@
 // The interface of a format of recorded sessions: how to detect it, how to read it, and what its agent's tools do.
 
 import type { JsonRecord } from '../../shared/json.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptFormat, TranscriptPlace } from './transcript.js';
 

@@ -2,15 +2,13 @@
 // different tools, so a use applies only to calls that have its parameters.
 
 import { fileKeysOf, isFileUse } from '../../shared/density/index/call-use.js';
+import { ANY_TOOL, runsCommands, searches } from '../../shared/tool-catalog.js';
 import {
-  ANY_TOOL,
-  runsCommands,
-  searches,
   type FileUse,
   type LineKeys,
   type ToolCatalog,
   type ToolUse,
-} from '../../shared/tool-catalog.js';
+} from '../../shared/tool-use.js';
 import { EDITOR_TOOL, editorUse } from './editor-tool.js';
 import { FORMATS } from './formats.js';
 

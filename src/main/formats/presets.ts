@@ -5,7 +5,7 @@ import { kindOf } from '../../shared/misuse.js';
 import type { InclusionSyntax } from '../../shared/density.js';
 import { DEFAULT_WORKING_SET } from '../../shared/density/rules/working-set-rules.js';
 import type { WorkingSetRules } from '../../shared/density/rules/working-set-rules.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import { FORMATS } from './formats.js';
 import { KNOWN_TOOL_CATALOG } from './known-tools.js';
 import { TRANSCRIPT_FORMATS } from './transcript.js';

@@ -2,7 +2,7 @@
 // would overflow the stack, numbers that JSON cannot represent, and content beyond the size limit of an entry.
 // Valid values are returned as the same object.
 
-import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion.js';
+import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 
 const { maxDepth, maxCharacters, maxValues } = DEFAULT_INGESTION_LIMITS;
 

@@ -7,36 +7,7 @@ import { SILENT_LOGGER } from '../host/logger.js';
 import type { Logger } from '../host/logger.js';
 import { plainModelName } from './model-name.js';
 import { MODEL_PRICES_DATE, priceTable } from './price-table.js';
-
-/** Dollars per million tokens. */
-export interface TokenPrice {
-  /** Input that is neither read from nor written to a cache. */
-  readonly input: number;
-  readonly cacheRead: number;
-  /** The input price if cache writes are free. */
-  readonly cacheWrite: number;
-}
-
-/** How long a cache keeps what a request has written, and the price of writing for that long. */
-export interface CacheLifetime {
-  readonly ttlMs: number;
-  /** Dollars per million tokens. */
-  readonly cacheWrite: number;
-}
-
-/** The prices of one model. */
-export interface ModelPrice extends TokenPrice {
-  /** The name shown in reports: the family it is listed under. */
-  readonly name: string;
-  /** Dollars per million output tokens. */
-  readonly output?: number | undefined;
-  /** Prices of a request whose prompt is longer than `promptTokens`, for all of it. */
-  readonly above?: (TokenPrice & { readonly promptTokens: number }) | undefined;
-  /** Cache lifetimes that a request may ask for; the first is the default. Empty if the maker states none. */
-  readonly lifetimes?: readonly CacheLifetime[] | undefined;
-  /** Shorter prompts are not cached. */
-  readonly leastCachedTokens?: number | undefined;
-}
+import type { ModelPrice, TokenPrice } from './price-table.js';
 
 /** Suffixes of releases of the same model: a date, a number, a platform version, `latest`, a variant behind a colon, unless it is free. */
 const RELEASE =

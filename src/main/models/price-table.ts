@@ -1,7 +1,35 @@
 // What models charge for tokens, copied from their makers' price pages. If a page lists no cache prices, they are the input
 // price times the maker's factors.
 
-import type { ModelPrice } from './model-prices.js';
+/** Dollars per million tokens. */
+export interface TokenPrice {
+  /** Input that is neither read from nor written to a cache. */
+  readonly input: number;
+  readonly cacheRead: number;
+  /** The input price if cache writes are free. */
+  readonly cacheWrite: number;
+}
+
+/** How long a cache keeps what a request has written, and the price of writing for that long. */
+export interface CacheLifetime {
+  readonly ttlMs: number;
+  /** Dollars per million tokens. */
+  readonly cacheWrite: number;
+}
+
+/** The prices of one model. */
+export interface ModelPrice extends TokenPrice {
+  /** The name shown in reports: the family it is listed under. */
+  readonly name: string;
+  /** Dollars per million output tokens. */
+  readonly output?: number | undefined;
+  /** Prices of a request whose prompt is longer than `promptTokens`, for all of it. */
+  readonly above?: (TokenPrice & { readonly promptTokens: number }) | undefined;
+  /** Cache lifetimes that a request may ask for; the first is the default. Empty if the maker states none. */
+  readonly lifetimes?: readonly CacheLifetime[] | undefined;
+  /** Shorter prompts are not cached. */
+  readonly leastCachedTokens?: number | undefined;
+}
 
 /** The day on which the price pages of Anthropic, OpenAI, Google and xAI were read. */
 export const MODEL_PRICES_DATE = '2026-11-22';

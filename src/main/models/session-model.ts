@@ -6,7 +6,7 @@ import type { HistoryService } from '../history-service.js';
 import { bindsReasoning } from './model-limits.js';
 import type { ModelLimits } from './model-limits.js';
 import { atLifetime, cachePrices } from './model-prices.js';
-import type { ModelPrice } from './model-prices.js';
+import type { ModelPrice } from './price-table.js';
 
 export interface SessionModelInit {
   /** @default none: the session knows its context limit otherwise */

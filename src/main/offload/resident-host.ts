@@ -6,16 +6,8 @@ import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
 import type { ResidentLine } from './resident-line.js';
-import type { LineHost } from './resident.js';
+import type { LineHost, ResidentGuest } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
-
-/** A session as its host sees it. */
-export interface ResidentGuest {
-  /** Whether it could release its line now: nothing is pending. */
-  readonly isIdle: boolean;
-  /** Releases its line. It opens another one when needed. */
-  release(): void;
-}
 
 /** Totals about a compactor's lines. */
 export interface ResidentHostStats {

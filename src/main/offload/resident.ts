@@ -23,7 +23,14 @@ import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
-import type { ResidentGuest } from './resident-host.js';
+
+/** A session as its host sees it. */
+export interface ResidentGuest {
+  /** Whether it could release its line now: nothing is pending. */
+  readonly isIdle: boolean;
+  /** Releases its line. It opens another one when needed. */
+  release(): void;
+}
 
 /** Opens lines, and provides threads that count entries for them. */
 export interface LineHost extends CountingThreads {

@@ -11,16 +11,12 @@ import { abortable } from '../waiting/abortable.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
+import type { Failure } from './session-events.js';
 
 /** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
 export interface StepOutcome<Event> {
   readonly event: Event;
   readonly failure?: Failure | undefined;
-}
-
-/** What was thrown, which may be anything. */
-export interface Failure {
-  readonly thrown: unknown;
 }
 
 /** Returns the promise's rejection, or `undefined`. */

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
 import { usesOf } from '../../shared/tool-catalog.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';
 
 export class CatalogCheck {

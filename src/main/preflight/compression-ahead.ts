@@ -13,32 +13,11 @@ import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { TrackedHistory } from './tracked-history.js';
-
-/** What became of requested summaries, in the background or in a turn. */
-export interface SummaryCounts {
-  /** Summaries by a model that were applied. */
-  readonly landed: number;
-  /** Background summaries that were discarded: at most one more than have landed. */
-  readonly thrownAway: number;
-}
-
-/** Where in a history a summary was requested, behind how many added entries and edits, and when. */
-interface Request {
-  readonly entries: number;
-  readonly edits: number;
-  /** In milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** The counts for another process, which may go on. */
-export interface SummaryMemory extends SummaryCounts {
-  /** A summary that was requested and has not landed. It counts as thrown away. */
-  readonly asked?: Request | undefined;
-}
+import type { AskedSummary, SummaryCounts, SummaryMemory } from '../state/session-state.js';
 
 interface Job {
   readonly strategy: CompressionStrategy;
-  readonly asked: Request;
+  readonly asked: AskedSummary;
   readonly controller: AbortController;
   /** Begins the work; until then, nothing has been asked. */
   readonly start: () => void;
@@ -67,9 +46,9 @@ export class CompressionAhead {
   #landed = 0;
   #thrownAway = 0;
   /** See `SummaryMemory`; another process makes it, or made it. */
-  #asked: Request | undefined;
+  #asked: AskedSummary | undefined;
   /** What was looked for in vain: each look reads the whole history. */
-  #sought: Request | undefined;
+  #sought: AskedSummary | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
@@ -310,7 +289,7 @@ export class CompressionAhead {
   }
 
   /** After an edit, whoever has made it will throw it away; and that process may have ended since. */
-  get #askedElsewhere(): Request | undefined {
+  get #askedElsewhere(): AskedSummary | undefined {
     const asked = this.#asked;
     if (asked?.edits !== this.#parts.history.journal.count) return undefined;
     // A time to come was told by a clock that has been set back since, or by another host.

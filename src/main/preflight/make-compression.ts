@@ -121,12 +121,6 @@ function fallbackOf(
   return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
 }
 
-/** The part of a compression's context that the host provides. */
-export type CompressionInputs = Pick<
-  CompressionContext,
-  'summarizer' | 'compressionPrompt' | 'activeTodos' | 'transcriptPath'
->;
-
 /** Returns what a strategy is given to compress the present history. */
 export function compressionContext(
   parts: SessionParts,

@@ -15,8 +15,8 @@ import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
 import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
-import type { HoldReason } from './progress-guard.js';
 import type {
+  HoldReason,
   CompressedEvent,
   FittedEvent,
   PreflightResult,

@@ -1,15 +1,6 @@
 // Stops automatic compressions from running in circles, by the outcome of the last ones. The clock is injected.
 
-import type { StepReport } from './session-events.js';
-
-/** Why no automatic compression may run now. */
-export type HoldReason =
-  /** The last one did not get below the threshold, and the history has not grown much since. */
-  | 'no-growth'
-  /** The last ones failed; the next attempt comes after a pause. */
-  | 'cooling-down'
-  /** A summary is being made in the background, and the history fits without it. */
-  | 'under-way';
+import type { StepReport, HoldReason } from './session-events.js';
 
 export interface ProgressGuardOptions {
   /**

@@ -3,11 +3,11 @@
 
 import { asObject, assertKnownOptions, assertString, assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
-import type { ModelPrice } from '../models/model-prices.js';
+import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
-import type { SentMemory } from '../state/session-state.js';
+import type { SentMemory, SessionMemory } from '../state/session-state.js';
 import type { UsageReport } from './context-gauge.js';
-import type { SessionInit, SessionParts } from './session-parts.js';
+import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
 
 /** A rewrite of the history by an edit. */
 export interface Rewrite {
@@ -18,6 +18,14 @@ export interface Rewrite {
   readonly intactEntries: number;
   /** Tokens that the history lost. */
   readonly reclaimedTokens: number;
+}
+
+interface SentHistoryInit {
+  readonly history: HistoryService;
+  /** Whether the history was sent before, by an unknown session. @default false */
+  readonly wasSentBefore?: boolean | undefined;
+  /** The state of an earlier session of this history. @default none */
+  readonly former?: SessionMemory | undefined;
 }
 
 /** Sessions use few models. */
@@ -42,7 +50,7 @@ export class SentHistory {
 
   /** @param now a monotonic clock in milliseconds */
   constructor(
-    { history, wasSentBefore = false, former }: SessionInit,
+    { history, wasSentBefore = false, former }: SentHistoryInit,
     cache: CacheTerms,
     now: () => number,
   ) {
@@ -144,23 +152,6 @@ export class SentHistory {
   }
 }
 
-/**
- * Why a request read less from the cache than the previous one had left there. `expired`: the cache lifetime has passed.
- * `edit`: an edit of the session rewrote what was sent. `changed-request`: neither; tools, system text or something else in the
- * request changed, or the provider evicted it.
- */
-export type CacheMissCause = 'edit' | 'expired' | 'changed-request';
-
-/** A request read much less from the provider's cache than it could have. */
-export interface CacheMissedEvent {
-  /** What the previous request had left to read, in the model's own tokens; at most the size of this request. */
-  readonly expectedTokens: number;
-  readonly readTokens: number;
-  readonly cause: CacheMissCause;
-  /** The reason as the provider reported it. */
-  readonly reason?: string;
-}
-
 /** A request compared with the previously reported one. */
 export interface CacheRead {
   /** All input tokens of the previous request. */
@@ -247,9 +238,15 @@ interface FormerRequest {
   readonly answeredBy: string | undefined;
 }
 
+interface CachedSession {
+  readonly history: HistoryService;
+  readonly sent: SentHistory;
+  readonly cache: CacheTerms;
+}
+
 /** Detects cache misses by comparing each reported request of a session with the previous one. */
 export class CacheMisses {
-  readonly #session: Pick<SessionParts, 'sent' | 'history' | 'cache'>;
+  readonly #session: CachedSession;
   #former: FormerRequest | undefined;
   /** Accumulated since the last reported request. */
   #elapsedMs = 0;
@@ -261,7 +258,7 @@ export class CacheMisses {
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
 
-  constructor(session: Pick<SessionParts, 'sent' | 'history' | 'cache'>) {
+  constructor(session: CachedSession) {
     this.#session = session;
   }
 

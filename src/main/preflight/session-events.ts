@@ -8,11 +8,39 @@ import type { EntryChange } from '../history-change.js';
 import type { FallbackEvent } from '../offload/offload.js';
 import type { StateDivergence } from '../state/resume.js';
 import type { CompressionStrategyName } from '../strategies/strategy.js';
-import type { Failure } from './apply-edit.js';
 import type { TokenSource } from './context-gauge.js';
 import type { LandingReason } from './edit-options.js';
-import type { HoldReason } from './progress-guard.js';
-import type { CacheMissedEvent } from './prompt-cache.js';
+
+/**
+ * Why a request read less from the cache than the previous one had left there. `expired`: the cache lifetime has passed.
+ * `edit`: an edit of the session rewrote what was sent. `changed-request`: neither; tools, system text or something else in the
+ * request changed, or the provider evicted it.
+ */
+export type CacheMissCause = 'edit' | 'expired' | 'changed-request';
+
+/** A request read much less from the provider's cache than it could have. */
+export interface CacheMissedEvent {
+  /** What the previous request had left to read, in the model's own tokens; at most the size of this request. */
+  readonly expectedTokens: number;
+  readonly readTokens: number;
+  readonly cause: CacheMissCause;
+  /** The reason as the provider reported it. */
+  readonly reason?: string;
+}
+
+/** What was thrown, which may be anything. */
+export interface Failure {
+  readonly thrown: unknown;
+}
+
+/** Why no automatic compression may run now. */
+export type HoldReason =
+  /** The last one did not get below the threshold, and the history has not grown much since. */
+  | 'no-growth'
+  /** The last ones failed; the next attempt comes after a pause. */
+  | 'cooling-down'
+  /** A summary is being made in the background, and the history fits without it. */
+  | 'under-way';
 
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface PrunedEvent {

@@ -7,7 +7,7 @@ import {
   assertString,
   assertTokens,
 } from '../../shared/misuse.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';
 import { SessionModel } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
@@ -24,7 +24,7 @@ import { assertTimeToLive, completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { isBatching } from './edit-policy.js';
 import type { EditGateOptions, LandingPoint } from './edit-policy.js';
-import type { CompressionInputs } from './make-compression.js';
+import type { CompressionInputs } from '../strategies/strategy.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
 

@@ -4,7 +4,9 @@
 import type { ShrinkChoice } from '../../shared/density/rules/shrink.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
-import type { PlaceholderStyle } from './settings-registry.js';
+
+/** The values of the setting `compression.density.placeholder`. */
+export type PlaceholderStyle = 'pointer' | 'informative';
 
 /** Settings by key, all optional: a missing one falls back to the profile, then to its default. */
 export interface EphemeralSettings {

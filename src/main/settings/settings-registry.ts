@@ -6,12 +6,12 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { WorkingSetChoice } from '../../shared/density/rules/working-set.js';
 import { COMPRESSION_STRATEGIES } from '../strategies/strategy.js';
 import type { CompressionStrategyName, OwnStrategyName } from '../strategies/strategy.js';
-import type { EphemeralSettings, SettingAlias, SettingKey } from './ephemeral-settings.js';
-
-/** The values of the setting `compression.density.placeholder`. */
-const PLACEHOLDER_STYLES = ['pointer', 'informative'] as const;
-
-export type PlaceholderStyle = (typeof PLACEHOLDER_STYLES)[number];
+import type {
+  EphemeralSettings,
+  SettingAlias,
+  SettingKey,
+  PlaceholderStyle,
+} from './ephemeral-settings.js';
 
 /** The settings whose value has exactly this type. */
 type KeyOf<Value> = {
@@ -161,7 +161,7 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
     ...COMMON,
     description: 'What stands in place of a result: a fixed string, or a line about it with its id',
     type: 'enum',
-    enumValues: [...PLACEHOLDER_STYLES],
+    enumValues: ['pointer', 'informative'],
     default: 'pointer',
   },
 ];

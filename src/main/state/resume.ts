@@ -8,7 +8,7 @@ import { foldJournal, isSendable } from '../../shared/state/fold-journal.js';
 import type { Fold } from '../../shared/state/fold-journal.js';
 import { readJournal } from '../../shared/state/journal-record.js';
 import type { JournalRecord } from '../../shared/state/journal-record.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryService } from '../history-service.js';
 import type { TokenCalibration } from '../tokens/token-calibration.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';

@@ -8,10 +8,31 @@ import type { PackedJournal } from '../../shared/state/journal-record.js';
 import { textOfFields } from '../../shared/state/canonical-text.js';
 import { fromBase64, toBase64 } from '../../shared/state/packed-bytes.js';
 import { ENGLISH } from '../host/parse-options.js';
-import type { SummaryMemory } from '../preflight/compression-ahead.js';
 import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
+
+/** What became of requested summaries, in the background or in a turn. */
+export interface SummaryCounts {
+  /** Summaries by a model that were applied. */
+  readonly landed: number;
+  /** Background summaries that were discarded: at most one more than have landed. */
+  readonly thrownAway: number;
+}
+
+/** Where in a history a summary was requested, behind how many added entries and edits, and when. */
+export interface AskedSummary {
+  readonly entries: number;
+  readonly edits: number;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The counts for another process, which may go on. */
+export interface SummaryMemory extends SummaryCounts {
+  /** A summary that was requested and has not landed. It counts as thrown away. */
+  readonly asked?: AskedSummary | undefined;
+}
 
 /** The format version that this library writes and reads. */
 const STATE_VERSION = 1;

@@ -2,7 +2,7 @@
 // process.
 
 import type { IContent } from '../../shared/content.js';
-import type { ToolCatalog } from '../../shared/tool-catalog.js';
+import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import type { EditPolicy } from '../preflight/edit-options.js';

@@ -10,6 +10,12 @@ import type { Summarizer } from '../summarizer/summarizer.js';
 import type { Todo } from '../summarizer/todo.js';
 import type { CompactByProvider } from './provider-compaction.js';
 
+/** The part of a compression's context that the host provides. */
+export type CompressionInputs = Pick<
+  CompressionContext,
+  'summarizer' | 'compressionPrompt' | 'activeTodos' | 'transcriptPath'
+>;
+
 /** The names of strategies that work without an adapter. */
 export const COMPRESSION_STRATEGIES = [
   'middle-out',

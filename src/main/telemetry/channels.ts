@@ -5,8 +5,9 @@ import { channel } from 'node:diagnostics_channel';
 import { causesOf, CtxfoldError, ERROR_CODES, isError, textOf } from '../../shared/errors.js';
 import type { ErrorCode } from '../../shared/errors.js';
 import type { HistoryService } from '../history-service.js';
-import type { CacheMissCause, CacheMissedEvent } from '../preflight/prompt-cache.js';
 import type {
+  CacheMissCause,
+  CacheMissedEvent,
   StepReport,
   CompressionOutcome,
   CompressedEvent,

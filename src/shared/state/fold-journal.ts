@@ -16,7 +16,7 @@ import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
-import type { ToolCatalog } from '../tool-catalog.js';
+import type { ToolCatalog } from '../tool-use.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';

@@ -3,7 +3,7 @@
 
 import { hasSubstance } from '../content.js';
 import type { IContent, ToolCallBlock } from '../content.js';
-import { IntColumn, NONE } from '../density/index/history-columns.js';
+import { NONE, IntColumn } from '../density/index/history-columns.js';
 import { OpenCalls } from '../density/index/open-calls.js';
 
 /**

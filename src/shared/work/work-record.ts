@@ -13,7 +13,7 @@ import { EXCERPT, isExcerptText, placeholderKind } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
-import type { ToolCatalog } from '../tool-catalog.js';
+import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
 import { asRecord, textOfParts } from '../json.js';
 import {

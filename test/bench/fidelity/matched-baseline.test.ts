@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { measure } from '../../../bench/fidelity/measure.js';
 import { matchedBaseline } from '../../../bench/fidelity/matched-baseline.js';
 import { BASELINES, KEEP_ALL, POLICIES } from '../../../bench/fidelity/policies.js';
-import type { Policy } from '../../../bench/fidelity/policies.js';
+import type { Policy } from '../../../bench/fidelity/policy.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { readTranscript } from '../../../src/transcripts.js';
 import { PRUNED_POINTER } from '../../../src/density.js';

@@ -3,7 +3,7 @@
 
 import { estimateEntryTokens } from '../../../src/index.js';
 import type { ContentBlock, IContent } from '../../../src/index.js';
-import type { Policy } from '../../../bench/fidelity/policies.js';
+import type { Policy } from '../../../bench/fidelity/policy.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
 
 /** All that a model can read in a block; where a string is JSON, what it encodes as well. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { measure } from '../../../bench/fidelity/measure.js';
-import type { Policy } from '../../../bench/fidelity/policies.js';
+import type { Policy } from '../../../bench/fidelity/policy.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import { PRUNED_POINTER } from '../../../src/density.js';
 import type { ContentBlock, IContent } from '../../../src/index.js';

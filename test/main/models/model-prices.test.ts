@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { inputCost, modelPrice } from '../../../src/index.js';
 import { ModelPrices } from '../../../src/main/models/model-prices.js';
 import { priceTable } from '../../../src/main/models/price-table.js';
-import type { TokenPrice } from '../../../src/main/models/model-prices.js';
+import type { TokenPrice } from '../../../src/main/models/price-table.js';
 
 describe('modelPrice', () => {
   test.each([

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { isCacheImplicit, judgeCacheRead } from '../../../src/main/preflight/prompt-cache.js';
-import type { CacheMissedEvent, CacheRead } from '../../../src/main/preflight/prompt-cache.js';
+import type { CacheRead } from '../../../src/main/preflight/prompt-cache.js';
+import type { CacheMissedEvent } from '../../../src/main/preflight/session-events.js';
 import { modelPrice } from '../../../src/main/models/model-prices.js';
 import type { Session } from '../../../src/main/session.js';
 import type { CacheMissMessage } from '../../../src/main/telemetry/channels.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import type { CostReport } from '../../../src/main/preflight/cost-meter.js';
-import type { SummaryCounts } from '../../../src/main/preflight/compression-ahead.js';
+import type { SummaryCounts } from '../../../src/main/state/session-state.js';
 import type { CompressedEvent } from '../../../src/main/preflight/session-events.js';
 import type {
   Summarizer,

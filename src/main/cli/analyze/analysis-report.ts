@@ -1,11 +1,11 @@
 // The data of an analysis: printed by `--json` and rendered as tables.
 
-import type { InputSums, Money } from '../replay/money.js';
+import type { InputSums, Money, TokenPair } from '../replay/money.js';
 import type { Speaker } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { Subject } from '../measure/call-subject.js';
 import type { Category } from '../measure/composition.js';
-import type { RuleTotal, TokenPair, WarningGroup } from '../replay/replay-report.js';
+import type { RuleTotal, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
 /** Why something stays, in the order of reports. */

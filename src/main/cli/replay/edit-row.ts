@@ -2,12 +2,23 @@
 
 import type { ContentBlock, IContent } from '../../../index.js';
 import type { BlockExplanation } from '../../../density.js';
-import type { ReclaimRule } from '../measure/attribution.js';
+import type { ReclaimRule, Attribution } from '../measure/attribution.js';
 import { namePaths } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { groupBy, sumOf } from '../measure/aggregate.js';
 import type { EditCause } from './session-recorder.js';
-import type { RecordedEdit } from './recording.js';
+
+/** A part of an edit, with its tokens. */
+export interface RecordedEdit {
+  /** Index of the turn: a model call, or the window after the last one. */
+  readonly turn: number;
+  readonly cause: EditCause;
+  readonly attribution: Attribution;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Subject of the edited call, if known. */
+  readonly subject: Subject | null;
+}
 
 /** One row of a list of edits. */
 export interface EditRow {

@@ -2,11 +2,18 @@
 // the option `--price`.
 
 import { MODEL_PRICES_DATE, modelPrice } from '../../../index.js';
-import type { IContent, ModelPrice, RequestTokens } from '../../../index.js';
+import type { CostReport, IContent, ModelPrice, RequestTokens } from '../../../index.js';
 import { sumOf, sumsOf } from '../measure/aggregate.js';
 import { formatCount, formatNumberOf, formatShare } from '../terminal/text-layout.js';
 import type { Fail } from '../terminal/options.js';
-import type { RecordedWindow } from './session-recorder.js';
+
+/** Tokens of a session without and with ctxfold. */
+export interface TokenPair {
+  /** Of everything that was ever said. */
+  readonly without: number;
+  /** Of what ctxfold keeps. */
+  readonly with: number;
+}
 
 /** Input tokens and their cost. */
 export interface InputSum {
@@ -52,9 +59,17 @@ export interface Money extends InputSums {
   readonly price: UsedPrice;
 }
 
+interface WindowCosts {
+  /** Index of the transcript entry with the answer. */
+  readonly entry: number;
+  readonly tokens: TokenPair;
+  /** Running sums over all requests so far. */
+  readonly costs: CostReport;
+}
+
 /** Returns the requests of the model calls, as differences of the session's running sums. The last window has no request. */
 export function requestsOf(
-  windows: readonly RecordedWindow[],
+  windows: readonly WindowCosts[],
   entries: readonly IContent[],
 ): readonly RecordedRequest[] {
   return windows.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {

@@ -12,25 +12,13 @@ import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
 import { rowsOf } from './edit-row.js';
-import type { EditRow } from './edit-row.js';
+import type { EditRow, RecordedEdit } from './edit-row.js';
 import { requestsOf } from './money.js';
 import type { RecordedRequest } from './money.js';
 import { ResultLives } from './result-lives.js';
 import type { ResultLife } from './result-lives.js';
 import { modelOfEntry } from './session-player.js';
 import type { EditCause, SessionRecorder } from './session-recorder.js';
-
-/** A part of an edit, with its tokens. */
-export interface RecordedEdit {
-  /** Index of the turn: a model call, or the window after the last one. */
-  readonly turn: number;
-  readonly cause: EditCause;
-  readonly attribution: Attribution;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** Subject of the edited call, if known. */
-  readonly subject: Subject | null;
-}
 
 /** The recording of a session. */
 export interface Recorded {

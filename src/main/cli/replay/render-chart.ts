@@ -1,7 +1,7 @@
 // Renders a chart of tokens per model call: sent tokens as solid bars, saved ones as shade above them.
 // Readable without colours.
 
-import type { TokenPair } from './replay-report.js';
+import type { TokenPair } from './money.js';
 import { formatCompact } from '../terminal/text-layout.js';
 import type { Layout } from '../terminal/terminal-layout.js';
 import type { Paint } from '../terminal/text-layout.js';

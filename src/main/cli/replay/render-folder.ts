@@ -15,10 +15,10 @@ import {
   wrap,
 } from '../terminal/text-layout.js';
 import { addInput, moneySentences } from './money.js';
-import type { InputSums } from './money.js';
+import type { InputSums, TokenPair } from './money.js';
 import { renderSessions } from './render-tables.js';
 import { stopMessage } from './replay-report.js';
-import type { ReplayReport, TokenPair } from './replay-report.js';
+import type { ReplayReport } from './replay-report.js';
 import { sumPairs } from './replay-totals.js';
 import type { UnreadFile } from './session-files.js';
 

@@ -6,7 +6,8 @@ import Table from 'cli-table3';
 import { sumOf } from '../measure/aggregate.js';
 import { itemOf, itemsOf } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
-import type { ReclaimedItem, ReplayReport, RuleTotal, TokenPair } from './replay-report.js';
+import type { ReclaimedItem, ReplayReport, RuleTotal } from './replay-report.js';
+import type { TokenPair } from './money.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
   formatCount,

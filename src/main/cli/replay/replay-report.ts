@@ -14,16 +14,9 @@ import type {
 } from '../../../index.js';
 import type { TranscriptFormat } from '../../../transcripts.js';
 import type { ReclaimRule } from '../measure/attribution.js';
-import type { Money } from './money.js';
+import type { Money, TokenPair } from './money.js';
 import type { EventLoopFigures } from './loop-monitor.js';
-
-/** Tokens of a session without and with ctxfold. */
-export interface TokenPair {
-  /** Of everything that was ever said. */
-  readonly without: number;
-  /** Of what ctxfold keeps. */
-  readonly with: number;
-}
+import type { SummarizerUse } from './summarizer-meter.js';
 
 /** What one rule removed. */
 export interface RuleTotal {
@@ -51,20 +44,6 @@ export interface CompressionReport {
 
 /** The last resort, which makes a history fit. Token totals are those of the whole history. */
 export type FittingReport = Omit<FittedEvent, 'changes'>;
-
-/** Requests to the model that writes summaries. Retries count as one request. */
-export interface SummarizerUse {
-  readonly requests: number;
-  /** Requests without an answer. */
-  readonly failedRequests: number;
-  /** Tokens as reported by the provider. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Answers without reported tokens; the sums lack them. */
-  readonly unmeteredRequests: number;
-  /** Time until the answers arrived, in milliseconds. */
-  readonly waitMs: number;
-}
 
 /** One preflight. */
 export interface WindowReport {

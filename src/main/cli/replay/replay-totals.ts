@@ -8,9 +8,9 @@ import type {
   ReclaimedItem,
   ReplayReport,
   RuleTotal,
-  TokenPair,
   WarningGroup,
 } from './replay-report.js';
+import type { TokenPair } from './money.js';
 import { NO_USE, sumUse } from './summarizer-meter.js';
 import { reclaimedBy } from './edit-row.js';
 import type { EditRow } from './edit-row.js';

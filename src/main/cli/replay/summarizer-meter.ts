@@ -3,7 +3,20 @@
 import { performance } from 'node:perf_hooks';
 import type { Summarizer, SummarizerRequest, SummarizerResponse } from '../../../index.js';
 import { sumsOf } from '../measure/aggregate.js';
-import type { SummarizerUse } from './replay-report.js';
+
+/** Requests to the model that writes summaries. Retries count as one request. */
+export interface SummarizerUse {
+  readonly requests: number;
+  /** Requests without an answer. */
+  readonly failedRequests: number;
+  /** Tokens as reported by the provider. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Answers without reported tokens; the sums lack them. */
+  readonly unmeteredRequests: number;
+  /** Time until the answers arrived, in milliseconds. */
+  readonly waitMs: number;
+}
 
 /** Figures of no requests. */
 export const NO_USE: SummarizerUse = {

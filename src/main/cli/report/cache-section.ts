@@ -14,14 +14,6 @@ import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/mo
 import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
-/** The figures of a session under one edit policy. */
-export interface PolicyFigures {
-  readonly policy: EditPolicy;
-  readonly requests: readonly RecordedRequest[];
-  /** Tokens of the history at the end. */
-  readonly tokensAtEnd: number;
-}
-
 /** Returns the section. */
 export function cacheSection(page: ReportPage): Markup {
   const { recording, policies } = page;

@@ -1,7 +1,7 @@
 // The page about a folder: one headline figure, totals by day, and a list of sessions that can be expanded. Keeps only a digest of
 // each session, because a folder may have hundreds.
 
-import type { TokenPair } from '../replay/replay-report.js';
+import type { TokenPair, InputSums, Money } from '../replay/money.js';
 import { groupBy } from '../measure/aggregate.js';
 import {
   formatCompact,
@@ -22,7 +22,6 @@ import {
   pricesSentence,
   sumInput,
 } from '../replay/money.js';
-import type { InputSums, Money } from '../replay/money.js';
 import type { Recording } from '../replay/recording.js';
 
 /** Digest of one session. */

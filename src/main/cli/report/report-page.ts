@@ -14,7 +14,16 @@ import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 import type { EditCause } from '../replay/session-recorder.js';
 import type { Recording } from '../replay/recording.js';
-import type { PolicyFigures } from './cache-section.js';
+import type { EditPolicy } from '../../../index.js';
+import type { RecordedRequest } from '../replay/money.js';
+
+/** The figures of a session under one edit policy. */
+export interface PolicyFigures {
+  readonly policy: EditPolicy;
+  readonly requests: readonly RecordedRequest[];
+  /** Tokens of the history at the end. */
+  readonly tokensAtEnd: number;
+}
 
 /** The data of a page. */
 export interface ReportPage {

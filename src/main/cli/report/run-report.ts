@@ -18,7 +18,7 @@ import { printable } from '../terminal/terminal-text.js';
 import { formatCount } from '../terminal/text-layout.js';
 import { getCompressionStrategy } from '../../../strategies.js';
 import type { CompressionStrategyName, EditPolicy } from '../../../index.js';
-import type { PolicyFigures } from './cache-section.js';
+import type { PolicyFigures } from './report-page.js';
 import { folderSession } from './folder-page.js';
 import type { Recording } from '../replay/recording.js';
 

@@ -11,15 +11,12 @@ import type { CallUse } from '../index/call-use.js';
 import { overUncheckedEntries } from '../../ingestion.js';
 import type {
   BlockExplanation,
-  BlockPlace,
-  CallPlace,
-  CallPurpose,
   DensityFinding,
-  DensityVerdict,
   EntryExplanation,
   ExplainedBlock,
   NoFinding,
 } from './explanation.js';
+import type { BlockPlace, CallPlace, CallPurpose, DensityVerdict } from '../rules/finding.js';
 import { isExcerpt } from '../index/excerpt.js';
 import { findInclusions } from '../index/file-inclusions.js';
 import { CALL_KIND, callsOfResponses, NONE } from '../index/history-columns.js';

@@ -2,28 +2,7 @@
 
 import type { ContentBlock, Speaker } from '../../content.js';
 import type { RuleFinding } from '../rules/density-rules.js';
-
-/**
- * What happens to a block. `cut`: a file inclusion is cut out of its text. `shrunk`: its result is
- * shortened before it is first sent.
- */
-export type DensityVerdict =
-  'kept' | 'dropped' | 'placeholder' | 'excerpt' | 'cut' | 'shortened' | 'shrunk';
-
-/** What a call is for, by the tool catalog and its parameters. */
-export type CallPurpose = 'read' | 'write' | 'search' | 'command' | 'ask' | 'instruct' | 'unknown';
-
-/** A block of the explained history. */
-export interface BlockPlace {
-  readonly entry: number;
-  readonly block: number;
-}
-
-/** A call of the explained history. */
-export interface CallPlace extends BlockPlace {
-  readonly callId: string;
-  readonly toolName: string;
-}
+import type { BlockPlace, ExplainedSubject } from '../rules/finding.js';
 
 /**
  * No rule decided. `no-rule`: no enabled rule looks at it. `open`: the call waits for its result,
@@ -39,18 +18,14 @@ export interface NoFinding {
 export type DensityFinding = NoFinding | RuleFinding;
 
 /** What is known of a block besides the finding. */
-export interface ExplainedBlock {
+export interface ExplainedBlock extends ExplainedSubject {
   /**
    * Index in the entry's blocks. A text that includes several files has one explanation per file.
    */
   readonly block: number;
   readonly type: ContentBlock['type'];
-  readonly verdict: DensityVerdict;
   /** For a call, or the response to one. */
   readonly callId: string | null;
-  readonly toolName: string | null;
-  /** What the call is for; `null` for other blocks and for responses to unknown calls. */
-  readonly purpose: CallPurpose | null;
   /** The files that the call names, or the included file, spelled as there. */
   readonly paths: readonly string[];
   /** For a call its response, for a response its call. */
@@ -58,9 +33,6 @@ export interface ExplainedBlock {
   /** The explanation as text. From the history it quotes only tool names and call ids. */
   readonly text: string;
 }
-
-/** The input of a rule's `say` besides the finding. */
-export type ExplainedSubject = Pick<ExplainedBlock, 'verdict' | 'toolName' | 'purpose'>;
 
 /** Why one block stays, or what becomes of it. */
 export type BlockExplanation = ExplainedBlock & DensityFinding;

@@ -4,7 +4,7 @@
 import { asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 import { assertString } from '../../misuse.js';
-import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-catalog.js';
+import type { CommandUse, FileUse, LineKeys, ToolUse } from '../../tool-use.js';
 import { MAX_LINE, rangeOf, readCommand, WHOLE_FILE } from './command-reading.js';
 import { CALL_ACCESS, CALL_KIND } from './history-columns.js';
 import type { LineRange } from './command-reading.js';

@@ -1,14 +1,21 @@
 // The tables of a history index: one row per tool call, tool response and file inclusion, in
 // history order, without payloads. Entries and blocks are indices into the raw history.
 
-import type { Stretch } from './stretches.js';
-
 const FIRST_CAPACITY = 64;
 const LONG_COLUMN = 1_024;
 /** From this length on, `set` beats copying value by value. */
 const LONG_STRETCH = 32;
 
 type Values = Int8Array | Int16Array | Int32Array;
+
+/** Adjacent entries or rows of the former history that stay adjacent in the new one. */
+export interface Stretch {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+  /** Added to an old entry index to get the new one. */
+  readonly shift: number;
+}
 
 /** A growable column of 32-bit integers, stored in 8 bits each until a value needs 16, then 32. */
 export class IntColumn {

@@ -8,7 +8,7 @@ import { sourceIdsOf } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { estimateResultTokens } from '../../tokens/estimate.js';
 import { usesOf } from '../../tool-catalog.js';
-import type { ToolUse } from '../../tool-catalog.js';
+import type { ToolUse } from '../../tool-use.js';
 import { callUse } from './call-use.js';
 import type { CallUse } from './call-use.js';
 import { NO_SIGNATURE, signatureOf } from './hash.js';
@@ -19,13 +19,14 @@ import {
   CALL_KIND,
   CallColumns,
   InclusionColumns,
-  IntColumn,
   hasPlaceholder,
   lastCallOf,
   NONE,
   PartialColumns,
   RESPONSE_FLAG,
   ResponseColumns,
+  IntColumn,
+  type Stretch,
 } from './history-columns.js';
 import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
@@ -33,8 +34,7 @@ import { numberIn, PathTable, TextTable } from './text-table.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { EntryPlace, UnsentResult } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
-import { firstRowFrom, stretchesOfRows } from './stretches.js';
-import type { EntryStretches, Stretch } from './stretches.js';
+import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
 
 /** The index of the chosen entries, and the rows of the former index that its rows come from. */
 export interface ChosenIndex {

@@ -2,7 +2,7 @@
 
 import { syntaxesOf } from '../../density.js';
 import type { DensityConfig, InclusionSyntax } from '../../density.js';
-import type { ToolCatalog } from '../../tool-catalog.js';
+import type { ToolCatalog } from '../../tool-use.js';
 
 /** What is fixed for a session: the agent's tools, workspace and inclusion syntaxes. */
 export type IndexedAgent = Pick<

@@ -2,17 +2,8 @@
 // to copy. Most edits leave only a few, however long the history is.
 
 import type { IContent } from '../../content.js';
-import type { IntColumn } from './history-columns.js';
 import { NONE } from './history-columns.js';
-
-/** Adjacent entries or rows of the former history that stay adjacent in the new one. */
-export interface Stretch {
-  readonly start: number;
-  /** Exclusive. */
-  readonly end: number;
-  /** Added to an old entry index to get the new one. */
-  readonly shift: number;
-}
+import type { IntColumn, Stretch } from './history-columns.js';
 
 /** Collects stretches of entries in their new order. */
 export class EntryStretches {

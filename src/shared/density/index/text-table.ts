@@ -3,7 +3,7 @@
 // 8, and there are two or three texts per tool call.
 
 import { hashOf } from './hash.js';
-import { IntColumn, NONE } from './history-columns.js';
+import { NONE, IntColumn } from './history-columns.js';
 import { resolve, sep } from 'node:path';
 
 /** Texts per chunk; the low bits of a number select one. */

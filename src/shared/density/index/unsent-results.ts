@@ -8,12 +8,11 @@ import { isShrunk } from '../../shrink/shown-before.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { hasPlaceholder } from './history-columns.js';
-import type { ResponseColumns } from './history-columns.js';
+import type { ResponseColumns, Stretch } from './history-columns.js';
 import { KnownShingles } from './shown-lines.js';
 import type { ShownRun } from './shown-lines.js';
 import { linesOf } from './text-lines.js';
 import type { TextLines } from './text-lines.js';
-import type { Stretch } from './stretches.js';
 
 /** A result that may be shrunk. */
 export interface UnsentResult {

@@ -3,16 +3,10 @@
 
 import type { ContentBlock } from '../../content.js';
 import type { DensityResultMetadata, PassSettings } from '../../density.js';
-import type { BlockPlace, CallPlace, ExplainedSubject } from '../explain/explanation.js';
+import type { BlockPlace, CallPlace, ExplainedSubject, Finding } from './finding.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { IndexPart } from '../index/index-scope.js';
 import type { Marks } from './marks.js';
-
-/** A rule's verdict on something it looked at; the rule adds its facts as fields. */
-export interface Finding {
-  readonly rule: string;
-  readonly reason: string;
-}
 
 /**
  * A setting of a rule: a field of `PassSettings`, set by users as `compression.density.<field>`.

@@ -1,6 +1,6 @@
 // The rule `file-dedupe`: of several inclusions of one file, only the latest stays.
 
-import type { BlockPlace } from '../explain/explanation.js';
+import type { BlockPlace } from './finding.js';
 import { includedPath } from '../index/file-inclusions.js';
 import { NONE } from '../index/history-columns.js';
 import type { DensityRule, RulePass } from './density-rule.js';

@@ -2,7 +2,7 @@
 // its response.
 
 import type { PassSettings } from '../../density.js';
-import type { CallPlace } from '../explain/explanation.js';
+import type { CallPlace } from './finding.js';
 import { CALL_ACCESS, NONE, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { DensityRule, RowPlaces, RulePass } from './density-rule.js';

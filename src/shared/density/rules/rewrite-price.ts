@@ -51,6 +51,11 @@ export function paybackCallsAt(paybackCalls: number, prices: CachePrices): numbe
   return paybackCalls * Math.sqrt(USUAL_REWRITE_READS / Math.max(0, reads));
 }
 
+/** Adapts the rules to a model's cache prices. */
+export function atPrices(rules: WorkingSetRules, prices: CachePrices): WorkingSetRules {
+  return { ...rules, paybackCalls: paybackCallsAt(rules.paybackCalls, prices) };
+}
+
 /**
  * Estimated tokens of a call with its share of the answer around it: the median of recorded
  * sessions.

@@ -2,7 +2,7 @@
 
 import { onOneLine, shortened } from '../../shown-text.js';
 import { shownToolName } from '../../placeholder.js';
-import type { CallPlace } from '../explain/explanation.js';
+import type { CallPlace } from './finding.js';
 
 const MAX_ID_LENGTH = 64;
 

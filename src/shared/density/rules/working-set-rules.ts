@@ -1,8 +1,6 @@
 // How long results stay in the working set, and when pruning the others pays.
 
 import { shownText } from '../../shown-text.js';
-import { paybackCallsAt } from './rewrite-price.js';
-import type { CachePrices } from './rewrite-price.js';
 
 /**
  * The parameters of a working set. Ages are in model calls: a result has age 1 once the model was
@@ -52,11 +50,6 @@ export const AGGRESSIVE_WORKING_SET: WorkingSetRules = {
   paybackCalls: 12,
   freeTokens: 5_000,
 };
-
-/** Adapts the rules to a model's cache prices. */
-export function atPrices(rules: WorkingSetRules, prices: CachePrices): WorkingSetRules {
-  return { ...rules, paybackCalls: paybackCallsAt(rules.paybackCalls, prices) };
-}
 
 /** The rules while the prompt cache is cold: edits are free, so everything stale is pruned. */
 export function withColdCache(rules: WorkingSetRules): WorkingSetRules {

@@ -3,7 +3,7 @@
 
 import { REMOVED_POINTER } from '../../density.js';
 import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
-import type { CallPlace, ExplainedSubject } from '../explain/explanation.js';
+import type { CallPlace, ExplainedSubject } from './finding.js';
 import type { DensityRule } from './density-rule.js';
 import { isStale, judgeWorkingSet, maxAgeOf, WORKING_SET_REASON } from './judge-working-set.js';
 import type { WorkingSet } from './judge-working-set.js';

@@ -4,7 +4,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { workingSet } from '../../../../bench/fidelity/policies.js';
-import type { Policy } from '../../../../bench/fidelity/policies.js';
+import type { Policy } from '../../../../bench/fidelity/policy.js';
 import { loadSessions } from '../../../../bench/fidelity/load-sessions.js';
 import { tuningTable, tuningVerdict } from '../../../../bench/fidelity/tuning/render-tuning.js';
 import { lossOf, tune } from '../../../../bench/fidelity/tuning/tune.js';

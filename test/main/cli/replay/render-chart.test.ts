@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { renderChart } from '../../../../src/main/cli/replay/render-chart.js';
-import type { TokenPair } from '../../../../src/main/cli/replay/replay-report.js';
+import type { TokenPair } from '../../../../src/main/cli/replay/money.js';
 import { createPaint } from '../../../../src/main/cli/terminal/text-layout.js';
 
 const chart = (calls: readonly TokenPair[], width = 40): readonly string[] =>

@@ -12,9 +12,9 @@ import { withoutSpentText } from '../../../../src/shared/density/index/excerpt.j
 import { explainDensity } from '../../../../src/shared/density/explain/explain-density.js';
 import type {
   BlockExplanation,
-  BlockPlace,
   EntryExplanation,
 } from '../../../../src/shared/density/explain/explanation.js';
+import type { BlockPlace } from '../../../../src/shared/density/rules/finding.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import type { WorkingSetRules } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { placeholderKind } from '../../../../src/shared/placeholder.js';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { linesRead } from '../../../../src/shared/density/index/call-use.js';
 import { rangeOf, WHOLE_FILE } from '../../../../src/shared/density/index/command-reading.js';
-import type { LineKeys } from '../../../../src/shared/tool-catalog.js';
+import type { LineKeys } from '../../../../src/shared/tool-use.js';
 
 const KEYS: LineKeys = { first: 'from', last: 'to', count: 'limit' };
 const PAIR: LineKeys = { range: 'view_range' };

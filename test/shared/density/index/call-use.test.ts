@@ -10,7 +10,7 @@ import {
   searches,
   writesFile,
 } from '../../../../src/shared/tool-catalog.js';
-import type { ToolUse } from '../../../../src/shared/tool-catalog.js';
+import type { ToolUse } from '../../../../src/shared/tool-use.js';
 
 const { none, read, writeWhole, writePart } = CALL_ACCESS;
 const UNKNOWN = { access: none, kind: CALL_KIND.unknown, paths: [] };

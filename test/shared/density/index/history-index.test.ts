@@ -9,8 +9,7 @@ import { NONE, RESPONSE_FLAG } from '../../../../src/shared/density/index/histor
 import { HistoryIndex } from '../../../../src/shared/density/index/history-index.js';
 import type { ChosenIndex } from '../../../../src/shared/density/index/history-index.js';
 import { scopeOfSession } from '../../../../src/shared/density/index/index-scope.js';
-import type { IntColumn } from '../../../../src/shared/density/index/history-columns.js';
-import type { Stretch } from '../../../../src/shared/density/index/stretches.js';
+import type { IntColumn, Stretch } from '../../../../src/shared/density/index/history-columns.js';
 import { stretchesOfRewrite } from '../../../../src/shared/density/index/stretches.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
 import { arbitraryHistory, WORKSPACE_ROOT } from '../../../support/arbitrary-history.js';

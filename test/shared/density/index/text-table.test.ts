@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IntColumn, NONE } from '../../../../src/shared/density/index/history-columns.js';
+import { NONE, IntColumn } from '../../../../src/shared/density/index/history-columns.js';
 import { TextTable } from '../../../../src/shared/density/index/text-table.js';
 
 /** Short texts, so that many are equal; among them empty ones and halves of characters. */

@@ -7,11 +7,9 @@ import {
   paybackCallsAt,
   staleTokensNeeded,
   USUAL_PRICES,
-} from '../../../../src/shared/density/rules/rewrite-price.js';
-import {
   atPrices,
-  DEFAULT_WORKING_SET,
-} from '../../../../src/shared/density/rules/working-set-rules.js';
+} from '../../../../src/shared/density/rules/rewrite-price.js';
+import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { runs } from '../../../support/scale.js';
 
 /** Stale tokens that have to leave for one that stays. */
