@@ -60,7 +60,7 @@ const NO_SDK_AT_RUN_TIME = {
 };
 
 const GATEWAY_ONLY = {
-  regex: '(^|/)main/cli/',
+  regex: '(^|/)cli/',
   message: 'The command line runs the gateway, and gives it its page.',
 };
 
@@ -212,19 +212,19 @@ export default defineConfig(
     ADAPTERS_ONLY,
     STRATEGIES_ONLY,
   ),
-  imports(['src/main/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '\\.\\./[a-z-]+\\.js$')),
+  imports(['src/cli/*.ts'], NO_SELF, climbs(1, CLI_ONLY, '[a-z-]+\\.js$')),
   imports(
-    ['src/main/cli/*/*.ts'],
+    ['src/cli/*/*.ts'],
     NO_SELF,
-    climbs(2, CLI_ONLY, '(\\.\\./[a-z-]+|formats/transcript)\\.js$'),
+    climbs(2, CLI_ONLY, '([a-z-]+|main/formats/transcript)\\.js$'),
   ),
-  { files: ['src/main/cli/**/*.ts'], rules: { 'no-console': 'off' } },
-  imports(['src/main/cli/report/client/*.ts'], {
+  { files: ['src/cli/**/*.ts'], rules: { 'no-console': 'off' } },
+  imports(['src/cli/report/client/*.ts'], {
     regex: '^(?!uplot$|\\./|\\.\\./chart-data\\.js$)',
     message: 'The script of the page imports uPlot, its own folder, and types of its data.',
   }),
-  imports(['src/main/cli/gateway/client/*.ts'], {
-    regex: '^(?!\\./|(\\.\\./){4}gateway/server/ledger\\.js$)',
+  imports(['src/cli/gateway/client/*.ts'], {
+    regex: '^(?!\\./|(\\.\\./){3}gateway/server/ledger\\.js$)',
     message: 'The script of the page imports its own folder, and types of its data.',
   }),
 

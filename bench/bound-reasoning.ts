@@ -3,7 +3,7 @@
 
 import { CtxfoldError } from '../src/index.js';
 import type { IContent } from '../src/index.js';
-import { findSessionFiles } from '../src/main/cli/replay/session-files.js';
+import { findSessionFiles } from '../src/cli/replay/session-files.js';
 import { playClaude, playGpt } from '../test/support/bound-talks.js';
 import { entriesWithTurns } from '../test/support/recorded-talks.js';
 

@@ -17,7 +17,7 @@ const PASS: ColdStart = 'first pass';
 const STARTS: readonly ColdStart[] = [EMPTY, PASS, 'first pass and count'];
 
 /** The command as it is shipped: the benchmarks run after a build. */
-const COMMAND = fileURLToPath(new URL('../../dist/main/cli/main.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const IDLE = 'node without a program';
 const HELP = 'command line, --help';
 /** What Node is given, and a word that it then prints. */

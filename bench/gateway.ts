@@ -15,7 +15,7 @@ import type { Goal, Measurement, ScopeContext, ScopeResult } from './support/mea
 import { median } from './support/timing.js';
 
 const SCOPE = 'gateway';
-const COMMAND = fileURLToPath(new URL('../../dist/main/cli/main.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const MONITOR = new URL('./support/gateway-monitor-entry.js', import.meta.url);
 const MODES = ['observe', 'compact'] as const;
 const PASS = '/anthropic/v1/pass';

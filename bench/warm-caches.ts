@@ -7,7 +7,7 @@ import { CtxfoldError, createCompactor } from '../src/index.js';
 import { readTranscript } from '../src/transcripts.js';
 import type { Compactor, IContent, Session } from '../src/index.js';
 import type { Transcript } from '../src/transcripts.js';
-import { findSessionFiles } from '../src/main/cli/replay/session-files.js';
+import { findSessionFiles } from '../src/cli/replay/session-files.js';
 import { ContextMeter } from './fidelity/context-meter.js';
 import { percentText } from './fidelity/policy-table.js';
 

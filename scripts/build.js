@@ -17,16 +17,16 @@ rmSync('dist', { recursive: true, force: true });
 const noCheck = process.argv.includes('--no-check') ? ['--noCheck'] : [];
 process.exitCode = tsc('-p', 'tsconfig.build.json', ...noCheck);
 if (process.exitCode === 0) {
-  await bundleReport('src/main/cli/report/client.json');
-  await bundleGatewayPage('src/main/cli/gateway/client.json');
+  await bundleReport('src/cli/report/client.json');
+  await bundleGatewayPage('src/cli/gateway/client.json');
   cpSync('src', 'dist', {
     recursive: true,
     filter: (source) => statSync(source).isDirectory() || !source.endsWith('.ts'),
   });
   for (const page of ['report', 'gateway']) {
-    rmSync(`dist/main/cli/${page}/client`, { recursive: true, force: true });
+    rmSync(`dist/cli/${page}/client`, { recursive: true, force: true });
   }
   const files = await bundlePackage();
   leaveUnshipped([...files, TOKENS_MODULE, ...shakeDeclarations()]);
-  chmodSync('dist/main/cli/main.js', 0o755);
+  chmodSync('dist/cli/main.js', 0o755);
 }

@@ -10,11 +10,11 @@ import { packageEntries } from './package-entries.js';
 /** The oldest Node that the package runs on: what it cannot read is written in another way. */
 export const NODE = 'node20.19';
 
-const COMMAND = 'main/cli/main';
+const COMMAND = 'cli/main';
 /** Loaded by its URL, as the entry of a thread. */
 const ENGINE_THREAD = 'gateway/engine/engine-thread';
-/** As deep as the folders of most sources, and their files' URLs are made anew for it. */
-const CHUNKS = 'main/chunks';
+/** As deep as the folder of the command line's entry: the URLs of files that sources name are made anew for it. */
+const CHUNKS = 'chunks';
 /** The tokens: one file, which the worker's bundle loads too. */
 const TOKENS = './o200k-data.js';
 export const TOKENS_MODULE = 'shared/tokens/o200k-data.js';

@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { build } from 'rolldown';
 import { tsc } from './tsc.js';
 
-const REPORT = 'src/main/cli/report/client';
-const GATEWAY = 'src/main/cli/gateway/client';
+const REPORT = 'src/cli/report/client';
+const GATEWAY = 'src/cli/gateway/client';
 const NOTICE = '/* uPlot, Copyright (c) 2022 Leon Sorokin, MIT License */';
 
 /** Checks the types of the script, which needs those of a browser, and writes it to a file. */

@@ -14,7 +14,7 @@ const TICK_TOKENS = 10_000;
 
 const json = execFileSync(
   process.execPath,
-  ['dist/main/cli/main.js', 'replay', SESSION, '--json', '--offload', 'inline'],
+  ['dist/cli/main.js', 'replay', SESSION, '--json', '--offload', 'inline'],
   { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
 );
 const { modelCalls, input } = JSON.parse(json);

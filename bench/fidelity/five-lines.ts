@@ -3,7 +3,7 @@
 // Each call hands over the whole list, as SDKs do; what comes back is read again and measured as any policy is.
 
 import { createCompactor } from '../../src/index.js';
-import { modelOfEntry } from '../../src/main/cli/replay/session-player.js';
+import { modelOfEntry } from '../../src/cli/replay/session-player.js';
 import { PROVIDER_PROFILES, validate } from '../../src/validate.js';
 import type { IContent } from '../../src/index.js';
 import type { Policy } from './policy.js';

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { CtxfoldError } from '../../src/index.js';
 import { readTranscript } from '../../src/transcripts.js';
-import { findSessionFiles } from '../../src/main/cli/replay/session-files.js';
+import { findSessionFiles } from '../../src/cli/replay/session-files.js';
 import { recordContexts } from './recorded-session.js';
 import type { RecordedSession } from './recorded-session.js';
 import { readTrace } from './trace.js';

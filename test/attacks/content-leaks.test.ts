@@ -21,7 +21,7 @@ import type { IContent } from '../../src/index.js';
 import type { TranscriptFormat } from '../../src/transcripts.js';
 import { recordingOf } from '../../bench/scaling/recordings.js';
 import { messageCompactor } from '../../src/ai-sdk.js';
-import { printable, printableLines } from '../../src/main/cli/terminal/terminal-text.js';
+import { printable, printableLines } from '../../src/cli/terminal/terminal-text.js';
 import { runCommand } from '../support/run-command.js';
 import { PLAYS_ALL, sample } from '../support/scale.js';
 

@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Logger } from '../../src/main/host/logger.js';
-import { gatewayPage } from '../../src/main/cli/gateway/gateway-page.js';
+import { gatewayPage } from '../../src/cli/gateway/gateway-page.js';
 import { API_TALKS, bodyOf, talk } from '../support/api-talks.js';
 import { gatewayWorld } from '../support/gateway-world.js';
 import type { GatewayWorld } from '../support/gateway-world.js';

@@ -11,7 +11,7 @@ import { HOSTILE_VALUES, hostilePlacements } from '../support/hostile-values.js'
 import { runs } from '../support/scale.js';
 import { spread } from './refusals.js';
 
-const COMMAND = path.resolve('dist/main/cli/main.js');
+const COMMAND = path.resolve('dist/cli/main.js');
 
 const initialize = (): object => ({
   jsonrpc: '2.0',

@@ -19,14 +19,14 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
  */
 const ASKS_A_MODEL = [
   'src/adapters/anthropic/compacting-fetch.ts',
-  'src/main/cli/replay/chat-completions-model.ts',
+  'src/cli/replay/chat-completions-model.ts',
 ];
 
 /** The only file that loads a module by a name it is given: the one that a user of `ctxfold worker` names. */
-const LOADS_A_MODEL = 'src/main/cli/worker/run-worker.ts';
+const LOADS_A_MODEL = 'src/cli/worker/run-worker.ts';
 
 /** The gateway goes to its upstreams, and `run` starts the command that it is given. Nothing else loads them. */
-const GATEWAY = /^src\/(?:main\/cli\/)?gateway\//;
+const GATEWAY = /^src\/(?:cli\/)?gateway\//;
 
 /** What a source loads, and what it calls or makes by a bare name. */
 function namesIn(path: string): {
@@ -76,7 +76,7 @@ describe('the sources', () => {
     const loading = NAMES.filter(({ modules }) =>
       modules.some((name) => /(?:^|\/)gateway(?:\/|\.js$)/.test(name)),
     );
-    expect(loading.map(({ path }) => path)).toEqual(['src/main/cli/commands.ts']);
+    expect(loading.map(({ path }) => path)).toEqual(['src/cli/commands.ts']);
   });
 
   it('would have run text as code', () => {
@@ -93,7 +93,7 @@ describe('the sources', () => {
 
   it('would have read the environment, where keys are, but for the command line', () => {
     const reading = ALL_NAMES.filter(({ called }) => called.includes('process.env'));
-    expect(reading.filter(({ path }) => !path.startsWith('src/main/cli/'))).toEqual([]);
+    expect(reading.filter(({ path }) => !path.startsWith('src/cli/'))).toEqual([]);
   });
 });
 

@@ -23,7 +23,7 @@ export async function startGateway(
   const child = spawn(
     process.execPath,
     [
-      ...[join(packageFolder, 'dist/main/cli/main.js'), 'gateway', '--mode', 'compact'],
+      ...[join(packageFolder, 'dist/cli/main.js'), 'gateway', '--mode', 'compact'],
       ...['--port', '0', '--context-limit', String(contextWindow)],
       ...upstreams.flatMap((upstream) => ['--upstream', upstream]),
     ],

@@ -20,7 +20,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../support/run-command.js';
 
-const COMMAND = path.resolve('dist/main/cli/main.js');
+const COMMAND = path.resolve('dist/cli/main.js');
 const ORIGINAL = 'first \u0000\ud800\nsecond 😀\n'.repeat(50);
 
 async function temporaryPath(): Promise<string> {

@@ -3,8 +3,8 @@
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { expect, onTestFinished } from 'vitest';
-import type { RecallSource } from '../../src/main/cli/mcp/recall-choice.js';
-import { createRecallServer } from '../../src/main/cli/mcp/recall-server.js';
+import type { RecallSource } from '../../src/cli/mcp/recall-choice.js';
+import { createRecallServer } from '../../src/cli/mcp/recall-server.js';
 
 /** What a tool answered. */
 export interface RecallAnswer {

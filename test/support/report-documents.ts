@@ -11,14 +11,14 @@ import {
 import type { IContent } from '../../src/index.js';
 import type { WorkingSetRules } from '../../src/density.js';
 import type { Transcript } from '../../src/transcripts.js';
-import { readPageAssets } from '../../src/main/cli/report/page-document.js';
-import { createRedactedLabel, PLAIN_LABEL } from '../../src/main/cli/terminal/content-label.js';
-import { renderPage, renderFolderPage } from '../../src/main/cli/report/render-page.js';
-import { createReportPage } from '../../src/main/cli/report/report-page.js';
-import type { Recording } from '../../src/main/cli/replay/recording.js';
-import { replaySession } from '../../src/main/cli/replay/replay-session.js';
-import type { ReplayOptions } from '../../src/main/cli/replay/replay-session.js';
-import { folderSession } from '../../src/main/cli/report/folder-page.js';
+import { readPageAssets } from '../../src/cli/report/page-document.js';
+import { createRedactedLabel, PLAIN_LABEL } from '../../src/cli/terminal/content-label.js';
+import { renderPage, renderFolderPage } from '../../src/cli/report/render-page.js';
+import { createReportPage } from '../../src/cli/report/report-page.js';
+import type { Recording } from '../../src/cli/replay/recording.js';
+import { replaySession } from '../../src/cli/replay/replay-session.js';
+import type { ReplayOptions } from '../../src/cli/replay/replay-session.js';
+import { folderSession } from '../../src/cli/report/folder-page.js';
 
 const OPTIONS: ReplayOptions = {
   contextLimit: 200_000,

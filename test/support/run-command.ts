@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
 /** The built command. */
-export const COMMAND: string = path.resolve('dist/main/cli/main.js');
+export const COMMAND: string = path.resolve('dist/cli/main.js');
 
 /** What a run came to. */
 export interface Outcome {

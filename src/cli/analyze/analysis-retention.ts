@@ -1,0 +1,79 @@
+// Why blocks of a history stay: maps the explanations of one more pass to the reasons of the report.
+
+import { explainDensity } from '../../density.js';
+import type { BlockExplanation, DensityConfig, WorkingSetReason } from '../../density.js';
+import type { ContentBlock, IContent } from '../../index.js';
+import type { StayReason } from './analysis-report.js';
+import { categoryOf } from '../measure/composition.js';
+import type { RecordedContext } from '../replay/attributed-steps.js';
+
+const NO_BLOCKS: ReadonlySet<number> = new Set();
+
+/**
+ * Returns a function for the reason of each block of an entry that is left of a context, given its index in `left`. A call and
+ * its response have the same reason.
+ *
+ * @param config configuration of the pass
+ */
+export function explainStays(
+  { said, left }: RecordedContext,
+  config: DensityConfig,
+): (entry: IContent, index: number) => readonly StayReason[] {
+  const { explain } = explainDensity(left, config);
+  const original = new Set(said.flatMap(({ blocks }) => blocks));
+  const reasonOfCall = (explained: BlockExplanation, block: ContentBlock): StayReason => {
+    const { partner, purpose, type } = explained;
+    if (partner === null) return 'open-call';
+    if (purpose === 'write') return 'write';
+    if (type !== 'tool_call') return reasonOfResult(explained, original.has(block));
+    const result = explain(partner.entry).blocks.find((each) => each.block === partner.block);
+    const answer = left[partner.entry]?.blocks[partner.block];
+    return result && answer ? reasonOfResult(result, original.has(answer)) : 'other-call';
+  };
+  return (entry, index) => {
+    const explained = explain(index).blocks;
+    const including = entry.speaker === 'human' ? inclusionsIn(entry, config) : NO_BLOCKS;
+    return entry.blocks.map((block, at) => {
+      if (block.type === 'tool_call' || block.type === 'tool_response') {
+        const found = explained.find((each) => each.block === at);
+        return found === undefined ? 'other-call' : reasonOfCall(found, block);
+      }
+      return reasonOfOther(block, entry, including.has(at));
+    });
+  };
+}
+
+/** Returns the indices of blocks that include files. */
+function inclusionsIn(entry: IContent, config: DensityConfig): ReadonlySet<number> {
+  const { blocks } = explainDensity([entry], { ...config, fileDedupe: true }).explain(0);
+  return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
+}
+
+function reasonOfResult(result: BlockExplanation, isOriginal: boolean): StayReason {
+  if (result.verdict !== 'kept') return 'waiting-result';
+  if (result.reason === 'gone') return 'pruned-result';
+  if (!isOriginal) return 'shortened-result';
+  if (result.rule === 'working-set') {
+    return result.isWaiting ? 'waiting-result' : (REASONS_IN_USE[result.reason] ?? 'other-call');
+  }
+  return REASONS_BY_RULE[result.rule] ?? 'other-call';
+}
+
+/** Reasons by the rule that keeps a result. */
+const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayReason>>> = {
+  recency: 'newest-result',
+  'read-write': 'current-read',
+};
+
+const REASONS_IN_USE: Readonly<Partial<Record<WorkingSetReason, StayReason>>> = {
+  unsent: 'recent-result',
+  fresh: 'recent-result',
+  small: 'small-result',
+};
+
+function reasonOfOther(block: ContentBlock, entry: IContent, isIncluding: boolean): StayReason {
+  const category = categoryOf(block, entry);
+  if (category === 'tool-call' || category === 'tool-result') return 'other-call';
+  if (category === 'user-text' && isIncluding) return 'newest-inclusion';
+  return category;
+}

@@ -1,0 +1,47 @@
+// The subjects of entries and calls. All texts are copied, because a slice of a string keeps the whole
+// string in memory as long as the report exists.
+
+import type { ContentBlock } from '../../index.js';
+import type { Subject } from '../measure/call-subject.js';
+import { callOf } from '../measure/entry-difference.js';
+
+const EXCERPT_LENGTH = 160;
+
+/** Returns the subject of a block. */
+export function subjectOfBlock(
+  block: ContentBlock,
+  ofCalls: ReadonlyMap<string, Subject>,
+): Subject {
+  switch (block.type) {
+    case 'tool_call':
+    case 'tool_response':
+      return copiedSubject(ofCalls.get(callOf(block).callId ?? '') ?? null);
+    case 'text':
+      return { path: null, excerpt: excerptOf(block.text) };
+    case 'thinking':
+      return { path: null, excerpt: excerptOf(block.thought) };
+    case 'code':
+      return { path: null, excerpt: excerptOf(block.code) };
+    case 'media':
+      return { path: block.filename ?? null, excerpt: block.mimeType };
+    case 'opaque':
+      return { path: null, excerpt: block.kind };
+  }
+}
+
+/** Copies the subject of a call. */
+export function copiedSubject(subject: Subject | null): Subject {
+  const { path = null, excerpt = null } = subject ?? {};
+  return {
+    path: path === null ? null : copyOf(path),
+    excerpt: excerpt === null ? null : excerptOf(excerpt),
+  };
+}
+
+function excerptOf(text: string): string {
+  return copyOf(text.trimStart().slice(0, EXCERPT_LENGTH));
+}
+
+function copyOf(text: string): string {
+  return Array.from(text).join('');
+}

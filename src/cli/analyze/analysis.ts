@@ -1,0 +1,157 @@
+// Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure.
+
+import type { IContent } from '../../index.js';
+import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { addTo, sumOf } from '../measure/aggregate.js';
+import { reclaimedBy } from '../replay/edit-row.js';
+import type { Recording } from '../replay/recording.js';
+import { stopMessage } from '../replay/replay-report.js';
+import { STAY_REASONS } from './analysis-report.js';
+import type {
+  CategoryFigures,
+  ResultFigures,
+  RuleReport,
+  SessionAnalysis,
+  StayFigures,
+  StayingEntry,
+  StayReason,
+  ToolFigures,
+} from './analysis-report.js';
+import { EXAMPLES_PER_RULE } from './analysis-totals.js';
+import { explainStays } from './analysis-retention.js';
+import { copiedSubject, subjectOfBlock } from './analysis-subjects.js';
+
+const LARGEST_STAYING = 5;
+
+type TokensOf = Recording['tokensOf'];
+
+/** An entry that is left, with the reason of each of its blocks. */
+interface LeftEntry {
+  readonly entry: IContent;
+  /** Index in the transcript; `null` for entries that a compression inserted. */
+  readonly origin: number | null;
+  readonly reasons: readonly StayReason[];
+}
+
+/** Returns the analysis of a played session. */
+export function analyzeRecording(recording: Recording): SessionAnalysis {
+  const { report, contexts, density, everything, tokensOf } = recording;
+  const said = contexts.flatMap((context) => context.said);
+  const left = contexts.flatMap((context): readonly LeftEntry[] => {
+    const reasonsOf = explainStays(context, density);
+    return context.left.map((entry, at) => ({
+      entry,
+      origin: context.origins[at] ?? null,
+      reasons: reasonsOf(entry, at),
+    }));
+  });
+  const after = new Composition();
+  for (const { entry } of left) after.add(entry, tokensOf(entry));
+  return {
+    file: report.file,
+    format: report.format,
+    entries: report.entries,
+    modelCalls: report.modelCalls.length,
+    tokens: { without: sumOf(said, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
+    end: report.end.tokens,
+    input: report.input,
+    money: report.money,
+    contextLimit: report.settings.contextLimit,
+    stop: stopMessage(report),
+    categories: categoryFigures(everything, after),
+    tools: toolFigures(everything, after, largestResults(recording)),
+    rules: ruleReports(recording),
+    stays: stayFigures(left, tokensOf),
+    largestStaying: largestStaying(left, recording),
+    warnings: report.warnings,
+  };
+}
+
+function categoryFigures(before: Composition, after: Composition): readonly CategoryFigures[] {
+  return CATEGORIES.map((category) => {
+    const tokens = before.byCategory.get(category) ?? 0;
+    return {
+      category,
+      blocks: before.blocksByCategory.get(category) ?? 0,
+      tokens,
+      reclaimedTokens: tokens - (after.byCategory.get(category) ?? 0),
+    };
+  });
+}
+
+function toolFigures(
+  before: Composition,
+  after: Composition,
+  largest: ReadonlyMap<string, ResultFigures>,
+): readonly ToolFigures[] {
+  return Array.from(before.byTool, ([tool, share]) => {
+    const left = after.byTool.get(tool);
+    return {
+      tool,
+      ...share,
+      // After an edit, the tokens of an entry are split anew over its results, so one can seem to grow.
+      reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
+      reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
+      largestResult: largest.get(tool) ?? null,
+    };
+  }).sort((a, b) => b.resultTokens - a.resultTokens);
+}
+
+function largestResults({ lives }: Recording): ReadonlyMap<string, ResultFigures> {
+  const largest = new Map<string, ResultFigures>();
+  for (const { tool, tokens, subject } of lives) {
+    if (tokens <= (largest.get(tool)?.tokens ?? -1)) continue;
+    largest.set(tool, { tokens, ...copiedSubject(subject) });
+  }
+  return largest;
+}
+
+function ruleReports({ report, rows }: Recording): readonly RuleReport[] {
+  return report.reclaimed.map((total) => ({
+    ...total,
+    examples: rows
+      .filter((row) => row.rule === total.rule && reclaimedBy(row) > 0)
+      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+      .slice(0, EXAMPLES_PER_RULE)
+      .map((row) => ({ tool: row.tool, ...copiedSubject(row.subject), tokens: reclaimedBy(row) })),
+  }));
+}
+
+function stayFigures(left: readonly LeftEntry[], tokensOf: TokensOf): readonly StayFigures[] {
+  const items = new Map<StayReason, number>();
+  const tokens = new Map<StayReason, number>();
+  for (const { entry, reasons } of left) {
+    for (const [at, { block, tokens: part }] of sharesOf(entry, tokensOf(entry)).entries()) {
+      const reason = reasons[at] ?? 'other';
+      addTo(tokens, reason, part);
+      addTo(items, reason, block === null || block.type === 'tool_response' ? 0 : 1);
+    }
+  }
+  return STAY_REASONS.flatMap((reason) => {
+    const kept = tokens.get(reason);
+    return kept === undefined ? [] : [{ reason, items: items.get(reason) ?? 0, tokens: kept }];
+  });
+}
+
+function largestStaying(
+  left: readonly LeftEntry[],
+  { tokensOf, subjects }: Recording,
+): readonly StayingEntry[] {
+  return [...left]
+    .sort((a, b) => tokensOf(b.entry) - tokensOf(a.entry))
+    .slice(0, LARGEST_STAYING)
+    .flatMap(({ entry, origin, reasons }) => {
+      const tokens = tokensOf(entry);
+      const shares = sharesOf(entry, tokens).map((share, at) => ({ ...share, at }));
+      const [largest] = shares.sort((a, b) => b.tokens - a.tokens);
+      if (!largest?.block) return [];
+      const { block, category, tool, at } = largest;
+      return [
+        {
+          ...{ entry: origin, speaker: entry.speaker, category, tool, tokens },
+          reason: reasons[at] ?? 'other',
+          ...subjectOfBlock(block, subjects),
+        },
+      ];
+    });
+}

@@ -1,0 +1,88 @@
+// Runs `analyze --explain`: reads and plays a session, and prints why one of its entries stays or goes.
+
+import { explainDensity } from '../../density.js';
+import type { AnalyzeArguments } from './analyze-command.js';
+import { replaySession } from '../replay/replay-session.js';
+import type { Playing } from '../replay/play-file.js';
+import type { ReplaySetup } from '../replay/replay-session.js';
+import { readSession } from '../replay/session-files.js';
+import { printText, printMessage } from '../terminal/print.js';
+import { EXIT } from '../terminal/exit-codes.js';
+import { renderExplanation } from './render-explanation.js';
+import type { ExplanationReport } from './render-explanation.js';
+import { placedIn } from '../replay/attributed-steps.js';
+import type { Recording } from '../replay/recording.js';
+import { contentLabel } from '../terminal/content-label.js';
+import { terminalLayout } from '../terminal/terminal-layout.js';
+import { jsonText, printable } from '../terminal/terminal-text.js';
+
+/**
+ * Explains one entry of a session and prints it.
+ *
+ * @returns the exit code
+ * @throws the signal's reason; errors of reading.
+ */
+export async function runExplain(
+  path: string,
+  index: number,
+  given: Pick<AnalyzeArguments, 'json' | 'redact'>,
+  setup: ReplaySetup,
+  { isFolder, signal, progress }: Playing,
+): Promise<number> {
+  if (isFolder) return usageError('--explain needs a single session, not a folder.');
+  const options = { ...setup, signal, progress, explains: true };
+  const transcript = await readSession(path, options);
+  const { length } = transcript.entries;
+  if (index >= length) {
+    return usageError(`--explain ${index}: the session has ${length} entries, counted from 0.`);
+  }
+  const recording = await replaySession(path, transcript, options);
+  progress.close();
+  const explained = explainEntry(recording, index);
+  if (explained === null) {
+    const { playedEntries } = recording.report;
+    return usageError(
+      `--explain ${index}: the session could only be played up to entry ${playedEntries}.`,
+    );
+  }
+  const { format } = transcript;
+  const report = { reportVersion: 1, file: path, format, entries: length, ...explained } as const;
+  if (given.json === true) process.stdout.write(jsonText(report, contentLabel(given.redact)));
+  else printText(renderExplanation(report, terminalLayout()));
+  return EXIT.done;
+}
+
+function usageError(message: string): number {
+  printMessage(printable(message));
+  return EXIT.usage;
+}
+
+/**
+ * Returns what became of an entry, by its index in the transcript: the explanation of the pass that edited it, else of one more
+ * pass. `null` if the entry was not played.
+ */
+export function explainEntry(
+  recording: Recording,
+  index: number,
+): Pick<ExplanationReport, 'explanation' | 'landed'> | null {
+  const { report, contexts, density } = recording;
+  const entry = contexts.flatMap(({ said }) => said)[index];
+  if (entry === undefined) return null;
+  const context = contexts.find(({ origins }) => origins.includes(index));
+  const landed = recording.landed.get(index);
+  if (landed === undefined) {
+    if (context === undefined) return null;
+    const explanation = explainDensity(context.left, density).explain(
+      context.origins.indexOf(index),
+    );
+    return { explanation: placedIn(explanation, context.origins), landed: null };
+  }
+  const modelCall = landed.turn < report.modelCalls.length ? landed.turn + 1 : null;
+  const { explanation } = landed;
+  if (explanation !== null) return { explanation, landed: { modelCall, step: 'pruned' } };
+  const verdict = context === undefined ? 'removed' : 'changed';
+  return {
+    explanation: { index, speaker: entry.speaker, verdict, blocks: [] },
+    landed: { modelCall, step: 'compressed' },
+  };
+}

@@ -1,0 +1,212 @@
+// The script of the live page: shows the events of the gateway and switches its modes. Inserts text only, never markup.
+
+import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
+import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';
+
+const conversations = new Map<string, ConversationRecord>();
+let status: GatewayStatus | undefined;
+let selected: string | undefined;
+let isDue = false;
+
+function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no ${id}.`);
+  return found;
+}
+
+function bodyOf(table: string): HTMLElement {
+  return byId(table).querySelector('tbody') ?? byId(table);
+}
+
+function schedule(): void {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    show();
+  });
+}
+
+function show(): void {
+  const all = [...conversations.values()].reverse();
+  bodyOf('conversations').replaceChildren(...all.map(rowOf));
+  byId('none').hidden = all.length > 0;
+  showTotals(all);
+  showStatus();
+  showDetail(selected === undefined ? undefined : conversations.get(selected));
+}
+
+function rowOf(conversation: ConversationRecord): HTMLElement {
+  const { line, mode, calls, usage } = conversation;
+  const { sentTokens, uncompacted } = line.costs;
+  const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const row = cells([
+    line.name ?? line.id,
+    line.model ?? line.api,
+    modeSelect(line.id, mode),
+    whole(calls),
+    `${whole(line.givenMessages)} → ${whole(line.sentMessages)}`,
+    whole(uncompacted.sentTokens),
+    whole(sentTokens),
+    share(uncompacted.sentTokens - sentTokens, uncompacted.sentTokens),
+    dollars(conversation.dollars),
+    prompt === 0 ? '' : `${share(usage.cacheReadTokens, prompt)} read`,
+  ]);
+  row.tabIndex = 0;
+  row.dataset['id'] = line.id;
+  row.setAttribute('aria-selected', String(line.id === selected));
+  const select = (): void => {
+    selected = line.id;
+    byId('original').hidden = true;
+    schedule();
+  };
+  row.addEventListener('click', select);
+  row.addEventListener('keydown', ({ key, target }) => {
+    if (key === 'Enter' && target === row) select();
+  });
+  return row;
+}
+
+function modeSelect(id: string, mode: string): HTMLElement {
+  const select = document.createElement('select');
+  select.setAttribute('aria-label', 'mode of this conversation');
+  for (const name of ['observe', 'compact']) {
+    const option = new Option(name, name, name === mode, name === mode);
+    select.append(option);
+  }
+  select.addEventListener('click', (event) => {
+    event.stopPropagation();
+  });
+  select.addEventListener('change', () => {
+    void switchMode(select.value, id);
+  });
+  return select;
+}
+
+async function switchMode(mode: string, conversation?: string): Promise<void> {
+  await fetch('ctxfold/mode', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ mode, ...(conversation !== undefined && { conversation }) }),
+  });
+}
+
+function showTotals(all: readonly ConversationRecord[]): void {
+  const sum = (valueOf: (of: ConversationRecord) => number): number =>
+    all.reduce((total, of) => total + valueOf(of), 0);
+  const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
+  const sent = sum(({ line }) => line.costs.sentTokens);
+  const priced = all.flatMap((of) => of.dollars ?? []);
+  const money =
+    priced.length === 0
+      ? undefined
+      : {
+          with: priced.reduce((total, of) => total + of.with, 0),
+          without: priced.reduce((total, of) => total + of.without, 0),
+        };
+  fill(byId('totals'), [
+    ['conversations', whole(all.length)],
+    ['calls', whole(sum(({ calls }) => calls))],
+    ['input tokens without ctxfold', whole(without)],
+    ['input tokens with ctxfold', `${whole(sent)} (${share(without - sent, without)} less)`],
+    ['cost of input', dollars(money)],
+  ]);
+}
+
+function showStatus(): void {
+  if (status === undefined) return;
+  const { mode, passed, failures, failureCount } = status;
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-mode]')) {
+    button.setAttribute('aria-pressed', String(button.dataset['mode'] === mode));
+  }
+  byId('mode-note').textContent =
+    mode === 'observe'
+      ? 'requests are forwarded unchanged; the figures show what could be saved'
+      : 'histories are compacted before forwarding';
+  fill(byId('passed'), [
+    ...Object.entries(passed).map(([reason, count]): [string, string] => [reason, whole(count)]),
+    ['failures', whole(failureCount)],
+  ]);
+  byId('failures').replaceChildren(
+    ...failures.map(({ at, message }) => {
+      const item = document.createElement('li');
+      item.textContent = `${clock(at)} ${message}`;
+      return item;
+    }),
+  );
+}
+
+function showDetail(conversation: ConversationRecord | undefined): void {
+  byId('detail').hidden = conversation === undefined;
+  if (conversation === undefined) return;
+  const { line, recent, edits } = conversation;
+  byId('detail-name').textContent = line.name ?? line.id;
+  bodyOf('calls').replaceChildren(
+    ...[...recent]
+      .reverse()
+      .map((call) =>
+        cells([
+          clock(call.at),
+          kilobytes(call.bytes),
+          kilobytes(call.sentBytes),
+          call.mode ?? '',
+          call.status === undefined ? '' : String(call.status),
+          ...[
+            call.usage?.inputTokens,
+            call.usage?.cacheReadTokens,
+            call.usage?.cacheWriteTokens,
+            call.usage?.outputTokens,
+          ].map((tokens) => (tokens === undefined ? '' : whole(tokens))),
+          call.miss ?? '',
+          whole(call.edits),
+        ]),
+      ),
+  );
+  bodyOf('edits').replaceChildren(
+    ...[...edits].reverse().map((edit) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = 'show';
+      button.addEventListener('click', () => void showOriginal(line.id, edit.number));
+      const { rule, action, tool = '', before, after } = edit;
+      return cells([rule, action, tool, whole(before), whole(after), button]);
+    }),
+  );
+}
+
+async function showOriginal(conversation: string, edit: number): Promise<void> {
+  const asked = new URLSearchParams({ conversation, edit: String(edit) });
+  const answer = await fetch(`ctxfold/original?${asked}`);
+  const place = byId('original');
+  place.hidden = false;
+  place.textContent = answer.ok ? await answer.text() : 'This original is no longer kept.';
+  place.focus();
+}
+
+const events = new EventSource('ctxfold/events');
+events.addEventListener('open', () => {
+  byId('state').textContent = 'live';
+  // All of them follow. After a reconnection it may be another gateway.
+  conversations.clear();
+  schedule();
+});
+events.addEventListener('error', () => {
+  byId('state').textContent = 'the gateway does not answer; retrying …';
+});
+events.addEventListener('status', ({ data }: MessageEvent<string>) => {
+  status = JSON.parse(data) as GatewayStatus;
+  schedule();
+});
+events.addEventListener('conversation', ({ data }: MessageEvent<string>) => {
+  const conversation = JSON.parse(data) as ConversationRecord;
+  conversations.delete(conversation.line.id);
+  conversations.set(conversation.line.id, conversation);
+  schedule();
+});
+events.addEventListener('gone', ({ data }: MessageEvent<string>) => {
+  conversations.delete((JSON.parse(data) as { readonly id: string }).id);
+  schedule();
+});
+for (const button of document.querySelectorAll<HTMLButtonElement>('[data-mode]')) {
+  button.addEventListener('click', () => void switchMode(button.dataset['mode'] ?? 'observe'));
+}

@@ -1,0 +1,148 @@
+// Runs a gateway: on its own, or with a command behind it, which gets its provider variables and signals.
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { startGateway } from '../../gateway.js';
+import type { Gateway, GatewayOptions } from '../../gateway.js';
+import { EXIT } from '../terminal/exit-codes.js';
+import { waitForTermination } from '../terminal/interruptible.js';
+import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
+import { printMessage } from '../terminal/print.js';
+import { gatewayPage } from './gateway-page.js';
+
+/** The variables in which agents look for a provider's URL, with the upstream that each names. */
+const VARIABLES = [
+  ['ANTHROPIC_BASE_URL', 'anthropic'],
+  ['OPENAI_BASE_URL', 'openai'],
+  ['OPENAI_API_BASE', 'openai'],
+  ['GOOGLE_GEMINI_BASE_URL', 'gemini'],
+  ['CODE_ASSIST_ENDPOINT', 'code-assist'],
+] as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Exit codes of a shell for a command that does not exist or cannot be executed. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+/** Serves until the process is terminated; resolves to the exit code. */
+export async function runGateway(options: GatewayOptions): Promise<number> {
+  const gateway = await start(options);
+  // Without the token: what a service prints is kept in logs.
+  const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
+  printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
+  printMessage(`page: ${url}/ctxfold`);
+  printIgnoredProxy();
+  try {
+    await waitForTermination();
+    return EXIT.done;
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** Runs a command; resolves to its exit code, or 128 plus the number of the signal that ended it. */
+export async function runBehindGateway(
+  [command = '', ...args]: readonly string[],
+  options: GatewayOptions,
+): Promise<number> {
+  const upstreams = upstreamsOf(process.env, options.upstreams);
+  const gateway = await start({ ...options, upstreams });
+  printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
+  printIgnoredProxy();
+  try {
+    // On Windows, agents that npm installs are batch files, which only a shell can start.
+    const [file, ...rest] =
+      process.platform === 'win32' ? [shellLine([command, ...args])] : [command, ...args];
+    const child = spawn(file, rest, {
+      shell: process.platform === 'win32',
+      stdio: 'inherit',
+      env: { ...process.env, ...variablesOf(gateway.url, process.env) },
+    });
+    return await exitCodeOf(child, command);
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** Starts a gateway that reaches its upstreams through the proxy of the environment. */
+function start(options: GatewayOptions): Promise<Gateway> {
+  const { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy } = process.env;
+  const proxyEnv = { HTTPS_PROXY, https_proxy, NO_PROXY, no_proxy };
+  return startGateway({ ...options, proxyEnv, page: gatewayPage });
+}
+
+/** Says that upstreams are not reached through a proxy, where Node cannot do that. */
+function printIgnoredProxy(): void {
+  const { HTTPS_PROXY, https_proxy = HTTPS_PROXY } = process.env;
+  // The option came with what Node's agents need for it.
+  if (!https_proxy || process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return;
+  printMessage(
+    `HTTPS_PROXY is not used: Node ${process.versions.node} has no proxies, 24.5 and newer have.`,
+  );
+}
+
+/** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
+export function variablesOf(url: string, env: Environment): Record<string, string> {
+  const { hostname } = new URL(url);
+  const exempt = [env['no_proxy'] || env['NO_PROXY'] || [], hostname].flat().join(',');
+  return {
+    ...Object.fromEntries(VARIABLES.map(([name, upstream]) => [name, `${url}/${upstream}`])),
+    NO_PROXY: exempt,
+    no_proxy: exempt,
+  };
+}
+
+/**
+ * Returns the given upstreams, and those that the environment names besides: of two variables for one, the first of the table wins.
+ *
+ * @throws TypeError if a variable that counts is not a plain URL.
+ */
+export function upstreamsOf(
+  env: Environment,
+  given: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const upstreams: Record<string, string> = { ...given };
+  for (const [name, upstream] of VARIABLES) {
+    const value = env[name];
+    if (!value || upstream in upstreams) continue;
+    if (!isPlainUrl(value)) throw new TypeError(`${name}: expected ${PLAIN_URL}.`);
+    upstreams[upstream] = value;
+  }
+  return { 'code-assist': CODE_ASSIST, ...upstreams };
+}
+
+/** Returns a command for the shell of Windows, which reads nothing but variables within quotes. */
+export function shellLine(words: readonly string[]): string {
+  const quoted = (word: string): string =>
+    `"${word.replace(/(\\*)(?="|$)/g, '$1$1').replaceAll('"', '""')}"`;
+  return words.map((word) => (/^[\w./:=@\\-]+$/.test(word) ? word : quoted(word))).join(' ');
+}
+
+async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  // A terminal sends SIGINT to the child as well. Let the child decide; this process exits with it.
+  const ignore = (): void => undefined;
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  for (const signal of SIGNALS)
+    process.on(signal, signal === 'SIGINT' && hasTerminal ? ignore : forward);
+  try {
+    return await new Promise<number>((resolve) => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        printMessage(`${command} cannot be run (${error.code ?? error.name})`);
+        resolve(error.code === 'ENOENT' ? NOT_FOUND : NOT_RUNNABLE);
+      });
+      child.once('exit', (code, signal) => {
+        resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM']);
+      });
+    });
+  } finally {
+    for (const signal of SIGNALS) {
+      process.off(signal, forward);
+      process.off(signal, ignore);
+    }
+  }
+}

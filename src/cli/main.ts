@@ -1,0 +1,108 @@
+#!/usr/bin/env node
+// Entry point of the command line: loads only the requested command (see commands.ts) and maps every
+// outcome to an exit code. Sets `process.exitCode` instead of exiting, so that pending output is flushed.
+// Must not load the public API: help would be slow.
+
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { COMMANDS, namedCommand } from './commands.js';
+import type { CommandEntry } from './commands.js';
+import { EXIT, EXIT_CODES_HELP } from './terminal/exit-codes.js';
+import { printText, printMessage, printMessageLines } from './terminal/print.js';
+import { outputWidth } from './terminal/terminal-layout.js';
+import { printable } from './terminal/terminal-text.js';
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/** Stand-in for a command that is not loaded, for the list in the help text. */
+function createPlaceholder(entry: CommandEntry): Command {
+  const command = new Command(entry.name);
+  return entry.arguments === '' ? command : command.arguments(entry.arguments);
+}
+
+async function createCommand(entry: CommandEntry): Promise<Command> {
+  const create = await entry.load();
+  return create((code) => {
+    process.exitCode = code;
+  });
+}
+
+async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command('ctxfold')
+    .description('Context compaction for agents: measure it on recorded sessions.')
+    .version(packageVersion())
+    .option('--debug', 'on failure, print the stack trace and the causes')
+    .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
+    .addHelpText('after', `\n${EXIT_CODES_HELP}`);
+  const named = namedCommand(args);
+  for (const entry of COMMANDS) {
+    const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
+    program.addCommand(command.summary(entry.summary));
+  }
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showHelpAfterError('(see --help)')
+      .configureOutput({
+        writeOut: printText,
+        writeErr: (text) => {
+          printMessageLines(text.trimEnd());
+        },
+        getOutHelpWidth: outputWidth,
+        getErrHelpWidth: outputWidth,
+      });
+  }
+  return program;
+}
+
+/** Drops `help` in front of an unknown command: commander would show the general help instead of naming it. */
+function withoutVainHelp(args: readonly string[]): string[] {
+  const named = namedCommand(args);
+  const isVain = named !== undefined && COMMANDS.every(({ name }) => name !== named);
+  const at = isVain ? args.indexOf('help') : -1;
+  return args.filter((_, each) => each !== at);
+}
+
+async function main(): Promise<void> {
+  const args = process.argv.slice(2);
+  const program = await createProgram(args);
+  try {
+    await program.parseAsync(withoutVainHelp(args), { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // --help and --version end here too, with exit code 0.
+      process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+      return;
+    }
+    const { describeError, exitCodeOf } = await import('./terminal/print-error.js');
+    const { debug } = program.opts<{ readonly debug?: boolean }>();
+    printMessageLines(describeError(error, debug === true));
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+/** Errors outside of the command's promise are printed as one line too. */
+function exitOnUncaught(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  if (process.argv.includes('--debug')) printMessageLines(inspect(error));
+  else printMessage(printable(message));
+  process.exit(EXIT.failed);
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader has closed the pipe, as `| head` does.
+  if (error.code === 'EPIPE') return;
+  printMessage(`Cannot write the output: ${printable(error.message)}`);
+  process.exit(EXIT.failed);
+});
+// Nowhere left to report it.
+process.stderr.on('error', () => undefined);
+// A host that imports this module has its own handler.
+if (process.listenerCount('uncaughtException') === 0)
+  process.on('uncaughtException', exitOnUncaught);
+
+await main();

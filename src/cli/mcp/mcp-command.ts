@@ -1,0 +1,81 @@
+// The command `mcp`: options and help. The implementation is loaded when it runs.
+
+import { statSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import type { SessionScope } from '../../removal-log.js';
+import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { collectValues } from '../terminal/options.js';
+
+const EXAMPLES_HELP = `
+Examples:
+  ctxfold mcp --removal-log ~/.my-agent/session.removals.jsonl
+  ctxfold mcp --removal-log session.removals.jsonl --session 2f0c7d1e-5c1b-4a5e-9a53-0d1b8f5a1c22
+  ctxfold mcp --removal-log first.removals.jsonl --removal-log second.removals.jsonl --all-sessions
+
+As an entry of a client's configuration:
+  { "mcpServers": { "ctxfold": { "command": "npx",
+      "args": ["ctxfold", "mcp", "--removal-log", "/path/to/session.removals.jsonl"] } } }
+
+If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the \`sessionId\` of its session.
+
+${EXIT_CODES_HELP}`;
+
+const SEVERAL_SESSIONS =
+  'error: the removal logs hold several sessions: choose one with --session <id>, ' +
+  'or serve all with --all-sessions.';
+
+const SERVER_MISSING =
+  'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
+
+/** The MCP server is an optional peer dependency: only this command needs it. */
+function isServerMissing(error: unknown): boolean {
+  return error instanceof Error && /Cannot find package '@modelcontextprotocol/.test(error.message);
+}
+
+interface McpArguments {
+  readonly removalLog: readonly string[];
+  readonly session?: string;
+  readonly allSessions?: true;
+}
+
+/** Creates the command. It runs until stdin ends, and sets no exit code. */
+export function createMcpCommand(): Command {
+  return new Command('mcp')
+    .description(
+      'Serves the Model Context Protocol on standard input and output: the tool `recall` returns the ' +
+        'original result of a tool call that was removed from a conversation, `list_removed` lists what ' +
+        'there is. Reads the removal logs that sessions with a `removalLogDirectory` write, even while they ' +
+        'are being written; never writes. Exits when its input ends.',
+    )
+    .requiredOption('--removal-log <file>', 'a removal log to read; repeatable', collectValues)
+    .option('--session <id>', 'the session to serve; needed if the logs hold several')
+    .addOption(
+      new Option('--all-sessions', 'serve the results of all sessions').conflicts('session'),
+    )
+    .addHelpText('after', EXAMPLES_HELP)
+    .action(async ({ removalLog: paths, session, allSessions }: McpArguments, command: Command) => {
+      if (session === '') command.error('error: --session: expected a session id.');
+      for (const path of paths) {
+        if (path === '-')
+          command.error('error: --removal-log: standard input is used by the protocol.');
+        if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) continue;
+        command.error(`error: --removal-log: ${path} is not a file.`);
+      }
+      const scope = scopeOf(session, allSessions);
+      const { chooseRecall } = await import('./recall-choice.js');
+      if ((await chooseRecall({ paths, scope })) === 'several') command.error(SEVERAL_SESSIONS);
+      const server = await import('./run-mcp.js').catch((error: unknown) => {
+        if (isServerMissing(error)) command.error(SERVER_MISSING);
+        throw error;
+      });
+      server.runMcp({ paths, scope });
+    });
+}
+
+function scopeOf(
+  sessionId: string | undefined,
+  acrossSessions: true | undefined,
+): SessionScope | undefined {
+  if (sessionId !== undefined) return { sessionId };
+  return acrossSessions && { acrossSessions };
+}

@@ -1,0 +1,42 @@
+// Decides whose results a server returns when removal logs may hold several sessions: the session it was started
+// for, or the only one there is. Never guesses between sessions, and never reveals their ids.
+
+import { readRemovals } from '../../removal-log.js';
+import type { SessionScope } from '../../removal-log.js';
+
+/** Removal logs, and whose results in them may be returned. */
+export interface RecallSource {
+  readonly paths: readonly string[];
+  /** @default the only session in the logs; nothing is returned while they hold several */
+  readonly scope?: SessionScope | undefined;
+}
+
+/** Whose results may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
+export type RecallChoice = SessionScope | 'none' | 'several';
+
+/**
+ * Returns the given scope, or scans the removal logs until a second session shows up. A missing file counts as empty.
+ *
+ * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file cannot be read: it may hold another session.
+ */
+export async function chooseRecall({ paths, scope }: RecallSource): Promise<RecallChoice> {
+  if (scope !== undefined) return scope;
+  let only: string | undefined;
+  for (const path of paths) {
+    try {
+      for await (const { record } of readRemovals(path)) {
+        if (only !== undefined && only !== record.sessionId) return 'several';
+        only = record.sessionId;
+      }
+    } catch (thrown) {
+      if (!isMissingFile(thrown)) throw thrown;
+    }
+  }
+  return only === undefined ? 'none' : { sessionId: only };
+}
+
+/** Whether the cause is a missing file, as before the first edit of a session. */
+export function isMissingFile(thrown: unknown): boolean {
+  const { cause } = Object(thrown) as { readonly cause?: unknown };
+  return (Object(cause) as { readonly code?: unknown }).code === 'ENOENT';
+}

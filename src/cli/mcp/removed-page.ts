@@ -1,0 +1,79 @@
+// Pages through the removed results of several removal logs. Cursors stay valid while the logs grow.
+
+import { listRemoved } from '../../removal-log.js';
+import type { RemovedResult, SessionScope } from '../../removal-log.js';
+import { chooseRecall, isMissingFile } from './recall-choice.js';
+import type { RecallSource } from './recall-choice.js';
+
+/** One page, newest first. */
+export interface RemovedPage {
+  readonly results: readonly RemovedResult[];
+  /** Of the whole list. */
+  readonly total: number;
+  /** Start of the next page; absent on the last one. */
+  readonly nextCursor?: string;
+}
+
+/** Sort key of a result; the list is in descending order. */
+type Place = readonly [removedAt: number, file: number, index: number];
+
+interface PlacedResult {
+  readonly place: Place;
+  readonly result: RemovedResult;
+}
+
+/**
+ * Reads a page; `several` when the logs hold several sessions and no scope was given. A missing file counts as empty.
+ *
+ * @throws RangeError for a malformed cursor; CtxfoldError `REMOVAL_LOG_READ_FAILED` when a file
+ * cannot be read.
+ */
+export async function readRemovedPage(
+  source: RecallSource,
+  limit: number,
+  cursor?: string,
+): Promise<RemovedPage | 'several'> {
+  const start = cursor === undefined ? undefined : readCursor(cursor);
+  const choice = await chooseRecall(source);
+  if (choice === 'several') return choice;
+  const lists =
+    choice === 'none'
+      ? []
+      : await Promise.all(source.paths.map((path) => listIfPresent(path, choice)));
+  const placed = lists.flatMap((results, file) =>
+    results.map((result, index): PlacedResult => ({
+      place: [result.removedAt, file, index],
+      result,
+    })),
+  );
+  placed.sort((a, b) => comparePlaces(b.place, a.place));
+  const left =
+    start === undefined ? placed : placed.filter(({ place }) => comparePlaces(place, start) < 0);
+  const page = left.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    results: page.map(({ result }) => result),
+    total: placed.length,
+    ...(last !== undefined && left.length > limit && { nextCursor: last.place.join('.') }),
+  };
+}
+
+async function listIfPresent(path: string, scope: SessionScope): Promise<readonly RemovedResult[]> {
+  try {
+    return await listRemoved(path, scope);
+  } catch (thrown) {
+    if (isMissingFile(thrown)) return [];
+    throw thrown;
+  }
+}
+
+function readCursor(cursor: string): Place {
+  const match = /^(\d{1,16})\.(\d{1,9})\.(\d{1,9})$/.exec(cursor);
+  if (match === null) throw new RangeError('Expected a cursor that a page before has named.');
+  const [removedAt = 0, file = 0, index = 0] = match.slice(1).map(Number);
+  return [removedAt, file, index];
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+}

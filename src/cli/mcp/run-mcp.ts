@@ -1,0 +1,25 @@
+// Serves MCP on stdin and stdout. Only the protocol may write to stdout.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { describeError } from '../terminal/print-error.js';
+import { createRecallServer } from './recall-server.js';
+import type { RecallSource } from './recall-choice.js';
+import { printMessage, printMessageLines } from '../terminal/print.js';
+import { printable } from '../terminal/terminal-text.js';
+
+/** Serves until stdin ends. Nothing else keeps the process alive, so it exits then. */
+export function runMcp(source: RecallSource): void {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  ) as { readonly version: string };
+  for (const path of source.paths) {
+    // A session creates its log with the first edit, so it may appear later.
+    if (!existsSync(path)) printMessage(`${printable(path)} does not exist yet`);
+  }
+  serveStdio(() => createRecallServer(source, version), {
+    onerror: (error) => {
+      printMessageLines(describeError(error, false));
+    },
+  });
+}

@@ -1,0 +1,223 @@
+// Attributes edits to rules. Pure functions that count no tokens: an attribution has the entries whose
+// token counts give its own.
+
+import { PRUNING_RULES } from '../../density.js';
+import type { ContentBlock, EntryChange, IContent } from '../../index.js';
+import type { BlockExplanation } from '../../density.js';
+import type { EntryExplanation, RuleEdit, RuleName } from '../../density.js';
+import { blockDifferences, callOf, identityOf } from './entry-difference.js';
+import type { BlockDifference } from './entry-difference.js';
+import { groupBy } from './aggregate.js';
+
+/** The effects of compressions, with singular and plural of what they remove, in the order of reports. */
+const COMPRESSION_ITEMS = {
+  'summarized-result': ['summarized result', 'summarized results'],
+  'folded-entry': ['entry summarized by the model', 'entries summarized by the model'],
+  'dropped-entry': ['dropped entry', 'dropped entries'],
+} as const;
+
+type CompressionRule = keyof typeof COMPRESSION_ITEMS;
+
+/** Why something was removed: a pruning rule, or the effect of a compression. */
+export type ReclaimRule = RuleName | CompressionRule;
+
+/** Singular and plural of what a rule removes. */
+const ITEMS = new Map<ReclaimRule, readonly [one: string, several: string]>([
+  ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
+  ...(Object.keys(COMPRESSION_ITEMS) as CompressionRule[]).map(
+    (rule) => [rule, COMPRESSION_ITEMS[rule]] as const,
+  ),
+]);
+
+/** All rules in the order of reports. */
+export const RECLAIM_RULES: readonly ReclaimRule[] = [...ITEMS.keys()];
+
+/** Returns the singular of what a rule removes. */
+export function itemOf(rule: ReclaimRule): string {
+  return ITEMS.get(rule)?.[0] ?? rule;
+}
+
+/** Returns the plural of what a rule removes. */
+export function itemsOf(rule: ReclaimRule): string {
+  return ITEMS.get(rule)?.[1] ?? rule;
+}
+
+/**
+ * A part of an edit that one rule made. It reclaimed the tokens of `before` minus those of `after`,
+ * with 0 for `null`. Over all attributions of an edit, this sums up to the reduction of the history.
+ */
+export interface Attribution {
+  readonly rule: ReclaimRule;
+  /** Id of the call, also for its response. */
+  readonly callId: string | null;
+  readonly toolName: string | null;
+  /** Files whose inclusions were removed. */
+  readonly includedPaths: readonly string[];
+  /** Number of items in reports: 0 for the second half of a pair. */
+  readonly items: number;
+  /** Why it was pruned; `null` for compressions and without `explain`. */
+  readonly why: BlockExplanation | null;
+  readonly before: IContent | null;
+  readonly after: IContent | null;
+}
+
+/** Returns why a block was edited; without an index, the first explanation of the entry. */
+type ExplainBlock = (block?: number) => BlockExplanation | null;
+
+/**
+ * Attributes the changes of a density pass.
+ *
+ * @param edits the edits of each rule
+ * @param explain explains entries of the history before the pass. @default no explanations
+ */
+export function attributePass(
+  changes: readonly EntryChange[],
+  edits: readonly RuleEdit[],
+  explain?: (index: number) => EntryExplanation,
+): readonly Attribution[] {
+  const byEntry = groupBy(edits, ({ entry }) => entry);
+  return changes.flatMap((change) => {
+    const explained = explain?.(change.index).blocks.filter(({ verdict }) => verdict !== 'kept');
+    const why: ExplainBlock = (at) =>
+      explained?.find(({ block }) => at === undefined || block === at) ?? null;
+    return attributeChange(change, byEntry.get(change.index) ?? [], why);
+  });
+}
+
+function attributeChange(
+  { before, after }: EntryChange,
+  edits: readonly RuleEdit[],
+  why: ExplainBlock,
+): readonly Attribution[] {
+  const differences = blockDifferences(before.blocks, after?.blocks ?? []);
+  const rest = differences.find(({ tool }) => tool === null);
+  const ofTools = differences.filter(({ tool }) => tool !== null);
+  if (before.speaker === 'human')
+    return [attributeInclusions(before, after, differences, edits, why)];
+  // Reasoning and blank text are removed only together with calls of the same entry.
+  const [first, ...others] = ofTools;
+  if (first === undefined) return [];
+  const widened =
+    rest === undefined
+      ? first
+      : {
+          ...first,
+          before: [...first.before, ...rest.before],
+          after: [...first.after, ...rest.after],
+        };
+  return [
+    attributeTool(widened, before, after === null, edits, why),
+    ...others.map((difference) => attributeTool(difference, before, false, edits, why)),
+  ];
+}
+
+function attributeTool(
+  { tool, before, after }: BlockDifference,
+  entry: IContent,
+  removesEntry: boolean,
+  edits: readonly RuleEdit[],
+  why: ExplainBlock,
+): Attribution {
+  const at = tool === null ? -1 : entry.blocks.indexOf(tool);
+  const edit = edits.find(({ block, action }) => block === at && action !== 'ceded');
+  const isPair = edit?.action === 'drop' || edit?.action === 'companion';
+  return {
+    rule: edit?.rule ?? 'dropped-entry',
+    ...callOf(tool),
+    includedPaths: [],
+    items: isPair && tool?.type === 'tool_response' ? 0 : 1,
+    why: why(at),
+    before: withBlocks(entry, before),
+    after: removesEntry ? null : withBlocks(entry, after),
+  };
+}
+
+function attributeInclusions(
+  before: IContent,
+  after: IContent | null,
+  differences: readonly BlockDifference[],
+  edits: readonly RuleEdit[],
+  why: ExplainBlock,
+): Attribution {
+  const includedPaths = edits.flatMap(({ path }) => (path === null ? [] : [path]));
+  return {
+    rule: edits[0]?.rule ?? 'dropped-entry',
+    callId: null,
+    toolName: null,
+    includedPaths,
+    items: Math.max(1, includedPaths.length),
+    why: why(),
+    before: { ...before, blocks: differences.flatMap((difference) => difference.before) },
+    after: after && { ...after, blocks: differences.flatMap((difference) => difference.after) },
+  };
+}
+
+/** What else is known about a compression. */
+export interface CompressionOrigin {
+  /** Whether a model's summary replaces what was removed. */
+  readonly isByModel: boolean;
+  /** Entries that earlier compressions inserted; they do not count as items. */
+  readonly inserted: ReadonlySet<IContent>;
+}
+
+/**
+ * Attributes a compression, given the whole history before and after it. Inserted entries, such as a
+ * summary, are subtracted from what was removed.
+ */
+export function attributeCompression(
+  before: readonly IContent[],
+  after: readonly IContent[],
+  { isByModel, inserted }: CompressionOrigin,
+): readonly Attribution[] {
+  const rule = isByModel ? 'folded-entry' : 'dropped-entry';
+  const kept = new Set(after);
+  const former = new Set(before);
+  const added = new Set(after.filter((entry) => !former.has(entry)));
+  const byIdentity = new Map<string, IContent>();
+  for (const entry of added) {
+    for (const identity of entry.blocks.map(identityOf)) {
+      if (identity !== undefined) byIdentity.set(identity, entry);
+    }
+  }
+  const toolOf = (entry: IContent): ContentBlock | null =>
+    entry.blocks.find((block) => identityOf(block) !== undefined) ?? null;
+  const attributions: Attribution[] = [];
+  for (const entry of before) {
+    if (kept.has(entry)) continue;
+    const successor = entry.blocks
+      .map((block) => byIdentity.get(identityOf(block) ?? ''))
+      .find((found) => found !== undefined);
+    if (successor === undefined) {
+      const items = inserted.has(entry) ? 0 : 1;
+      attributions.push(compressed(rule, toolOf(entry), items, entry, null));
+      continue;
+    }
+    added.delete(successor);
+    for (const { tool, ...blocks } of blockDifferences(entry.blocks, successor.blocks)) {
+      const [from, to] = [withBlocks(entry, blocks.before), withBlocks(entry, blocks.after)];
+      const isShrunk = blocks.after.length > 0;
+      attributions.push(
+        compressed(isShrunk ? 'summarized-result' : 'dropped-entry', tool, 1, from, to),
+      );
+    }
+  }
+  for (const entry of added) {
+    attributions.push(compressed(rule, toolOf(entry), 0, null, entry));
+  }
+  return attributions;
+}
+
+function compressed(
+  rule: CompressionRule,
+  tool: ContentBlock | null,
+  items: number,
+  before: IContent | null,
+  after: IContent | null,
+): Attribution {
+  return { rule, ...callOf(tool), includedPaths: [], items, why: null, before, after };
+}
+
+/** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */
+function withBlocks({ speaker }: IContent, blocks: readonly ContentBlock[]): IContent {
+  return { speaker, blocks };
+}

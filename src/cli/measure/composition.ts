@@ -1,0 +1,157 @@
+// The composition of a history by category and tool, updated per entry. Callers pass the tokens of each
+// entry; they are split over its blocks.
+
+import { estimateEntryTokens } from '../../index.js';
+import type { ContentBlock, IContent } from '../../index.js';
+import { addTo, sumOf } from './aggregate.js';
+import { callOf } from './entry-difference.js';
+
+/** Categories of blocks, in the order of reports. */
+export const CATEGORIES = [
+  'user-text',
+  'assistant-text',
+  'thinking',
+  'tool-call',
+  'tool-result',
+  'media',
+  'summary',
+  'other',
+] as const;
+
+export type Category = (typeof CATEGORIES)[number];
+
+/** Figures of one tool. */
+export interface ToolShare {
+  readonly calls: number;
+  readonly resultTokens: number;
+  readonly callTokens: number;
+}
+
+/** One block's share of its entry's tokens. */
+export interface BlockShare {
+  /** `null` for the overhead of an entry without blocks. */
+  readonly block: ContentBlock | null;
+  readonly category: Category;
+  /** `null` for blocks without a tool. */
+  readonly tool: string | null;
+  readonly tokens: number;
+}
+
+/** Sums over the entries that were added and not removed. */
+export class Composition {
+  /** The shares of each addition, by entry: a history may contain an object twice. */
+  readonly #shares = new Map<IContent, (readonly BlockShare[])[]>();
+  readonly #tokens = zeros();
+  readonly #blocks = zeros();
+  readonly #tools = new Map<string, ToolShare>();
+
+  /** Adds an entry with its tokens. */
+  add(entry: IContent, tokens: number): void {
+    const shares = sharesOf(entry, tokens);
+    const former = this.#shares.get(entry);
+    if (former === undefined) this.#shares.set(entry, [shares]);
+    else former.push(shares);
+    for (const share of shares) this.#change(share, 1);
+  }
+
+  /** Removes an entry. @throws RangeError if it was not added. */
+  remove(entry: IContent): void {
+    const added = this.#shares.get(entry);
+    const shares = added?.pop();
+    if (shares === undefined) {
+      throw new RangeError('Expected an entry that was added; this one was not.');
+    }
+    if (added?.length === 0) this.#shares.delete(entry);
+    for (const share of shares) this.#change(share, -1);
+  }
+
+  /** Tokens by category, with all categories in order. They sum up to the tokens of the entries. */
+  get byCategory(): ReadonlyMap<Category, number> {
+    return this.#tokens;
+  }
+
+  /** Blocks by category, with all categories in order. */
+  get blocksByCategory(): ReadonlyMap<Category, number> {
+    return this.#blocks;
+  }
+
+  /** Figures by tool name, in order of first occurrence. */
+  get byTool(): ReadonlyMap<string, ToolShare> {
+    return this.#tools;
+  }
+
+  #change({ block, category, tool, tokens }: BlockShare, sign: 1 | -1): void {
+    addTo(this.#tokens, category, sign * tokens);
+    addTo(this.#blocks, category, block === null ? 0 : sign);
+    if (tool === null) return;
+    const former = this.#tools.get(tool) ?? { calls: 0, resultTokens: 0, callTokens: 0 };
+    const isCall = category === 'tool-call';
+    const present = {
+      calls: former.calls + (isCall ? sign : 0),
+      resultTokens: former.resultTokens + (isCall ? 0 : sign * tokens),
+      callTokens: former.callTokens + (isCall ? sign * tokens : 0),
+    };
+    if (present.calls === 0 && present.resultTokens === 0) this.#tools.delete(tool);
+    else this.#tools.set(tool, present);
+  }
+}
+
+/**
+ * Splits the tokens of an entry over its blocks in proportion to their estimates.
+ *
+ * @returns whole tokens by block, which sum up to `tokens`; empty for an entry without blocks
+ */
+export function tokensByBlock({ speaker, blocks }: IContent, tokens: number): readonly number[] {
+  if (blocks.length === 1) return [tokens];
+  const frame = estimateEntryTokens({ speaker, blocks: [] });
+  const weights = blocks.map((block) => estimateEntryTokens({ speaker, blocks: [block] }) - frame);
+  const total = sumOf(weights, (weight) => weight);
+  let weightSoFar = 0;
+  let tokensSoFar = 0;
+  // Rounds the running sum instead of each part, so that the parts sum up exactly.
+  return weights.map((weight, at) => {
+    weightSoFar += weight;
+    const end = total === 0 ? (tokens * (at + 1)) / weights.length : (tokens * weightSoFar) / total;
+    const part = Math.round(end) - tokensSoFar;
+    tokensSoFar += part;
+    return part;
+  });
+}
+
+/** Returns the category of a block in its entry. */
+export function categoryOf(block: ContentBlock, entry: IContent): Category {
+  switch (block.type) {
+    case 'text':
+    case 'code':
+      if (entry.metadata?.isSummary === true) return 'summary';
+      return TEXT_CATEGORIES[entry.speaker];
+    case 'thinking':
+      return 'thinking';
+    case 'tool_call':
+      return 'tool-call';
+    case 'tool_response':
+      return 'tool-result';
+    case 'media':
+      return 'media';
+    case 'opaque':
+      return 'other';
+  }
+}
+
+const TEXT_CATEGORIES = { human: 'user-text', ai: 'assistant-text', tool: 'other' } as const;
+
+/** Returns the share of each block, or one for an entry without blocks. */
+export function sharesOf(entry: IContent, tokens: number): readonly BlockShare[] {
+  if (entry.blocks.length === 0) return [{ block: null, category: 'other', tool: null, tokens }];
+  const parts = tokensByBlock(entry, tokens);
+  return entry.blocks.map((block, at) => ({
+    block,
+    category: categoryOf(block, entry),
+    tool: callOf(block).toolName,
+    tokens: parts[at] ?? 0,
+  }));
+}
+
+function zeros(): Map<Category, number> {
+  return new Map(CATEGORIES.map((category) => [category, 0]));
+}

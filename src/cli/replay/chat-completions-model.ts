@@ -1,0 +1,153 @@
+// A model behind OpenAI's chat completions protocol, as a model object for `fromLanguageModel`. One
+// request per call: that function handles retries and deadlines.
+
+import type { LanguageModel, LanguageModelCall } from '../../index.js';
+
+/** The server and the model. */
+export interface ChatCompletionsOptions {
+  /** URL to which `/chat/completions` is appended. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Sent as a bearer token. Never part of an error, even if the server echoes it. */
+  readonly apiKey?: string | undefined;
+}
+
+/** A failed request, with the properties by which retries are decided. */
+export class ChatCompletionsError extends Error {
+  /** `undefined` if there was no response. */
+  readonly statusCode: number | undefined;
+  /** Keyed by lower-case names. */
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  readonly isRetryable: boolean;
+
+  constructor(message: string, response: Response | undefined, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ChatCompletionsError';
+    this.statusCode = response?.status;
+    this.responseHeaders = Object.fromEntries(response?.headers ?? []);
+    this.isRetryable = response === undefined || response.ok || isBusy(response.status);
+  }
+}
+
+/** Creates the model object. Connects only when called. */
+export function createChatCompletionsModel(options: ChatCompletionsOptions): LanguageModel {
+  return {
+    specificationVersion: 'v3',
+    modelId: options.model,
+    doGenerate: (call) => complete(options, call),
+  };
+}
+
+async function complete(
+  { baseUrl, model, apiKey }: ChatCompletionsOptions,
+  { prompt, maxOutputTokens, abortSignal }: LanguageModelCall,
+): Promise<unknown> {
+  const fail = (message: string, response?: Response, cause?: unknown): never => {
+    throw new ChatCompletionsError(withoutKey(message, apiKey), response, { cause });
+  };
+  const url = `${baseUrl.replace(/\/+$/, '')}/chat/completions`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify({
+      model,
+      messages: prompt.map(({ role, content }) => ({ role, content: textOf(content) })),
+      max_tokens: maxOutputTokens,
+    }),
+    // A redirect would send the session to another server.
+    redirect: 'manual',
+    signal: abortSignal,
+  }).catch((error: unknown) => {
+    abortSignal.throwIfAborted();
+    return fail(`cannot connect to ${new URL(url).host} (${reasonOf(error)})`, undefined, error);
+  });
+  const body = await response.text().catch((error: unknown) => {
+    abortSignal.throwIfAborted();
+    return fail('the connection was lost in the middle of the answer', response, error);
+  });
+  const document = parseJson(body);
+  if (!response.ok) return fail(errorOf(document) ?? 'the server gave no reason', response);
+  return (
+    answerOf(document) ??
+    fail(errorOf(document) ?? 'the answer is not a chat completion in JSON', response)
+  );
+}
+
+function textOf(content: LanguageModelCall['prompt'][number]['content']): string {
+  return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the first choice in the format of specification v3; `undefined` if there is none. */
+function answerOf(document: unknown): unknown {
+  const { choices, usage } = fieldsOf(document);
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const { message, finish_reason: finishReason } = fieldsOf(choice);
+  if (typeof message !== 'object' || message === null) return undefined;
+  const { content, tool_calls: toolCalls } = fieldsOf(message);
+  const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = fieldsOf(usage);
+  return {
+    content: [
+      ...(typeof content === 'string' ? [{ type: 'text', text: content }] : []),
+      ...calls.map(() => ({ type: 'tool-call' })),
+    ],
+    finishReason: { unified: unifiedReason(finishReason), raw: finishReason },
+    usage: { inputTokens: { total: inputTokens }, outputTokens: { total: outputTokens } },
+  };
+}
+
+function unifiedReason(finishReason: unknown): string {
+  switch (finishReason) {
+    case 'stop':
+    case 'length':
+    case 'error':
+      return finishReason;
+    case 'content_filter':
+      return 'content-filter';
+    case 'tool_calls':
+    case 'function_call':
+      return 'tool-calls';
+    default:
+      return 'other';
+  }
+}
+
+/** Returns the server's error message: `{"error": {"message": …}}`, or `{"error": …}`. */
+function errorOf(document: unknown): string | undefined {
+  const { error } = fieldsOf(document);
+  const message = typeof error === 'string' ? error : fieldsOf(error)['message'];
+  return typeof message === 'string' && message !== '' ? message : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+/** Returns the reason of a failed fetch, such as `ECONNREFUSED`. Only the cause of fetch's error has it. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = fieldsOf(error);
+  const { code, message: causeMessage } = fieldsOf(cause);
+  const reason = [code, causeMessage, message].find((text) => typeof text === 'string');
+  return reason ?? 'unknown reason';
+}
+
+function isBusy(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function withoutKey(message: string, apiKey: string | undefined): string {
+  return apiKey === undefined ? message : message.replaceAll(apiKey, '[key]');
+}

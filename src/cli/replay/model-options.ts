@@ -1,0 +1,112 @@
+// Resolves the options about the model that writes summaries: which must be given together, and the API
+// key, which is read only from the environment and never shown.
+
+import { fromLanguageModel } from '../../index.js';
+import { getCompressionStrategy } from '../../strategies.js';
+import type { CompressionStrategyName, Summarizer } from '../../index.js';
+import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
+import type { Fail } from '../terminal/options.js';
+import { createChatCompletionsModel } from './chat-completions-model.js';
+
+/** Parsed options about a model. */
+export interface ModelArguments {
+  readonly strategy: CompressionStrategyName;
+  readonly contextLimit?: number | undefined;
+  readonly baseUrl?: string;
+  readonly model?: string;
+  readonly apiKeyEnv?: string;
+  readonly summarizerContextLimit?: number;
+  readonly fallbackToTruncation?: boolean;
+}
+
+/** The chosen model. */
+export interface ModelChoice {
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Context window of this model, in tokens. */
+  readonly contextLimit: number;
+  readonly apiKey: string | undefined;
+}
+
+/** Returns the model that the options choose; `null` if the strategy needs none. @throws what `fail` throws. */
+export function readModelChoice(
+  given: ModelArguments,
+  environment: Readonly<Record<string, string | undefined>>,
+  fail: Fail,
+): ModelChoice | null {
+  if (!getCompressionStrategy(given.strategy).requiresLLM) {
+    const useless = namesOf(given);
+    if (useless.length === 0) return null;
+    return fail(
+      `--strategy ${given.strategy} uses no model: drop ${useless.join(', ')}, or choose a strategy ` +
+        'that does.',
+    );
+  }
+  const { baseUrl, model } = given;
+  if (baseUrl === undefined || model === undefined) {
+    const missing = [
+      ...(baseUrl === undefined ? ['--base-url <url>'] : []),
+      ...(model === undefined ? ['--model <name>'] : []),
+    ];
+    return fail(
+      `--strategy ${given.strategy} needs a model to write summaries: add ${missing.join(' and ')}.`,
+    );
+  }
+  if (!isPlainUrl(baseUrl)) {
+    return fail(`--base-url: expected ${PLAIN_URL}, such as http://localhost:11434/v1.`);
+  }
+  if (model.trim() === '') return fail('--model: expected a model name.');
+  return {
+    baseUrl,
+    model,
+    contextLimit: given.summarizerContextLimit ?? given.contextLimit ?? UNKNOWN_CONTEXT_LIMIT,
+    apiKey: readKey(given.apiKeyEnv, environment, fail),
+  };
+}
+
+/** Assumed context window if none is given. */
+const UNKNOWN_CONTEXT_LIMIT = 128_000;
+
+function namesOf(given: ModelArguments): readonly string[] {
+  return [
+    ...(given.baseUrl === undefined ? [] : ['--base-url']),
+    ...(given.model === undefined ? [] : ['--model']),
+    ...(given.apiKeyEnv === undefined ? [] : ['--api-key-env']),
+    ...(given.summarizerContextLimit === undefined ? [] : ['--summarizer-context-limit']),
+    ...(given.fallbackToTruncation === undefined ? [] : ['--fallback-to-truncation']),
+  ];
+}
+
+/** Reads the API key. Errors do not quote the option's value: it may be the key itself. */
+function readKey(
+  variable: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  fail: Fail,
+): string | undefined {
+  if (variable === undefined) return undefined;
+  const key = environment[variable]?.trim() ?? '';
+  if (key === '') {
+    return fail(
+      '--api-key-env: no environment variable of that name is set, or it is empty. Give the name ' +
+        'of the variable, not the key.',
+    );
+  }
+  // fetch would quote other characters of a header in its error.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    return fail('--api-key-env: the variable has characters that no key can have.');
+  }
+  return key;
+}
+
+/** Few retries and a short delay, because a user is waiting. */
+const MAX_RETRIES = 2;
+const RETRY_DELAY_MS = 500;
+
+/** Creates the summarizer of a model. */
+export function createSummarizer(choice: ModelChoice): Summarizer {
+  return fromLanguageModel(createChatCompletionsModel(choice), {
+    contextLimit: choice.contextLimit,
+    maxRetries: MAX_RETRIES,
+    retryDelayMs: RETRY_DELAY_MS,
+  });
+}

@@ -1,0 +1,181 @@
+// Evaluates what a recorder has noted: the composition of the history at each turn, the effect of every edit, the life of
+// each result, and the requests. Reports are made from the resulting value alone.
+
+import type { DensityConfig } from '../../density.js';
+import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.js';
+import type { Attribution } from '../measure/attribution.js';
+import { subjectOfCall } from '../measure/call-subject.js';
+import type { Subject } from '../measure/call-subject.js';
+import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { addTo } from '../measure/aggregate.js';
+import type { ReplayReport } from './replay-report.js';
+import { attributeSteps, entriesOf } from './attributed-steps.js';
+import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
+import { rowsOf } from './edit-row.js';
+import type { EditRow, RecordedEdit } from './edit-row.js';
+import { requestsOf } from './money.js';
+import type { RecordedRequest } from './money.js';
+import { ResultLives } from './result-lives.js';
+import type { ResultLife } from './result-lives.js';
+import { modelOfEntry } from './session-player.js';
+import type { EditCause, SessionRecorder } from './session-recorder.js';
+
+/** The recording of a session. */
+export interface Recorded {
+  /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
+  readonly turns: readonly (readonly number[])[];
+  readonly edits: readonly RecordedEdit[];
+  /** The edits, by call. */
+  readonly rows: readonly EditRow[];
+  /** All tool names and call ids. */
+  readonly names: ReadonlySet<string>;
+  /** The subjects of all calls, by call id. */
+  readonly subjects: ReadonlyMap<string, Subject>;
+  /** Everything that was said. */
+  readonly everything: Composition;
+  /** The history at the end. */
+  readonly atEnd: Composition;
+  readonly lives: readonly ResultLife[];
+  /** The requests, one per model call. */
+  readonly requests: readonly RecordedRequest[];
+  /** Id of the model with the most answers. */
+  readonly model: string | null;
+  /** The contexts of the agent, in order. */
+  readonly contexts: readonly [RecordedContext, ...RecordedContext[]];
+  /** The newest edit of each entry, by index in the transcript. */
+  readonly landed: ReadonlyMap<number, LandedExplanation>;
+  /** Configuration of the last pass. */
+  readonly density: DensityConfig;
+  /** Returns the tokens of an entry of the transcript or of a context's end. */
+  readonly tokensOf: (entry: IContent) => number;
+}
+
+/** A played session: the report and its details. */
+export interface Recording extends Recorded {
+  readonly report: ReplayReport;
+}
+
+/**
+ * Evaluates what was recorded of a session.
+ *
+ * @param explains whether to explain edits, which costs as much as one pass per edit
+ * @throws errors of counting.
+ */
+export async function recordingOf(
+  { steps: taken, windows }: SessionRecorder,
+  { densityConfig: density, history }: Session,
+  explains: boolean,
+): Promise<Recorded> {
+  const { steps, contexts, landed } = attributeSteps(taken, explains);
+  const entries = Array.from(new Set(steps.flatMap(entriesOf)));
+  const counts = await history.countEach(entries);
+  const tokens = new Map(entries.map((entry, at) => [entry, counts[at] ?? 0]));
+  const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
+  const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);
+  for (const step of steps) walk.take(step);
+  return {
+    ...walk.result(),
+    requests: requestsOf(windows, walk.added),
+    model: modelOf(walk.added),
+    ...{ contexts, landed, density, tokensOf },
+  };
+}
+
+/** Sums up the steps in one pass. */
+class RecordingWalk {
+  readonly added: IContent[] = [];
+  readonly #tokensOf: (entry: IContent) => number;
+  readonly #catalog: ToolCatalog;
+  readonly #everything = new Composition();
+  readonly #present = new Composition();
+  readonly #subjects = new Map<string, Subject>();
+  readonly #lives = new ResultLives();
+  readonly #turns: (readonly number[])[] = [];
+  readonly #edits: RecordedEdit[] = [];
+  readonly #names = new Set<string>();
+
+  constructor(catalog: ToolCatalog, tokensOf: (entry: IContent) => number) {
+    this.#catalog = catalog;
+    this.#tokensOf = tokensOf;
+  }
+
+  take(step: AttributedStep): void {
+    if (step.kind === 'entry') this.#takeEntry(step.entry);
+    else if (step.kind === 'window') {
+      const { byCategory } = this.#present;
+      this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
+    } else if (step.kind === 'context') {
+      for (const entry of step.ended.left) this.#present.remove(entry);
+      this.#lives.endContext(this.#turns.length);
+    } else {
+      for (const entry of step.removed) this.#change(entry, -1);
+      for (const entry of step.added) this.#change(entry, 1);
+      for (const attribution of step.attributions) this.#takeEdit(step.cause, attribution);
+    }
+  }
+
+  #change(entry: IContent, by: 1 | -1): void {
+    if (by === 1) this.#present.add(entry, this.#tokensOf(entry));
+    else this.#present.remove(entry);
+  }
+
+  #takeEntry(entry: IContent): void {
+    const tokens = this.#tokensOf(entry);
+    this.added.push(entry);
+    this.#everything.add(entry, tokens);
+    this.#change(entry, 1);
+    for (const { block, tokens: part } of sharesOf(entry, tokens)) {
+      if (block?.type === 'tool_call') this.#takeCall(block);
+      if (block?.type !== 'tool_response') continue;
+      this.#names.add(block.toolName).add(block.callId);
+      const subject = this.#subjects.get(block.callId) ?? null;
+      this.#lives.begin(block, subject, this.#turns.length, part);
+    }
+  }
+
+  #takeCall(call: ToolCallBlock): void {
+    const subject = subjectOfCall(call, this.#catalog);
+    this.#names.add(call.name).add(call.id);
+    this.#subjects.set(call.id, subject);
+    this.#lives.use(call.name, subject, this.#turns.length - 1);
+  }
+
+  #takeEdit(cause: EditCause, attribution: Attribution): void {
+    const { before, after, callId } = attribution;
+    const tokensOf = (entry: IContent | null): number =>
+      entry === null ? 0 : this.#tokensOf(entry);
+    // If nothing is left of this part, the overhead in its count belongs to the rest of the entry.
+    const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
+    this.#lives.edit(attribution, this.#turns.length);
+    this.#edits.push({
+      turn: this.#turns.length,
+      cause,
+      attribution,
+      tokensBefore: tokensOf(before) - frame,
+      tokensAfter: tokensOf(after) - frame,
+      subject: this.#subjects.get(callId ?? '') ?? null,
+    });
+  }
+
+  result() {
+    return {
+      turns: this.#turns,
+      edits: this.#edits,
+      rows: rowsOf(this.#edits),
+      names: this.#names,
+      subjects: this.#subjects,
+      everything: this.#everything,
+      atEnd: this.#present,
+      lives: this.#lives.all,
+    };
+  }
+}
+
+function modelOf(entries: readonly IContent[]): string | null {
+  const answers = new Map<string, number>();
+  for (const entry of entries) {
+    const model = modelOfEntry(entry);
+    if (model !== undefined) addTo(answers, model, 1);
+  }
+  return Array.from(answers).sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}

@@ -1,0 +1,122 @@
+// The figures of a replay that are sums over its recording.
+
+import type { TranscriptWarning } from '../../transcripts.js';
+import { RECLAIM_RULES } from '../measure/attribution.js';
+import { groupBy, sumOf, sumsOf } from '../measure/aggregate.js';
+import type {
+  ModelCall,
+  ReclaimedItem,
+  ReplayReport,
+  RuleTotal,
+  WarningGroup,
+} from './replay-report.js';
+import type { TokenPair } from './money.js';
+import { NO_USE, sumUse } from './summarizer-meter.js';
+import { reclaimedBy } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
+import type { SessionRecorder } from './session-recorder.js';
+
+/** Maximum number of largest items. */
+const LARGEST_ITEMS = 10;
+
+const NO_WINDOW: ModelCall = {
+  entry: 0,
+  tokens: { without: 0, with: 0 },
+  edits: [],
+  compressions: [],
+  fitted: null,
+  summarizer: NO_USE,
+  waitMs: 0,
+};
+
+type Totals = Pick<
+  ReplayReport,
+  | 'exceeded'
+  | 'compressionFailure'
+  | 'playedEntries'
+  | 'modelCalls'
+  | 'end'
+  | 'input'
+  | 'firstCallOverLimit'
+  | 'reclaimed'
+  | 'largest'
+  | 'summarizer'
+>;
+
+/** Sums up a recording. The last window belongs to no model call: it shows the end of the session. */
+export function replayTotals(
+  { windows: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
+  rows: readonly EditRow[],
+  contextLimit: number,
+): Totals {
+  const byWindow = groupBy(rows, ({ turn }) => turn);
+  const windows = taken.map(({ busyMs: _, costs: __, ...window }, at): ModelCall => ({
+    ...window,
+    edits: totalsOf(byWindow.get(at) ?? []),
+  }));
+  const modelCalls = windows.slice(0, -1);
+  const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
+  const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
+  return {
+    exceeded,
+    compressionFailure,
+    playedEntries,
+    modelCalls,
+    end,
+    input: sumPairs(modelCalls.map(({ tokens }) => tokens)),
+    firstCallOverLimit: overLimit === -1 ? null : overLimit + 1,
+    reclaimed: totalsOf(rows),
+    largest: rows
+      // Summaries that were inserted and later removed are not items.
+      .filter(({ items, callId }) => items > 0 || callId !== null)
+      .filter((row) => reclaimedBy(row) > 0)
+      .sort((a, b) => reclaimedBy(b) - reclaimedBy(a))
+      .slice(0, LARGEST_ITEMS)
+      .map((row): ReclaimedItem => {
+        const { rule, speaker, tool, subject, turn } = row;
+        return {
+          ...{ rule, speaker, tool },
+          path: subject?.path ?? null,
+          parameter: subject?.excerpt ?? null,
+          tokens: reclaimedBy(row),
+          modelCall: turn < modelCalls.length ? turn + 1 : null,
+        };
+      }),
+    summarizer: sumUse(windows.map(({ summarizer }) => summarizer)),
+  };
+}
+
+/** Adds token pairs. */
+export function sumPairs(pairs: readonly TokenPair[]): TokenPair {
+  return sumsOf(pairs, ['without', 'with']);
+}
+
+/** Returns what each rule removed, in the order of reports, without rules that removed nothing. */
+function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
+  const byRule = groupBy(rows, ({ rule }) => rule);
+  return RECLAIM_RULES.flatMap((rule) => {
+    const group = byRule.get(rule);
+    if (group === undefined) return [];
+    return [{ rule, items: sumOf(group, ({ items }) => items), tokens: sumOf(group, reclaimedBy) }];
+  });
+}
+
+const MAX_PLACES = 5;
+
+/** Warnings of damaged lines differ only in the offset. */
+const DETAIL = /^((?:The|A part of the) line is no JSON and was left out): .*$/s;
+
+/** Groups warnings by message, in order of first occurrence, so that a damaged file does not fill the screen. */
+export function groupWarnings(warnings: readonly TranscriptWarning[]): readonly WarningGroup[] {
+  const groups = groupBy(warnings, ({ message }) => message.replace(DETAIL, '$1'));
+  return Array.from(groups, ([message, group]) => ({
+    message,
+    count: group.length,
+    places: group.flatMap(placeOf).slice(0, MAX_PLACES),
+  }));
+}
+
+function placeOf({ line, place }: TranscriptWarning): readonly string[] {
+  if (line !== undefined) return [`line ${line}`];
+  return place === undefined ? [] : [place];
+}

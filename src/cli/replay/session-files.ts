@@ -1,0 +1,145 @@
+// Finds and reads the session files that a command is given.
+
+import { statSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CtxfoldError } from '../../index.js';
+import type { ErrorCode } from '../../index.js';
+import { readTranscript } from '../../transcripts.js';
+import type { Transcript, TranscriptFormat } from '../../transcripts.js';
+import type { Fail } from '../terminal/options.js';
+import { STANDARD_STREAM } from '../terminal/print.js';
+import type { Progress } from '../terminal/progress-bar.js';
+
+/** The files at a path. */
+export interface SessionFiles {
+  readonly isFolder: boolean;
+  /** Sorted by name. */
+  readonly files: readonly string[];
+}
+
+/** A file that is damaged or not a session. */
+export interface UnreadFile {
+  readonly file: string;
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+/** Subfolders that never contain sessions. */
+const SKIPPED_FOLDER = /^(?:\.git|node_modules)$/;
+
+/**
+ * Lists the file at a path, or all files in the folder and its subfolders. A missing path and a folder
+ * that cannot be listed count as files, so that reading them reports the error.
+ *
+ * @throws the signal's reason.
+ */
+export async function findSessionFiles(path: string, signal?: AbortSignal): Promise<SessionFiles> {
+  const isFolder = path !== STANDARD_STREAM && (await isThere(path, 'isDirectory'));
+  if (!isFolder) return { isFolder, files: [path] };
+  const files: string[] = [];
+  const pending = [path];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    signal?.throwIfAborted();
+    const listed = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+    if (listed === undefined) files.push(folder);
+    for (const found of listed ?? []) {
+      const place = join(folder, found.name);
+      if (found.isDirectory()) {
+        if (!SKIPPED_FOLDER.test(found.name)) pending.push(place);
+        // Links to folders are not followed: they may form a cycle.
+      } else if (found.isFile() || (found.isSymbolicLink() && (await isThere(place, 'isFile')))) {
+        files.push(place);
+      }
+    }
+  }
+  return { isFolder, files: files.sort() };
+}
+
+function isThere(place: string, kind: 'isFile' | 'isDirectory'): Promise<boolean> {
+  return stat(place).then(
+    (found) => found[kind](),
+    () => false,
+  );
+}
+
+/** How to read a session. */
+export interface ReadSessionOptions {
+  /** @default detected */
+  readonly format?: TranscriptFormat | undefined;
+  /** Aborting rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: Progress | undefined;
+}
+
+const MEGABYTE = 1_000_000;
+
+/** Reads a file, or stdin. @throws as `readTranscript` does. */
+export async function readSession(
+  file: string,
+  { format, signal, progress }: ReadSessionOptions,
+): Promise<Transcript> {
+  const isPiped = file === STANDARD_STREAM;
+  const bytes = isPiped || progress === undefined ? 0 : await sizeOf(file);
+  const update = progress?.begin(Math.ceil(bytes / MEGABYTE), 'reading', 'MB');
+  // Without this, an abort would wait for stdin, which may never end.
+  const hangUp = (): void => void process.stdin.destroy();
+  if (isPiped) signal?.addEventListener('abort', hangUp, { once: true });
+  return readTranscript(isPiped ? process.stdin : file, {
+    ...(signal !== undefined && { signal }),
+    ...(format !== undefined && { format }),
+    ...(update !== undefined && { onRead: (length) => update(Math.floor(length / MEGABYTE)) }),
+  });
+}
+
+/** Fails if an output file is the recorded session itself, also by another name, or another session. */
+export async function assertOwnFile(
+  file: string,
+  kept: string | undefined,
+  fail: Fail,
+  option: string = '--removal-log',
+): Promise<void> {
+  if (kept === undefined) return;
+  if (kept === STANDARD_STREAM && option === '--removal-log') {
+    fail('--removal-log: expected a file, since it is read back.');
+  }
+  const statistics = statSync(kept, { throwIfNoEntry: false, bigint: true });
+  if (statistics?.isFile() !== true) return;
+  const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
+  if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
+    fail(`${option}: this is the recorded session itself; use another file.`);
+  // It may be one of the folder that is played.
+  if (await isSession(kept)) fail(`${option}: this is a recorded session; use another file.`);
+}
+
+/** Whether a file is a readable session with entries. */
+function isSession(file: string): Promise<boolean> {
+  return readTranscript(file).then(
+    ({ entries }) => entries.length > 0,
+    () => false,
+  );
+}
+
+function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+/** Returns what a file gives, or why it is no readable session. @throws the signal's reason; other errors of `run`. */
+export async function unlessUnreadable<Result>(
+  file: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<Result>,
+): Promise<Result | UnreadFile> {
+  try {
+    return await run();
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof CtxfoldError)) throw error;
+    const { code, message: reason } = error;
+    if (code !== 'UNKNOWN_FORMAT' && code !== 'UNREADABLE_TRANSCRIPT') throw error;
+    return { file, code, reason };
+  }
+}

@@ -1,0 +1,81 @@
+// Plays the entries of a transcript through a session, as the agent would have: names the model and
+// runs a preflight before each of its answers.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { IContent, Session } from '../../index.js';
+import type { Transcript } from '../../transcripts.js';
+import type { SessionRecorder } from './session-recorder.js';
+
+/** How to play a transcript. */
+export interface PlayOptions {
+  readonly recorder: SessionRecorder;
+  /** The clock of the session, which is set to the recorded times. */
+  readonly clock: PlayClock;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each entry. */
+  readonly onProgress?: ((playedEntries: number) => void) | undefined;
+}
+
+/** The clock of a played session. */
+export class PlayClock {
+  #timeMs = 0;
+
+  /** Monotonic time in milliseconds. */
+  readonly now = (): number => this.#timeMs;
+
+  /** Advances to a recorded time; ignores a missing or earlier one. */
+  set(timeMs: number | undefined): void {
+    if (timeMs !== undefined && timeMs > this.#timeMs) this.#timeMs = timeMs;
+  }
+}
+
+/**
+ * Plays the entries until the session no longer fits or a compression fails.
+ *
+ * @throws the signal's reason; other errors of ctxfold.
+ */
+export async function playEntries(
+  session: Session,
+  { entries, contextStarts = [] }: Pick<Transcript, 'entries' | 'contextStarts'>,
+  { recorder, clock, signal, onProgress }: PlayOptions,
+): Promise<void> {
+  const openWindow = async (): Promise<void> => {
+    const promptId = `replay-${recorder.windows.length + 1}`;
+    await recorder.window(() =>
+      session.ensureCompressionBeforeSend(promptId, 0, 'replay', { signal }),
+    );
+    // An agent would wait for its model here.
+    await nextTurn();
+  };
+  const starts = new Set(contextStarts);
+  for (const [at, entry] of entries.entries()) {
+    // The agent compacted its history: its context begins anew here, with and without ctxfold.
+    if (starts.has(at)) {
+      session.history.clear();
+      recorder.noteContext();
+    }
+    if (isAnswer(entry)) {
+      clock.set(entry.metadata?.timestamp);
+      const model = modelOfEntry(entry);
+      if (model !== undefined) session.history.nameModel(model);
+      await openWindow();
+      if (recorder.hasStopped) return;
+    }
+    session.history.add(entry);
+    recorder.noteEntry(entry);
+    onProgress?.(at + 1);
+  }
+  if (entries.length > 0) await openWindow();
+}
+
+/** Whether an entry answers a request: a kept one answered an earlier request, a synthetic one is the agent's own. */
+function isAnswer({ speaker, metadata }: IContent): boolean {
+  return speaker === 'ai' && metadata?.isKept !== true && metadata?.synthetic !== true;
+}
+
+/** Returns the recorded model of an entry. */
+export function modelOfEntry({ metadata }: IContent): string | undefined {
+  const model = metadata?.['model'];
+  // `<synthetic>` marks messages of the agent itself, such as errors.
+  return typeof model === 'string' && !model.startsWith('<') ? model : undefined;
+}

@@ -1,0 +1,227 @@
+// Records a session while it is played. Only keeps references, so that a replay measures ctxfold and not its own
+// bookkeeping; `recording.ts` evaluates them afterwards.
+
+import type {
+  CompressionStrategyName,
+  IContent,
+  LandingReason,
+  PrunedEvent,
+  Session,
+  CostReport,
+} from '../../index.js';
+import type { DensityConfig } from '../../density.js';
+import {
+  CompressionExecutionError,
+  ContextWindowExceededError,
+  SummarizerError,
+  SummaryRejectedError,
+} from '../../index.js';
+import { sumOf } from '../measure/aggregate.js';
+import { startStretch } from './loop-monitor.js';
+import type {
+  CompressionFailure,
+  CompressionReport,
+  MainThreadFigures,
+  ModelCall,
+  WindowExceeded,
+} from './replay-report.js';
+import { NO_USE } from './summarizer-meter.js';
+import type { SummarizerMeter } from './summarizer-meter.js';
+
+/** Why an edit was made. */
+export type EditCause =
+  | { readonly step: 'pruned'; readonly reason: LandingReason }
+  | {
+      readonly step: 'compressed';
+      readonly strategy: CompressionStrategyName;
+      readonly isByModel: boolean;
+    }
+  | { readonly step: 'fitted' };
+
+/** A step of the session, in order: an added entry, the end of a window, a new context, an edit. */
+export type RecordedStep =
+  | { readonly kind: 'entry'; readonly entry: IContent }
+  | { readonly kind: 'window' }
+  /** The history was cleared. */
+  | { readonly kind: 'context' }
+  | {
+      readonly kind: 'pass';
+      readonly cause: EditCause;
+      readonly pass: Pick<PrunedEvent, 'changes' | 'edits'>;
+      readonly density: DensityConfig;
+    }
+  /** `after` is the whole history, because the event of a compression lists no changes. */
+  | {
+      readonly kind: 'compression';
+      readonly cause: EditCause;
+      readonly after: readonly IContent[];
+    };
+
+/** One preflight; its edits are evaluated later. */
+export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
+  readonly busyMs: number;
+  /** Running sums over all requests so far. */
+  readonly costs: CostReport;
+}
+
+/** Records one session. */
+export class SessionRecorder {
+  readonly steps: RecordedStep[] = [];
+  readonly windows: RecordedWindow[] = [];
+  /** Failures that did not end the replay. */
+  readonly failures: string[] = [];
+  exceeded: WindowExceeded | null = null;
+  compressionFailure: CompressionFailure | null = null;
+  playedEntries = 0;
+  readonly #session: Session;
+  readonly #strategy: CompressionStrategyName;
+  readonly #meter: SummarizerMeter | undefined;
+  readonly #fresh: IContent[] = [];
+  #compressions: CompressionReport[] = [];
+  #fitted: ModelCall['fitted'] = null;
+  #tokensWithout = 0;
+
+  /** @param meter counts the requests of the session's strategy */
+  constructor(session: Session, strategy: CompressionStrategyName, meter?: SummarizerMeter) {
+    this.#session = session;
+    this.#strategy = strategy;
+    this.#meter = meter;
+    this.#listen();
+  }
+
+  #listen(): void {
+    const session = this.#session;
+    session.on('pruned', ({ changes, edits, reason }) => {
+      const cause = { step: 'pruned', reason } as const;
+      const density = configOfPass(session.densityConfig, reason);
+      this.steps.push({ kind: 'pass', cause, pass: { changes, edits }, density });
+    });
+    session.on('compressed', (event) => {
+      const { strategy, outcome, llmCallMade: isByModel, fallbackFrom } = event;
+      this.#compressions.push({
+        ...{ strategy, outcome, isByModel },
+        reason: event.reason ?? null,
+        fallbackFrom: fallbackFrom?.strategy ?? null,
+        tokensBefore: event.tokensBefore,
+        tokensAfter: event.tokensAfter,
+      });
+      if (fallbackFrom !== undefined) this.failures.push(fallbackFrom.error.message);
+      if (outcome === 'applied') this.#noteWhole({ step: 'compressed', strategy, isByModel });
+    });
+    session.on('fitted', ({ summarizedEntries, droppedEntries, tokensBefore, tokensAfter }) => {
+      this.#fitted = { summarizedEntries, droppedEntries, tokensBefore, tokensAfter };
+      this.#noteWhole({ step: 'fitted' });
+    });
+    session.on('compressionFailed', ({ error }) => {
+      if (error instanceof CompressionExecutionError) this.#noteFailure(error);
+      else this.failures.push(`compression: ${error.message}`);
+    });
+    session.on('fallback', ({ task, error }) => {
+      this.failures.push(`${task}: ${error.message}`);
+    });
+  }
+
+  #noteWhole(cause: EditCause): void {
+    this.steps.push({ kind: 'compression', cause, after: this.#session.history.getAll() });
+  }
+
+  /** Whether the session no longer fits or a compression failed; continuing would not show the strategy. */
+  get hasStopped(): boolean {
+    return this.exceeded !== null || this.compressionFailure !== null;
+  }
+
+  /** Notes an entry that was added. */
+  noteEntry(entry: IContent): void {
+    this.steps.push({ kind: 'entry', entry });
+    this.#fresh.push(entry);
+    this.playedEntries += 1;
+  }
+
+  /** Notes that the history was cleared because the agent began a new context. */
+  noteContext(): void {
+    this.steps.push({ kind: 'context' });
+    this.#fresh.length = 0;
+    this.#tokensWithout = 0;
+  }
+
+  /**
+   * Runs a preflight and notes its outcome.
+   *
+   * @param send runs the preflight
+   * @throws errors of `send`, except those that end the replay.
+   */
+  async window(send: () => Promise<unknown>): Promise<void> {
+    const { history } = this.#session;
+    const read = startStretch();
+    await history.waitForTokenUpdates();
+    // The counts are available now; an edit may remove these entries.
+    const counts = await history.countEach(this.#fresh.splice(0));
+    this.#tokensWithout += sumOf(counts, (tokens) => tokens);
+    try {
+      await send();
+    } catch (error) {
+      this.#noteStop(error);
+    }
+    this.windows.push({
+      entry: this.playedEntries,
+      tokens: { without: this.#tokensWithout, with: history.getTotalTokens() },
+      compressions: this.#compressions,
+      fitted: this.#fitted,
+      summarizer: this.#meter?.take() ?? NO_USE,
+      ...read(),
+      costs: this.#session.costs(),
+    });
+    this.steps.push({ kind: 'window' });
+    this.#compressions = [];
+    this.#fitted = null;
+  }
+
+  #noteStop(error: unknown): void {
+    if (error instanceof ContextWindowExceededError) {
+      const { message, projectedTokens, contextLimit } = error;
+      this.exceeded = { message, projectedTokens, contextLimit };
+    } else if (error instanceof CompressionExecutionError) this.#noteFailure(error);
+    else throw error;
+  }
+
+  #noteFailure(error: CompressionExecutionError): void {
+    const reason = error instanceof SummaryRejectedError ? error.reason : null;
+    const tokens = this.#session.history.getTotalTokens();
+    const { message, code } = error;
+    this.compressionFailure = { message, said: wordsOfServer(error), code, reason };
+    this.#compressions.push({
+      strategy: this.#strategy,
+      outcome: 'failed',
+      reason,
+      fallbackFrom: null,
+      isByModel: false,
+      tokensBefore: tokens,
+      tokensAfter: tokens,
+    });
+  }
+
+  /** Returns how long the windows took. */
+  windowTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
+    return {
+      windowWaitMs: sumOf(this.windows, ({ waitMs }) => waitMs),
+      windowBusyMs: sumOf(this.windows, ({ busyMs }) => busyMs),
+      longestWindowMs: Math.max(0, ...this.windows.map(({ waitMs }) => waitMs)),
+    };
+  }
+}
+
+/** The reasons for which everything stale may leave, whatever rewriting the prompt cache costs. */
+const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
+
+/** Returns the configuration of a pass, given that of a pass that weighs cost. */
+function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
+  const { workingSet } = config;
+  if (workingSet === undefined || !FREE.has(reason)) return config;
+  return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
+}
+
+/** Returns the message of a summarizer's server, the cause of the summarizer's error. */
+function wordsOfServer({ cause }: Error): string | null {
+  const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
+  return isOfSummarizer ? (cause.cause as Error).message : null;
+}

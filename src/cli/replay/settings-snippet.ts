@@ -1,0 +1,80 @@
+// The settings of a replay, for a compactor, and as code to paste without those that equal the defaults.
+
+import { inspect } from 'node:util';
+import type { EphemeralSettings } from '../../index.js';
+import { SETTINGS_REGISTRY } from '../../settings.js';
+import type { UsedPrice } from './money.js';
+import type { PlayedSettings } from './replay-report.js';
+
+/** The settings for the code. */
+export interface SnippetSettings extends PlayedSettings {
+  /** `null` if the model decides. */
+  readonly contextLimit: number | null;
+  /** @default the working directory */
+  readonly workspaceRoot?: string | undefined;
+}
+
+/** Returns the settings for a compactor. */
+export function ephemeralSettings(given: PlayedSettings): EphemeralSettings {
+  return {
+    'compression.strategy': given.strategy,
+    'compression.threshold': given.threshold ?? undefined,
+    'compression.preserveThreshold': given.preserveThreshold ?? undefined,
+    'compression.topPreserveThreshold': given.topPreserveThreshold ?? undefined,
+    'compression.fallbackToTruncation': given.summarizer?.fallbackToTruncation,
+    'compression.density.recencyPruning': given.recencyRetention !== null,
+    'compression.density.recencyRetention': given.recencyRetention ?? undefined,
+  };
+}
+
+/**
+ * Returns code that creates sessions like those that were played.
+ *
+ * @param price the price of requests; omitted from the code unless the user gave it
+ */
+export function settingsSnippet(given: SnippetSettings, price?: UsedPrice): string {
+  const settings = Object.entries(ephemeralSettings(given)).filter(
+    ([key, value]) => value !== undefined && value !== defaultOf(key),
+  );
+  const options = [
+    ...(given.contextLimit === null ? [] : [`  contextLimit: ${given.contextLimit},`]),
+    ...(given.workspaceRoot === undefined
+      ? []
+      : [`  workspaceRoot: ${JSON.stringify(given.workspaceRoot)},`]),
+    ...(price?.origin === 'given' ? [`  prices: { '*': ${priceLiteral(price)} },`] : []),
+    ...(settings.length === 0
+      ? []
+      : [
+          '  settings: {',
+          ...settings.map(([key, value]) => `    '${key}': ${literal(value)},`),
+          '  },',
+        ]),
+    ...(given.summarizer === null
+      ? []
+      : [
+          '  // summarizer: fromLanguageModel(yourModel, { contextLimit }), required by this strategy',
+        ]),
+  ];
+  return [
+    `import { createCompactor } from 'ctxfold';`,
+    '',
+    ...(options.length === 0
+      ? ['const compactor = createCompactor();']
+      : ['const compactor = createCompactor({', ...options, '});']),
+    '// Adapters take the compactor.',
+    'const session = await compactor.createSession();',
+  ].join('\n');
+}
+
+function priceLiteral({ price: { name: _, ...price } }: UsedPrice): string {
+  const known = Object.entries(price).filter(([, value]) => value !== undefined);
+  return inspect(Object.fromEntries(known), { depth: null, breakLength: Infinity });
+}
+
+function defaultOf(key: string): unknown {
+  return SETTINGS_REGISTRY.find((setting) => setting.key === key)?.default;
+}
+
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}

@@ -1,0 +1,136 @@
+// Money and cache: what each call read from the provider's cache and what it paid in full, as bars and as a table, and the sums of
+// the other edit policies. Needs no script.
+
+import type { EditPolicy } from '../../index.js';
+import {
+  formatCompact,
+  formatCount,
+  formatNumberOf,
+  formatShare,
+} from '../terminal/text-layout.js';
+import { figureRow, headCells, html, NOTHING, tableMarkup } from './html.js';
+import type { Markup } from './html.js';
+import { formatDollars, formatSaving, savedByRule, sumInput } from '../replay/money.js';
+import type { InputSum, InputSums, RecordedRequest } from '../replay/money.js';
+import type { ReportPage } from './report-page.js';
+
+/** Returns the section. */
+export function cacheSection(page: ReportPage): Markup {
+  const { recording, policies } = page;
+  const { requests } = recording;
+  if (requests.length === 0) return NOTHING;
+  const input = sumInput(requests);
+  const cold = requests.filter(({ isCold }, at) => isCold && at > 0).length;
+  return html`<section aria-labelledby="h-cache">
+    <h2 id="h-cache">Cost and cache</h2>
+    <p>
+      The provider reads the prefix that a call shares with the previous one from its cache, for a
+      fraction of the price. An edit before the end is a rewrite: everything after it is paid in
+      full once. ${cold === 0 ? '' : `The cache was cold ${formatNumberOf(cold, 'time')}.`}
+    </p>
+    <ul class="legend">
+      <li><i class="swatch full"></i>paid in full</li>
+      <li><i class="swatch hit"></i>read from the cache</li>
+      <li><i class="line without"></i>sent without ctxfold</li>
+      <li><i class="rewrite-mark"></i>rewrite</li>
+    </ul>
+    ${bars(requests)}
+    <div class="pair">
+      ${sums(input)} ${policies.length < 2 ? NOTHING : policyTable(page, input)}
+    </div>
+  </section>`;
+}
+
+const HEIGHT = 100;
+
+function bars(requests: readonly RecordedRequest[]): Markup {
+  const top = Math.max(
+    1,
+    ...requests.flatMap((each) => [each.with.sentTokens, each.without.sentTokens]),
+  );
+  const y = (tokens: number): number => Math.round(HEIGHT * 100 * (1 - tokens / top)) / 100;
+  const area = (tokensOf: (request: RecordedRequest) => number): string =>
+    `M0 ${HEIGHT}${requests.map((request, at) => `V${y(tokensOf(request))}H${at + 1}`).join('')}V${HEIGHT}Z`;
+  const line = requests
+    .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
+    .join('');
+  const rewrites = requests.flatMap(({ isRewrite }, at) => (isRewrite ? [at] : []));
+  const label = `Input of each of ${requests.length} calls; the table below has the totals.`;
+  return html`<div class="steps">
+    <span class="top">${formatCompact(top)}</span>
+    <svg
+      viewBox="0 -6 ${requests.length} ${HEIGHT + 6}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${label}"
+    >
+      <path class="full" d="${area((request) => request.with.sentTokens)}" />
+      <path class="hit" d="${area((request) => request.with.cacheReadTokens)}" />
+      <path class="without" d="${line}" />
+      <path class="rewrite" d="${rewrites.map((at) => `M${at + 0.5} -5V-1`).join('')}" />
+    </svg>
+    <span class="ends"><span>call 1</span><span>${formatCount(requests.length)}</span></span>
+  </div>`;
+}
+
+function sums(input: InputSums): Markup {
+  const { with: left, without, rewrites } = input;
+  const paid = (sum: InputSum): number => sum.sentTokens - sum.cacheReadTokens;
+  const hits = (sum: InputSum): string => formatShare(sum.cacheReadTokens, sum.sentTokens);
+  const row = (what: string, before: number, now: number, format: (value: number) => string) =>
+    figureRow(what, [format(before), format(now), formatSaving(before, now)]);
+  const head = [
+    ...headCells([html`<span class="hidden">what</span>`]),
+    ...headCells(['without', 'with ctxfold', 'saved'], 'number'),
+  ];
+  const rows = [
+    row('tokens sent', without.sentTokens, left.sentTokens, formatCount),
+    row('paid in full', paid(without), paid(left), formatCount),
+    row('read from the cache', without.cacheReadTokens, left.cacheReadTokens, formatCount),
+    row('cost', without.dollars, left.dollars, formatDollars),
+    ...savedByRule(input).map(([rule, dollars]) =>
+      figureRow(html`saved by <code>${rule}</code>`, ['', '', formatDollars(dollars)]),
+    ),
+    figureRow('cache hits', [hits(without), hits(left), '']),
+    figureRow('rewrites', ['0', formatCount(rewrites), '']),
+  ];
+  const caption = 'Input with and without ctxfold';
+  const heading = html`<h3>Input of all calls</h3>`;
+  const table = tableMarkup({ attribute: 'id="totals"', caption, head, rows });
+  return html`<div>${heading}${table}</div>`;
+}
+
+const POLICIES: Readonly<Record<EditPolicy, string>> = {
+  'every-turn': 'at once',
+  auto: 'when worth a rewrite',
+  batched: 'when worth a rewrite',
+  'append-only': 'when worth a rewrite and no reasoning is lost',
+  'at-birth': 'only unsent content',
+};
+
+function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
+  const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
+    figureRow(name, [
+      formatCount(sum.sentTokens),
+      formatShare(sum.cacheReadTokens, sum.sentTokens),
+      formatCount(rewrites),
+      formatCount(tokensAtEnd),
+      formatDollars(sum.dollars),
+    ]);
+  const head = [
+    ...headCells([html`<code>edits</code>`]),
+    ...headCells(['tokens sent', 'from cache', 'rewrites', 'at the end', 'cost'], 'number'),
+  ];
+  const rows = [
+    row(html`no edits`, without, 0, recording.report.end.tokens.without),
+    ...policies.map(({ policy, requests, tokensAtEnd }) => {
+      const { with: sum, rewrites } = sumInput(requests);
+      const name = html`<code>${policy}</code> <span class="faint">${POLICIES[policy]}</span>`;
+      return row(name, sum, rewrites, tokensAtEnd);
+    }),
+  ];
+  const caption = 'Edit policies compared';
+  const heading = html`<h3>When edits land: policies compared</h3>`;
+  const table = tableMarkup({ attribute: 'id="policies"', caption, head, rows });
+  return html`<div>${heading}${table}</div>`;
+}

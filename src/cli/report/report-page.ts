@@ -1,0 +1,156 @@
+// The data of the page: the replay, its recording, and the labels of names.
+
+import { getCompressionStrategy } from '../../strategies.js';
+import { groupBy, sumOf } from '../measure/aggregate.js';
+import { itemOf, itemsOf } from '../measure/attribution.js';
+import type { ReclaimRule } from '../measure/attribution.js';
+import { CATEGORIES } from '../measure/composition.js';
+import type { Category } from '../measure/composition.js';
+import type { ReplayReport } from '../replay/replay-report.js';
+import { formatChange, formatNumberOf } from '../terminal/text-layout.js';
+import type { ChartData, ChartMark } from './chart-data.js';
+import type { ContentLabel } from '../terminal/content-label.js';
+import { reclaimedBy } from '../replay/edit-row.js';
+import type { EditRow } from '../replay/edit-row.js';
+import type { EditCause } from '../replay/session-recorder.js';
+import type { Recording } from '../replay/recording.js';
+import type { EditPolicy } from '../../index.js';
+import type { RecordedRequest } from '../replay/money.js';
+
+/** The figures of a session under one edit policy. */
+export interface PolicyFigures {
+  readonly policy: EditPolicy;
+  readonly requests: readonly RecordedRequest[];
+  /** Tokens of the history at the end. */
+  readonly tokensAtEnd: number;
+}
+
+/** The data of a page. */
+export interface ReportPage {
+  readonly title: string;
+  readonly recording: Recording;
+  readonly label: ContentLabel;
+  readonly rows: readonly EditRow[];
+  readonly chart: ChartData;
+  /** The compared edit policies; fewer than two get no table. */
+  readonly policies: readonly PolicyFigures[];
+}
+
+interface Layer {
+  readonly id: string;
+  readonly label: string;
+  readonly categories: readonly Category[];
+}
+
+/** The layers of chart and treemap. The id selects the colour. */
+export const LAYERS: readonly [Layer, ...Layer[]] = [
+  { id: 'user', label: 'user', categories: ['user-text'] },
+  { id: 'assistant', label: 'assistant', categories: ['assistant-text'] },
+  { id: 'thinking', label: 'thinking', categories: ['thinking'] },
+  { id: 'calls', label: 'tool calls', categories: ['tool-call'] },
+  { id: 'results', label: 'tool results', categories: ['tool-result'] },
+  { id: 'summaries', label: 'summaries', categories: ['summary'] },
+  { id: 'other', label: 'other', categories: ['media', 'other'] },
+];
+
+/** Creates the data of a page. */
+export function createReportPage(
+  recording: Recording,
+  label: ContentLabel,
+  policies: readonly PolicyFigures[],
+  title: string = label.ofPath(recording.report.file),
+): ReportPage {
+  const rows = shownRows(recording, label);
+  return { title, recording, label, rows, chart: chartOf(recording, rows), policies };
+}
+
+/** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */
+function shownRows({ rows, names }: Recording, label: ContentLabel): readonly EditRow[] {
+  const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
+  return rows.map((row) => ({
+    ...row,
+    why: areAllShown || row.why === null ? row.why : { ...row.why, text: '' },
+    tool: row.tool === null ? null : label.ofName(row.tool),
+    callId: row.callId === null ? null : label.ofName(row.callId),
+  }));
+}
+
+/** Returns the compression threshold in tokens. */
+function thresholdTokens({ settings }: ReplayReport): number {
+  const { trigger } = getCompressionStrategy(settings.strategy);
+  return Math.round(settings.contextLimit * (settings.threshold ?? trigger.defaultThreshold));
+}
+
+function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[]): ChartData {
+  const windows = [...replay.modelCalls, replay.end].slice(0, turns.length);
+  const layers = LAYERS.map(({ id, label, categories }) => ({
+    id,
+    label,
+    tokens: turns.map((tokens) =>
+      sumOf(categories, (category) => tokens[CATEGORIES.indexOf(category)] ?? 0),
+    ),
+  }));
+  const threshold = thresholdTokens(replay);
+  return {
+    turns: windows.map((_, at) => (at < replay.modelCalls.length ? `${at + 1}` : 'end')),
+    layers: layers.filter(({ tokens }) => tokens.some((count) => count !== 0)),
+    without: windows.map(({ tokens }) => tokens.without),
+    thresholdTokens: threshold,
+    topTokens: topOf(
+      windows.flatMap(({ tokens }) => [tokens.without, tokens.with]),
+      threshold,
+    ),
+    marks: marksOf(rows),
+  };
+}
+
+/** A threshold up to this multiple of the highest turn is on the chart. */
+const MAX_STRETCH = 1.6;
+
+/** The scale exceeds the highest point by this factor. */
+const HEADROOM = 1.06;
+
+function topOf(tokens: readonly number[], threshold: number): number {
+  const peak = Math.max(1, ...tokens);
+  return HEADROOM * (threshold <= peak * MAX_STRETCH ? Math.max(peak, threshold) : peak);
+}
+
+function marksOf(rows: readonly EditRow[]): readonly ChartMark[] {
+  const marks = groupBy(rows, ({ turn, cause }) => `${turn} ${cause.step}`);
+  return Array.from(marks.values(), (mark) => {
+    const [{ turn, cause }] = mark;
+    const byRule = groupBy<EditRow, ReclaimRule>(mark, ({ rule }) => rule);
+    const parts = Array.from(byRule, ([rule, those]) =>
+      formatNumberOf(
+        sumOf(those, ({ items }) => items),
+        itemOf(rule),
+        itemsOf(rule),
+      ),
+    );
+    const change = formatChange(-sumOf(mark, reclaimedBy));
+    const text = `${reasonOfStep(cause)}: ${parts.join(', ')}, ${change} tokens`;
+    return { at: turn, kind: cause.step, text };
+  });
+}
+
+/** Returns what an edit was and why it landed. */
+function reasonOfStep(cause: EditCause): string {
+  switch (cause.step) {
+    case 'pruned':
+      return `pruned${LANDINGS[cause.reason]}`;
+    case 'compressed':
+      return `compressed by ${cause.strategy}, over the threshold`;
+    case 'fitted':
+      return 'made to fit the window';
+  }
+}
+
+const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason'], string>> = {
+  'every-turn': '',
+  'reclaims-enough': ' because it reclaims enough',
+  'cache-cold': ' because the cache was cold',
+  'price-step': ' to get below a price step',
+  'sent-before': ' because it was sent that way before',
+  threshold: ' at the threshold',
+  unsent: ' before it was sent',
+};

@@ -1,0 +1,129 @@
+// Runs `report`: plays a file or a folder, and writes the page.
+
+import { constants, statSync } from 'node:fs';
+import { access, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ReportArguments } from './report-command.js';
+import { contentLabel } from '../terminal/content-label.js';
+import { renderPage, renderFolderPage } from './render-page.js';
+import { readPageAssets } from './page-document.js';
+import { createReportPage } from './report-page.js';
+import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
+import { replaySession } from '../replay/replay-session.js';
+import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
+import { assertOwnFile, readSession } from '../replay/session-files.js';
+import type { Fail } from '../terminal/options.js';
+import { printText, STANDARD_STREAM } from '../terminal/print.js';
+import { printable } from '../terminal/terminal-text.js';
+import { formatCount } from '../terminal/text-layout.js';
+import { getCompressionStrategy } from '../../strategies.js';
+import type { CompressionStrategyName, EditPolicy } from '../../index.js';
+import type { PolicyFigures } from './report-page.js';
+import { folderSession } from './folder-page.js';
+import type { Recording } from '../replay/recording.js';
+
+/**
+ * Plays a file or a folder and writes the page.
+ *
+ * @param fail ends the command if an option is invalid
+ * @returns the exit code
+ * @throws InterruptedError on SIGINT; errors of reading a single file, of playing and of writing.
+ */
+export async function runReport(path: string, given: ReportArguments, fail: Fail): Promise<number> {
+  const setup = setupOf(given, fail);
+  await assertOwnFile(path, given.removalLog, fail);
+  await assertOwnFile(path, given.output, fail, '--output');
+  // Before playing, so that a missing asset or folder costs no time and no model calls.
+  await whileWriting(given.output, () => assertWritable(given.output));
+  const assets = await readPageAssets();
+  const label = contentLabel(given.redact);
+  return await withSessions(path, false, async ({ signal, progress, ...found }) => {
+    const options = { ...setup, signal, progress };
+    if (!found.isFolder) {
+      const transcript = await readSession(path, options);
+      const recording = await replaySession(path, transcript, { ...options, explains: true });
+      const compared = { ...options, removalsFile: undefined, offload: 'inline' } as const;
+      const policies = await comparePolicies(recording, given.strategy, (edits) =>
+        replaySession(path, transcript, { ...compared, session: { edits } }),
+      );
+      const page = createReportPage(recording, label, policies, given.title);
+      progress.close();
+      await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
+      return exitCodeOfReplay(recording.report, true);
+    }
+    const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
+      folderSession(played, label),
+    );
+    progress.close();
+    const code = exitCodeOfFolder(sessions);
+    if (sessions.length === 0) return code;
+    const title = given.title ?? label.ofPath(path);
+    const { isRedacted } = label;
+    const page = { title, isRedacted, sessions, unreadFiles: unread.length };
+    await whileWriting(given.output, () => writePage(given, renderFolderPage(page, assets)));
+    return code;
+  });
+}
+
+/** The default comes first: the main replay uses it. */
+const POLICIES = ['auto', 'every-turn', 'at-birth'] as const;
+
+/** Longer sessions are not compared. */
+const MAX_COMPARED_ENTRIES = 3_000;
+
+/** Plays the session again for each other policy, unless that needs a model or takes long. */
+async function comparePolicies(
+  { report, requests }: Recording,
+  strategy: CompressionStrategyName,
+  play: (policy: EditPolicy) => Promise<Recording>,
+): Promise<readonly PolicyFigures[]> {
+  const [first, ...others] = POLICIES;
+  if (report.entries > MAX_COMPARED_ENTRIES || getCompressionStrategy(strategy).requiresLLM)
+    return [];
+  const figures: PolicyFigures[] = [
+    { policy: first, requests, tokensAtEnd: report.end.tokens.with },
+  ];
+  for (const policy of others) {
+    const played = await play(policy);
+    const tokensAtEnd = played.report.end.tokens.with;
+    figures.push({ policy, requests: played.requests, tokensAtEnd });
+  }
+  return figures;
+}
+
+/** The file system says what failed, not what for. */
+async function whileWriting(output: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The page cannot be written to ${output}: ${reason}`, { cause: error });
+  }
+}
+
+/** Changes nothing. @throws an error of the file system if the page could not be written. */
+async function assertWritable(output: string): Promise<void> {
+  if (output === STANDARD_STREAM) return;
+  const there = statSync(output, { throwIfNoEntry: false });
+  if (there === undefined) await access(dirname(output), constants.W_OK);
+  // A pipe would end for its reader.
+  else if (there.isFile() || there.isDirectory())
+    await (await open(output, constants.O_WRONLY)).close();
+}
+
+/** Writes the page. With content, only the owner may read it, even if the file existed with other permissions. */
+async function writePage({ output, redact }: ReportArguments, document: string): Promise<void> {
+  if (output === STANDARD_STREAM) {
+    process.stdout.write(document);
+    return;
+  }
+  const file = await open(output, 'w', redact ? 0o666 : 0o600);
+  try {
+    if (!redact && (await file.stat()).isFile()) await file.chmod(0o600);
+    await file.writeFile(document);
+  } finally {
+    await file.close();
+  }
+  const kilobytes = formatCount(Buffer.byteLength(document) / 1000);
+  printText(`${printable(output)} written, ${kilobytes} kB\n`);
+}

@@ -1,0 +1,84 @@
+// Choices and parsers of option values.
+
+import { resolve } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import type { OffloadMode } from '../../index.js';
+import type { OwnStrategyName } from '../../strategies.js';
+
+// The choices repeat the public types, checked by the compiler: loading the public API for a help text
+// would take longer than everything else about it.
+
+/** A missing or unknown choice does not compile. */
+function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
+  return Object.keys(choices) as Choice[];
+}
+
+/** The compression strategies. */
+export const STRATEGY_CHOICES: readonly OwnStrategyName[] = choicesOf<OwnStrategyName>({
+  'middle-out': true,
+  'top-down-truncation': true,
+  'one-shot': true,
+  'high-density': true,
+});
+
+/** Where work may run. */
+export const OFFLOAD_CHOICES: readonly OffloadMode[] = choicesOf<OffloadMode>({
+  auto: true,
+  resident: true,
+  snapshot: true,
+  inline: true,
+});
+
+/** Returns a parser of whole numbers within bounds; accepts digit groups, as in `200_000`. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  return (value: string): number => {
+    const number = /^\d+(?:_\d+)*$/.test(value) ? Number(value.replaceAll('_', '')) : NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`Expected a whole number ${range}.`);
+  };
+}
+
+/** Returns a parser of shares from 0 to 1; 0 is accepted only with `allowsZero`. */
+export function share(allowsZero: boolean) {
+  return (value: string): number => {
+    const number = /^(?:\d+\.?\d*|\.\d+)$/.test(value) ? Number(value) : NaN;
+    if (number <= 1 && (number > 0 || (allowsZero && number === 0))) return number;
+    throw new InvalidArgumentError(
+      `Expected a share ${allowsZero ? 'from 0' : 'above 0'} to 1, such as 0.5.`,
+    );
+  };
+}
+
+/** Ends a command because of an option that is invalid. */
+export type Fail = (message: string) => never;
+
+/** Returns what ends a command. */
+export function failOf(command: Command): Fail {
+  return (message) => command.error(`error: ${message}`);
+}
+
+/** What `isPlainUrl` accepts. */
+export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
+
+/** Rejects credentials and queries: they may contain secrets, and the URL is shown. */
+export function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  return isWeb && username === '' && password === '' && !/[?#]/.test(text);
+}
+
+/** Parser of a path: resolves it against the working directory. */
+export function absolutePath(path: string): string {
+  return resolve(path);
+}
+
+/** Parser of an option that may be given several times: collects the values. */
+export function collectValues(
+  value: string,
+  previous: readonly string[] | undefined,
+): readonly string[] {
+  return [...(previous ?? []), value];
+}

@@ -1,0 +1,109 @@
+// Processes summary jobs from a queue until the process is terminated.
+
+import { resolve } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { summaryProcessor } from '../../bullmq.js';
+import type { SummaryProcessor } from '../../bullmq.js';
+import { CtxfoldError } from '../../index.js';
+import type { Summarizer } from '../../index.js';
+import { openStore } from '../../state.js';
+import { EXIT } from '../terminal/exit-codes.js';
+import { waitForTermination } from '../terminal/interruptible.js';
+import { printMessage } from '../terminal/print.js';
+import { printable } from '../terminal/terminal-text.js';
+import type { WorkerArguments } from './worker-command.js';
+
+/** Grace period for running jobs after a signal. */
+const SHUTDOWN_MS = 25_000;
+
+/** For telling Redis what became of them. */
+const LAST_WORD_MS = 1_500;
+
+/** Runs the worker; resolves to the exit code. */
+export async function runWorker(options: WorkerArguments): Promise<number> {
+  const summarizer = await loadSummarizer(options.summarizer);
+  const packages = await loadPackages();
+  const { store, close } = await openStore(options.store ?? options.redis);
+  try {
+    return await work(summaryProcessor(summarizer, { store }), options, packages);
+  } finally {
+    await close();
+  }
+}
+
+/** Works until the process is terminated. */
+async function work(
+  process: SummaryProcessor,
+  { redis, queue, concurrency }: WorkerArguments,
+  { Worker, Redis }: Awaited<ReturnType<typeof loadPackages>>,
+): Promise<number> {
+  const seen = new Set<string>();
+  const reportOnce = (what: string, error: Error): void => {
+    const line = printable(`${what}: ${error.message}`);
+    if (seen.has(line)) return;
+    seen.add(line);
+    printMessage(line);
+  };
+  const connection = new Redis(redis, { maxRetriesPerRequest: null });
+  connection.on('error', (error) => {
+    reportOnce('redis', error);
+  });
+  try {
+    // Cancels jobs. BullMQ can do so itself, but not in all versions.
+    const ending = new AbortController();
+    const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
+      connection,
+      concurrency,
+    });
+    worker.on('error', (error) => {
+      reportOnce('queue', error);
+    });
+    worker.on('failed', (job, { message, cause }) => {
+      const why = cause instanceof Error ? ` ${cause.message}` : '';
+      printMessage(printable(`${job?.id ?? 'a job'} failed: ${message}${why}`));
+    });
+    printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
+    await waitForTermination();
+    printMessage('finishing running jobs');
+    // Unfinished jobs go to another worker.
+    const late = setTimeout(() => {
+      ending.abort();
+    }, SHUTDOWN_MS);
+    // Without Redis no job can be finished, and closing would wait for it forever.
+    const closing = worker.close(connection.status !== 'ready');
+    await Promise.race([closing, after(SHUTDOWN_MS + LAST_WORD_MS, undefined, { ref: false })]);
+    clearTimeout(late);
+    await Promise.race([worker.disconnect(), after(LAST_WORD_MS, undefined, { ref: false })]);
+    return EXIT.done;
+  } finally {
+    connection.disconnect();
+  }
+}
+
+async function loadSummarizer(path: string): Promise<Summarizer> {
+  try {
+    const module = (await import(pathToFileURL(resolve(path)).href)) as {
+      readonly default?: unknown;
+    };
+    const given = module.default;
+    const made: unknown = typeof given === 'function' ? await (given as () => unknown)() : given;
+    return made as Summarizer;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CtxfoldError(`${path} cannot be loaded: ${reason}`, 'SUMMARIZER_FAILED', { cause });
+  }
+}
+
+async function loadPackages() {
+  try {
+    const [{ Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
+    return { Worker, Redis };
+  } catch (cause) {
+    throw new CtxfoldError(
+      'The worker needs packages that are not installed: run `npm install bullmq ioredis`.',
+      'STORE_FAILED',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,99 @@
+// Folders of recorded sessions, counted on the calling thread.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { analyzeFiles } from '../../../src/cli/analyze/analyze-sessions.js';
+import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
+
+const FIXTURES = path.resolve('test/fixtures/transcripts');
+const SMALL = path.join(FIXTURES, 'claude-code/0ccf1a04-subagent-a9cad17.jsonl');
+const LARGER = path.join(FIXTURES, 'swe-agent/humanevalfix-python-0.traj');
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-analyze-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+const OPTIONS: ReplayOptions = { offload: 'inline', strategy: 'high-density' };
+
+function folderOf(...files: readonly string[]) {
+  return { isFolder: true, files };
+}
+
+function scratchFile(name: string, content: string): string {
+  const file = path.join(scratch, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('analyzeFiles', () => {
+  test('sorts sessions by their tokens and names what it cannot read', async () => {
+    const text = scratchFile('files/notes.md', '# Notes');
+    const damaged = scratchFile('files/damaged.json', '{"messages": [');
+    const done: number[] = [];
+    const { sessions, unread } = await analyzeFiles(folderOf(text, SMALL, damaged, LARGER), {
+      ...OPTIONS,
+      progress: {
+        begin: () => (files) => void done.push(files),
+        close: () => undefined,
+      },
+    });
+    expect(sessions.map(({ file, format }) => [file, format])).toEqual([
+      [LARGER, 'swe-agent'],
+      [SMALL, 'claude-code'],
+    ]);
+    expect(unread.map(({ file, code }) => [file, code])).toEqual([
+      [text, 'UNKNOWN_FORMAT'],
+      [damaged, 'UNREADABLE_TRANSCRIPT'],
+    ]);
+    expect(done).toEqual([1, 2, 3, 4]);
+  });
+
+  test('counts files, or shows the stages of a single one', async () => {
+    const stagesOf = async (...files: readonly string[]) => {
+      const stages: string[] = [];
+      const begin = (_: number, doing: string) => {
+        stages.push(doing);
+        return () => undefined;
+      };
+      const progress = { begin, close: () => undefined };
+      await analyzeFiles(folderOf(...files), { ...OPTIONS, progress });
+      return stages;
+    };
+    expect(await stagesOf(SMALL, LARGER)).toEqual(['analyzing']);
+    expect(await stagesOf(SMALL)).toEqual(['reading', 'replaying']);
+  });
+
+  test('rejects for a file that must be read', async () => {
+    const text = scratchFile('files/single.md', '# Notes');
+    const analyzed = analyzeFiles({ isFolder: false, files: [text] }, OPTIONS);
+    await expect(analyzed).rejects.toMatchObject({ code: 'UNKNOWN_FORMAT' });
+  });
+
+  test('rejects with the reason of its signal', async () => {
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await expect(analyzeFiles(folderOf(SMALL), { ...OPTIONS, signal })).rejects.toBe(reason);
+  });
+
+  test('decides edits by the given price, whatever model a recording names', async () => {
+    // Its model is in the price table, and its edits pay at cheap cache reads alone.
+    const named = path.join(FIXTURES, 'claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl');
+    const sentAt = async (cacheRead: number) => {
+      const price = { name: '', input: 10, cacheRead, cacheWrite: 12.5 };
+      const { sessions } = await analyzeFiles(folderOf(named), { ...OPTIONS, price });
+      return sessions[0]!.input.with;
+    };
+    expect(await sentAt(10)).toBeLessThan(await sentAt(0.05));
+  });
+
+  test('takes a format as it is given', async () => {
+    const wrong = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'cline' });
+    expect(wrong.unread).toMatchObject([{ file: LARGER, code: 'UNREADABLE_TRANSCRIPT' }]);
+    const right = await analyzeFiles(folderOf(LARGER), { ...OPTIONS, format: 'swe-agent' });
+    expect(right.sessions).toMatchObject([{ file: LARGER, format: 'swe-agent' }]);
+  });
+});

@@ -1,0 +1,64 @@
+// That the list of commands says what the commands say of themselves.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS, namedCommand } from '../../src/cli/commands.js';
+
+describe('COMMANDS', () => {
+  test.each(COMMANDS.map((entry) => [entry.name, entry] as const))(
+    'lists %s by the name and the arguments that the command has',
+    async (_, entry) => {
+      const create = await entry.load();
+      const command = create(() => {});
+      expect(command.name()).toBe(entry.name);
+      expect(command.usage()).toBe(['[options]', entry.arguments].join(' ').trim());
+      expect(command.description()).not.toBe('');
+    },
+  );
+
+  test('are loaded by name: until then, not even the public API is', () => {
+    const loaded = modulesBehind('src/cli/main.ts');
+    expect(loaded).toContain('src/cli/commands.ts');
+    expect(loaded).not.toContain('src/index.ts');
+    expect(loaded.filter((file) => file.endsWith('-command.ts'))).toEqual([]);
+  });
+
+  test('replay shows its help without the public API', () => {
+    const loaded = modulesBehind('src/cli/replay/replay-command.ts');
+    expect(loaded).toContain('src/cli/terminal/options.ts');
+    expect(loaded).not.toContain('src/index.ts');
+  });
+
+  test('names each command once', () => {
+    expect(new Set(COMMANDS.map((entry) => entry.name)).size).toBe(COMMANDS.length);
+  });
+});
+
+describe('namedCommand', () => {
+  test.each([
+    [['replay', 'help'], 'replay'],
+    [['--debug', 'replay', 'file'], 'replay'],
+    [['--help', 'replay'], 'replay'],
+    [['--', 'replay'], 'replay'],
+    [['help', 'replay'], 'replay'],
+    [['help'], undefined],
+    [['--version'], undefined],
+    [[], undefined],
+  ])('finds in %j the command %s', (args, name) => {
+    expect(namedCommand(args)).toBe(name);
+  });
+});
+
+/** The files of the package that a module loads before it runs, itself among them. */
+function modulesBehind(file: string, seen: string[] = []): readonly string[] {
+  if (seen.includes(file)) return seen;
+  seen.push(file);
+  const imports = readFileSync(file, 'utf8').matchAll(
+    /^(?:import|export) (?!type )[^;]*?from '(\.[^']+)\.js';$/gm,
+  );
+  for (const [, target = ''] of imports) {
+    modulesBehind(`${path.posix.join(path.posix.dirname(file), target)}.ts`, seen);
+  }
+  return seen;
+}

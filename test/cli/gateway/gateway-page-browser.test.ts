@@ -1,0 +1,110 @@
+// The live page in a browser, in front of a gateway that works.
+
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway } from '../../../src/gateway/start-gateway.js';
+import { gatewayPage } from '../../../src/cli/gateway/gateway-page.js';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import { CHROMIUM_MISSING, CHROMIUM_PATH } from '../../support/browser.js';
+import { gatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayWorld } from '../../support/gateway-world.js';
+
+const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`;
+const USAGE = '{"usage":{"input_tokens":30,"cache_read_input_tokens":70,"output_tokens":4}}';
+
+describe.skipIf(CHROMIUM_PATH === undefined)(
+  `the live page in a browser${CHROMIUM_MISSING}`,
+  () => {
+    let browser: Browser;
+    let world: GatewayWorld;
+    let page: Page;
+    const noise: string[] = [];
+    const [anthropic] = API_TALKS;
+
+    async function calls(from: number, to: number, name: string): Promise<void> {
+      const messages = [anthropic!.user(`${HOSTILE} ${name}`), ...talk(anthropic!, 30)];
+      for (let end = from; end <= to; end += 2) {
+        const body = bodyOf(anthropic!, messages.slice(0, end));
+        await world.send(anthropic!.path, { body, headers: { 'x-session-id': name } });
+      }
+    }
+
+    beforeAll(async () => {
+      world = await gatewayWorld({ page: gatewayPage, dry: ['dry-one'] });
+      world.answer = (_, response) => response.end(USAGE);
+      browser = await chromium.launch({ executablePath: CHROMIUM_PATH!, args: ['--no-sandbox'] });
+      page = await browser.newPage();
+      page.on('console', (message) => noise.push(message.text()));
+      page.on('pageerror', (error) => noise.push(error.message));
+      page.on('request', (request) => {
+        if (!request.url().startsWith(world.gateway.url)) noise.push(request.url());
+      });
+      await page.goto(`${world.gateway.url}/ctxfold`);
+    });
+
+    afterAll(async () => {
+      await browser.close();
+      await world.close();
+    });
+
+    const rows = () => page.locator('#conversations tbody tr');
+
+    test('shows a conversation while it goes on', async () => {
+      await calls(4, 40, 'main-one');
+      const row = rows().filter({ hasText: 'main-one' });
+      await row.waitFor();
+      await page.locator('#state', { hasText: 'live' }).waitFor();
+      await row.filter({ hasText: '19' }).waitFor();
+      expect(await row.innerText()).toMatch(/claude-sonnet-4-5/);
+      expect(await row.innerText()).toMatch(/\$[\d.]+ instead of \$[\d.]+/);
+      expect(await row.innerText()).toMatch(/70 % read/);
+    });
+
+    test('shows calls, misses of the cache with their cause, and edits with the original', async () => {
+      await rows().filter({ hasText: 'main-one' }).click();
+      await page.locator('#calls tbody tr').first().waitFor();
+      expect(await page.locator('#calls').innerText()).toMatch(/first call/);
+      const edit = page.locator('#edits tbody tr').filter({ hasText: 'read_file' }).last();
+      expect(await page.content()).not.toContain('has seen');
+      await edit.getByRole('button', { name: 'show' }).click();
+      await page.locator('#original', { hasText: 'has seen' }).waitFor();
+    });
+
+    test('switches all conversations, and one', async () => {
+      const sizes = (): number[] => world.received.map(({ body }) => body.length);
+      await page.getByRole('button', { name: 'Compact' }).click();
+      await page.locator('[data-mode=compact][aria-pressed=true]').waitFor();
+      world.received.length = 0;
+      await calls(42, 42, 'main-one');
+      const compacted = sizes()[0]!;
+      await rows().filter({ hasText: 'main-one' }).getByRole('combobox').selectOption('observe');
+      await page
+        .locator('tr', { hasText: 'main-one' })
+        .locator('option[value=observe][selected], select')
+        .first()
+        .waitFor();
+      await calls(44, 44, 'main-one');
+      expect(sizes()[1]).toBeGreaterThan(compacted);
+      await calls(4, 40, 'dry-one');
+      expect(await rows().filter({ hasText: 'dry-one' }).getByRole('combobox').inputValue()).toBe(
+        'observe',
+      );
+    });
+
+    test('complains of nothing, asks nobody else, and is not taken over', async () => {
+      expect(await page.title()).toBe('ctxfold gateway');
+      expect(noise).toEqual([]);
+    });
+
+    test('shows nothing of a gateway that another one has replaced', async () => {
+      expect(await rows().count()).toBeGreaterThan(0);
+      const { port } = new URL(world.gateway.url);
+      await world.gateway.close();
+      const other = await startGateway({ port: Number(port), page: gatewayPage, engine: 'inline' });
+      await page.locator('#none').waitFor();
+      expect(await rows().count()).toBe(0);
+      await other.close();
+    });
+  },
+);

@@ -1,0 +1,86 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  runBehindGateway,
+  shellLine,
+  upstreamsOf,
+  variablesOf,
+} from '../../../src/cli/gateway/run-gateway.js';
+
+describe('variablesOf', () => {
+  it('leads to the gateway, with the name of an upstream in front of each path', () => {
+    expect(variablesOf('http://127.0.0.1:1', {})).toEqual({
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1/anthropic',
+      OPENAI_BASE_URL: 'http://127.0.0.1:1/openai',
+      OPENAI_API_BASE: 'http://127.0.0.1:1/openai',
+      GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:1/gemini',
+      CODE_ASSIST_ENDPOINT: 'http://127.0.0.1:1/code-assist',
+      NO_PROXY: '127.0.0.1',
+      no_proxy: '127.0.0.1',
+    });
+  });
+
+  it.each([
+    [{ NO_PROXY: 'intra.example' }, 'intra.example,127.0.0.1'],
+    [{ NO_PROXY: 'b.example', no_proxy: 'a.example' }, 'a.example,127.0.0.1'],
+    [{ NO_PROXY: 'b.example', no_proxy: '' }, 'b.example,127.0.0.1'],
+  ])('exempts the gateway from a proxy besides what is exempt already: %o', (env, exempt) => {
+    const { NO_PROXY, no_proxy } = variablesOf('http://127.0.0.1:1', env);
+    expect([NO_PROXY, no_proxy]).toEqual([exempt, exempt]);
+  });
+});
+
+describe('upstreamsOf', () => {
+  it('keeps to what is set already, and to the newer of two names', () => {
+    const env = {
+      OPENAI_BASE_URL: 'http://new/v1',
+      OPENAI_API_BASE: 'http://old/v1',
+      ANTHROPIC_BASE_URL: '',
+    };
+    expect(upstreamsOf(env)).toEqual({
+      'code-assist': 'https://cloudcode-pa.googleapis.com',
+      openai: 'http://new/v1',
+    });
+  });
+});
+
+describe('upstreamsOf a variable that is no plain URL', () => {
+  it.each(['nowhere', 'ftp://host', 'http://host/v1?key=1', 'http://me:secret@host'])(
+    'names the variable, unless another upstream is given: %s',
+    (url) => {
+      const env = {
+        OPENAI_BASE_URL: 'http://new/v1',
+        OPENAI_API_BASE: url,
+        ANTHROPIC_BASE_URL: url,
+      };
+      expect(() => upstreamsOf(env)).toThrow(/^ANTHROPIC_BASE_URL: expected an http/);
+      expect(upstreamsOf(env, { anthropic: 'http://given' })).toMatchObject({
+        anthropic: 'http://given',
+        openai: 'http://new/v1',
+      });
+    },
+  );
+});
+
+describe('shellLine', () => {
+  it.each([
+    [['claude', '-p', 'x=1', 'C:\\a\\b'], 'claude -p x=1 C:\\a\\b'],
+    [['C:\\Program Files\\a.cmd', ''], '"C:\\Program Files\\a.cmd" ""'],
+    [['say "hi" & del'], '"say ""hi"" & del"'],
+    [['in a folder\\', 'a \\"b'], '"in a folder\\\\" "a \\\\""b"'],
+  ])('keeps words together: %j', (words, line) => {
+    expect(shellLine(words)).toBe(line);
+  });
+});
+
+describe('runBehindGateway', () => {
+  it('leaves Ctrl-C to the terminal, which tells the command itself, also where its input is a pipe', async () => {
+    const { isTTY } = process.stderr;
+    onTestFinished(() => void Object.assign(process.stderr, { isTTY }));
+    Object.assign(process.stderr, { isTTY: true });
+    const before = process.listenerCount('SIGINT');
+    const code = runBehindGateway([process.execPath, '-e', 'setTimeout(() => {}, 500)'], {});
+    await vi.waitFor(() => expect(process.listenerCount('SIGINT')).toBe(before + 1));
+    process.listeners('SIGINT').at(-1)!('SIGINT');
+    expect(await code).toBe(0);
+  });
+});

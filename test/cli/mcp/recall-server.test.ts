@@ -1,0 +1,214 @@
+// The server's tools as a client of the official SDK uses them, over transcripts that sessions have written.
+
+import { writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { runs } from '../../support/scale.js';
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../src/shared/content.js';
+import type { IContent } from '../../../src/shared/content.js';
+import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { serveRecall } from '../../support/recall-client.js';
+import type { ServedRecall } from '../../support/recall-client.js';
+import { openWriter, temporaryPath } from '../../main/removal-log/recording.js';
+
+const serve = (...paths: readonly string[]): Promise<ServedRecall> => serveRecall({ paths });
+
+function answered(id: string, result: unknown, error?: string): IContent {
+  return toolContent([toolResponse(id, 'read_file', result, error)]);
+}
+
+/** A writer that gives records times of its own. */
+async function record(path: string, ...entries: readonly IContent[]): Promise<void> {
+  return recordOf('s', path, ...entries);
+}
+
+async function recordOf(
+  sessionId: string,
+  path: string,
+  ...entries: readonly IContent[]
+): Promise<void> {
+  const now = 1_700_000_000_000;
+  const writer = await openWriter(path, { now: () => now });
+  for (const entry of entries) {
+    await writer.append([{ sessionId, kind: 'removed', index: 0, entry }]);
+  }
+  await writer.close();
+}
+
+describe('createRecallServer', () => {
+  it('says what its tools are for, and that they change nothing', async () => {
+    const { client } = await serve(await temporaryPath());
+    const { tools } = await client.listTools();
+    expect(client.getServerVersion()).toMatchObject({ name: 'ctxfold', version: '1.2.3' });
+    expect(tools.map(({ name }) => name)).toEqual(['recall', 'list_removed']);
+    for (const { description, annotations } of tools) {
+      expect(description).toMatch(/ Use it .+\./);
+      expect(annotations).toMatchObject({ readOnlyHint: true });
+    }
+  });
+
+  describe('recall', () => {
+    it('gives texts as they are and anything else as JSON, whatever is in them', async () => {
+      const result = fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
+        fc.jsonValue(),
+      );
+      const results = fc
+        .sample(result, runs(200))
+        .filter((one) => one !== PRUNED_POINTER && one !== '' && one !== null);
+      results.push('x'.repeat(3_000_000), '\u0000\ud800');
+      const path = await temporaryPath();
+      await record(path, ...results.map((one, at) => answered(`c${at}`, one)));
+      const { recall } = await serve(path);
+      for (const [at, one] of results.entries()) {
+        const text = typeof one === 'string' ? one : JSON.stringify(one);
+        expect(await recall(`c${at}`)).toEqual({ text, isError: false });
+      }
+    });
+
+    it('gives what a tool said when it failed', async () => {
+      const path = await temporaryPath();
+      await record(path, answered('c1', '', 'no such file'), answered('c2', null));
+      const { recall } = await serve(path);
+      expect(await recall('c1')).toEqual({ text: 'no such file', isError: false });
+      expect(await recall('c2')).toEqual({ text: 'null', isError: false });
+    });
+
+    it('says what to do about an id that is not on record', async () => {
+      const path = await temporaryPath();
+      await record(path, answered('c1', 'x'));
+      const { recall } = await serve(path);
+      const { text, isError } = await recall('c2');
+      expect([text, isError]).toEqual([expect.stringMatching(/"c2".*list_removed/), true]);
+      expect(text).not.toContain(path);
+      expect((await recall('c'.repeat(10_000))).text.length).toBeLessThan(400);
+    });
+
+    it('looks into all transcripts, also those that are made or grow while it runs', async () => {
+      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      const { recall } = await serve(...paths);
+      expect((await recall('c1')).isError).toBe(true);
+      await record(paths[1], answered('c1', 'now there'));
+      expect((await recall('c1')).text).toBe('now there');
+      await record(paths[0], answered('c2', 'there as well'));
+      await record(paths[1], answered('c3', 'grown'));
+      expect((await recall('c2')).text).toBe('there as well');
+      expect((await recall('c3')).text).toBe('grown');
+    });
+
+    it('says that a transcript cannot be read', async () => {
+      const path = await temporaryPath();
+      const { recall, list } = await serve(dirname(path));
+      expect(await recall('c1')).toEqual({
+        text: expect.stringContaining('cannot be read just now'),
+        isError: true,
+      });
+      expect(await list()).toEqual({
+        text: expect.stringContaining('cannot be listed just now'),
+        isError: true,
+      });
+    });
+  });
+
+  describe('list_removed', () => {
+    it('lists tool, key parameter, outcome, size and id, the newest first', async () => {
+      const path = await temporaryPath();
+      await record(
+        path,
+        aiContent([toolCall('c1', 'read_file', { path: 'src/a.ts' })]),
+        answered('c1', 'a\nb'),
+        answered('c"2', 'failed', 'no'),
+      );
+      const { list } = await serve(path);
+      expect((await list()).text.split('\n')).toEqual([
+        '2 of 2:',
+        '"c\\"2" [read_file: 1 line — error] removed 2023-11-14T22:13:20.000Z',
+        '"c1" [read_file: src/a.ts — success, 2 lines] removed 2023-11-14T22:13:20.000Z',
+      ]);
+    });
+
+    it('gives pages that neither skip nor repeat while the transcripts grow', async () => {
+      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      const ids = Array.from({ length: 25 }, (_, at) => `c${at}`);
+      await record(paths[0], ...ids.slice(0, 12).map((id) => answered(id, id)));
+      await record(paths[1], ...ids.slice(12).map((id) => answered(id, id)));
+      const { list } = await serve(...paths);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < 5; page += 1) {
+        const { text } = await list({ limit: 6, ...(cursor !== undefined && { cursor }) });
+        seen.push(...[...text.matchAll(/^"(c\d+)" /gm)].map(([, id = '']) => id));
+        cursor = /with cursor "(.*)"\.$/.exec(text)?.[1];
+        // Anything that comes in stands before the pages that are still to come.
+        await record(paths[1], answered(`late${page}`, 'x'));
+        expect(text.startsWith(`${page === 4 ? 1 : 6} of ${25 + page}:`)).toBe(true);
+      }
+      expect(cursor).toBeUndefined();
+      expect(seen).toEqual([...ids].reverse());
+    });
+
+    it('says that nothing was removed, or that a cursor is none', async () => {
+      const path = await temporaryPath();
+      const { list } = await serve(path);
+      expect(await list()).toEqual({ text: 'Nothing was removed so far.', isError: false });
+      await writeFile(path, '');
+      expect((await list()).text).toBe('Nothing was removed so far.');
+      for (const cursor of ['', 'x', '1.2', '1.2.3.4']) {
+        const { text, isError } = await list({ cursor });
+        expect([text, isError]).toEqual([expect.stringContaining('Leave it out'), true]);
+      }
+    });
+  });
+
+  describe('with transcripts of several sessions', () => {
+    const TOOLS = ['recall', 'list'] as const;
+
+    it('gives nothing, and names nobody, until it is told whose', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('c1', 'of ann'));
+      const { recall, list } = await serve(path);
+      expect(await recall('c1')).toEqual({ text: 'of ann', isError: false });
+      await recordOf('bob', path, answered('c2', 'of bob'));
+      for (const { text, isError } of [await recall('c1'), await recall('c2'), await list()]) {
+        expect([text, isError]).toEqual([expect.stringContaining('several conversations'), true]);
+        expect(text).not.toMatch(/ann|bob|c1|c2/);
+      }
+    });
+
+    it.each(TOOLS)('keeps to the session that it was told: %s', async (tool) => {
+      const paths = [await temporaryPath(), await temporaryPath()] as const;
+      for (const path of paths) {
+        await recordOf('ann', path, answered('c1', 'of ann'), answered('a2', 'of ann'));
+        await recordOf('bob', path, answered('c1', 'of bob'), answered('b2', 'of bob'));
+      }
+      const served = await serveRecall({ paths, scope: { sessionId: 'ann' } });
+      if (tool === 'recall') {
+        expect((await served.recall('c1')).text).toBe('of ann');
+        expect((await served.recall('b2')).text).toMatch(/^No original/);
+      } else {
+        const { text } = await served.list();
+        expect([...text.matchAll(/^"(\w+)"/gm)].map(([, id]) => id)).toEqual([
+          'a2',
+          'c1',
+          'a2',
+          'c1',
+        ]);
+      }
+    });
+
+    it('gives those of all when it is told so', async () => {
+      const path = await temporaryPath();
+      await recordOf('ann', path, answered('a2', 'of ann'));
+      await recordOf('bob', path, answered('b2', 'of bob'));
+      const { recall, list } = await serveRecall({
+        paths: [path],
+        scope: { acrossSessions: true },
+      });
+      expect((await recall('a2')).text).toBe('of ann');
+      expect((await recall('b2')).text).toBe('of bob');
+      expect((await list()).text).toMatch(/^2 of 2:/);
+    });
+  });
+});

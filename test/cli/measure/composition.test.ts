@@ -1,0 +1,152 @@
+// What the parts of a history add up to.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { aiContent, humanText, toolCall, toolContent, toolResponse } from '../../../src/index.js';
+import type { IContent } from '../../../src/index.js';
+import {
+  CATEGORIES,
+  categoryOf,
+  Composition,
+  tokensByBlock,
+} from '../../../src/cli/measure/composition.js';
+import { arbitraryHistory } from '../../support/arbitrary-history.js';
+
+const sum = (numbers: Iterable<number>): number =>
+  Array.from(numbers).reduce((total, number) => total + number, 0);
+
+const weights = fc.array(fc.nat(5_000), { minLength: 1, maxLength: 20 });
+
+/** The composition of a history whose entries weigh what the weights say, over and over. */
+function composed(history: readonly IContent[], given: readonly number[]): Composition {
+  const composition = new Composition();
+  history.forEach((entry, at) => {
+    composition.add(entry, given[at % given.length] ?? 0);
+  });
+  return composition;
+}
+
+describe('Composition', () => {
+  test('sums up to what its entries weigh, in whole tokens', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
+        const { byCategory, byTool } = composed(history, given);
+        const total = sum(history.map((_, at) => given[at % given.length] ?? 0));
+        expect(sum(byCategory.values())).toBe(total);
+        expect([...byCategory.values()].every(Number.isInteger)).toBe(true);
+        const tools = [...byTool.values()];
+        expect(sum(tools.map(({ callTokens }) => callTokens))).toBe(byCategory.get('tool-call'));
+        expect(sum(tools.map(({ resultTokens }) => resultTokens))).toBe(
+          byCategory.get('tool-result'),
+        );
+      }),
+    );
+  });
+
+  test('counts every block and every call', () => {
+    fc.assert(
+      fc.property(arbitraryHistory({ maxEntries: 60 }), weights, (history, given) => {
+        const { blocksByCategory, byTool } = composed(history, given);
+        const blocks = history.flatMap((entry) => entry.blocks);
+        expect(sum(blocksByCategory.values())).toBe(blocks.length);
+        const calls = blocks.filter(({ type }) => type === 'tool_call');
+        expect(sum([...byTool.values()].map((tool) => tool.calls))).toBe(calls.length);
+      }),
+    );
+  });
+
+  test('is, once entries are removed, as if they had never been added', () => {
+    fc.assert(
+      fc.property(
+        arbitraryHistory({ maxEntries: 60 }),
+        weights,
+        fc.nat(),
+        (history, given, mask) => {
+          const composition = composed(history, given);
+          const isKept = (at: number): boolean => ((mask >> (at % 20)) & 1) === 1;
+          const kept = new Composition();
+          history.forEach((entry, at) => {
+            if (isKept(at)) kept.add(entry, given[at % given.length] ?? 0);
+            else composition.remove(entry);
+          });
+          expect(composition.byCategory).toEqual(kept.byCategory);
+          expect(composition.blocksByCategory).toEqual(kept.blocksByCategory);
+          const used = Array.from(composition.byTool).filter(
+            ([, tool]) => tool.calls + tool.resultTokens + tool.callTokens > 0,
+          );
+          const expected = Array.from(kept.byTool).filter(
+            ([, tool]) => tool.calls + tool.resultTokens + tool.callTokens > 0,
+          );
+          expect(new Map(used)).toEqual(new Map(expected));
+        },
+      ),
+    );
+  });
+
+  test('holds an entry as often as it was added', () => {
+    const entry = humanText('hello');
+    const composition = new Composition();
+    composition.add(entry, 10);
+    composition.add(entry, 20);
+    expect(composition.byCategory.get('user-text')).toBe(30);
+    composition.remove(entry);
+    composition.remove(entry);
+    expect(composition.byCategory.get('user-text')).toBe(0);
+    expect(() => {
+      composition.remove(entry);
+    }).toThrow(RangeError);
+  });
+
+  test('tells calls and results of a tool apart', () => {
+    const composition = new Composition();
+    composition.add(aiContent([toolCall('1', 'Read', { file_path: 'a' })]), 12);
+    composition.add(toolContent([toolResponse('1', 'Read', 'text')]), 400);
+    expect(composition.byTool).toEqual(
+      new Map([['Read', { calls: 1, callTokens: 12, resultTokens: 400 }]]),
+    );
+  });
+
+  test('has all categories, in their order', () => {
+    expect([...new Composition().byCategory.keys()]).toEqual([...CATEGORIES]);
+  });
+
+  test('gives what an entry without blocks weighs to no block', () => {
+    const composition = new Composition();
+    composition.add({ speaker: 'ai', blocks: [] }, 3);
+    expect(composition.byCategory.get('other')).toBe(3);
+    expect(composition.blocksByCategory.get('other')).toBe(0);
+  });
+});
+
+describe('tokensByBlock', () => {
+  test('splits in proportion to the length of texts', () => {
+    const entry = aiContent([
+      { type: 'text', text: 'x'.repeat(4_000) },
+      { type: 'text', text: 'x'.repeat(12_000) },
+    ]);
+    expect(tokensByBlock(entry, 400)).toEqual([100, 300]);
+  });
+
+  test('splits evenly what is nowhere said to weigh anything', () => {
+    const entry = aiContent([
+      { type: 'text', text: '' },
+      { type: 'text', text: '' },
+    ]);
+    expect(tokensByBlock(entry, 3)).toEqual([2, 1]);
+  });
+});
+
+describe('categoryOf', () => {
+  test.each([
+    ['user-text', humanText('hi')],
+    ['assistant-text', aiContent('hi')],
+    ['summary', aiContent('so far', { isSummary: true })],
+    ['assistant-text', aiContent([{ type: 'code', code: '1 + 1' }])],
+    ['thinking', aiContent([{ type: 'thinking', thought: 'hm' }])],
+    ['tool-call', aiContent([toolCall('1', 'Read', {})])],
+    ['tool-result', toolContent([toolResponse('1', 'Read', '')])],
+    ['other', aiContent([{ type: 'opaque', kind: 'approval', tokens: 1 }])],
+  ])('finds %s', (category, entry) => {
+    expect(entry.blocks.map((block) => categoryOf(block, entry))).toEqual([category]);
+  });
+});

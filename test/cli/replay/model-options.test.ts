@@ -1,0 +1,82 @@
+// What must be given for a model, and what is never said about the key.
+
+import { describe, expect, test } from 'vitest';
+import { readModelChoice } from '../../../src/cli/replay/model-options.js';
+import type { ModelArguments } from '../../../src/cli/replay/model-options.js';
+
+const GIVEN: ModelArguments = {
+  strategy: 'one-shot',
+  contextLimit: 20_000,
+  baseUrl: 'http://localhost:1234/v1',
+  model: 'a-model',
+};
+
+function choose(
+  given: Partial<ModelArguments>,
+  environment: Readonly<Record<string, string>> = {},
+): ReturnType<typeof readModelChoice> {
+  return readModelChoice({ ...GIVEN, ...given }, environment, (message) => {
+    throw new Error(message);
+  });
+}
+
+describe('readModelChoice', () => {
+  test('takes the window of the session unless another one is given', () => {
+    expect(choose({})).toEqual({
+      baseUrl: GIVEN.baseUrl,
+      model: 'a-model',
+      contextLimit: 20_000,
+      apiKey: undefined,
+    });
+    expect(choose({ summarizerContextLimit: 9_000 })).toMatchObject({ contextLimit: 9_000 });
+  });
+
+  test('reads the key from the variable that is named', () => {
+    expect(choose({ apiKeyEnv: 'KEY' }, { KEY: ' secret\n' })).toMatchObject({ apiKey: 'secret' });
+  });
+
+  test.each(['middle-out', 'one-shot'] as const)('names what %s misses', (strategy) => {
+    const { contextLimit } = GIVEN;
+    const fail = (message: string): never => {
+      throw new Error(message);
+    };
+    const read = (more: Partial<ModelArguments>) => () =>
+      readModelChoice({ strategy, contextLimit, ...more }, {}, fail);
+    expect(read({})).toThrow(/add --base-url <url> and --model <name>\.$/);
+    expect(read({ model: 'm' })).toThrow(/: add --base-url <url>\.$/);
+    expect(read({ baseUrl: 'http://h' })).toThrow(/: add --model <name>\.$/);
+  });
+
+  test.each(['high-density', 'top-down-truncation'] as const)('%s needs and takes none', (name) => {
+    expect(() => choose({ strategy: name })).toThrow(/drop --base-url, --model/);
+    const { contextLimit } = GIVEN;
+    const fail = (): never => {
+      throw new Error('not expected');
+    };
+    expect(readModelChoice({ strategy: name, contextLimit }, {}, fail)).toBeNull();
+  });
+
+  test.each([
+    'nowhere',
+    'ftp://h/v1',
+    'http://me:secret@h/v1',
+    'http://h/v1?k=secret',
+    'http://h#a',
+  ])('refuses the URL %s without repeating it', (baseUrl) => {
+    expect(() => choose({ baseUrl })).toThrow(/^--base-url: expected an http or https URL/);
+    expect(() => choose({ baseUrl })).not.toThrow(/secret/);
+  });
+
+  test('a variable that is missing, empty or odd is refused without showing its name or value', () => {
+    for (const [name, value] of [
+      ['sk-secret', undefined],
+      ['KEY', ''],
+      ['KEY', 'sec\nret'],
+    ] as const) {
+      const read = (): unknown =>
+        choose({ apiKeyEnv: name }, value === undefined ? {} : { [name]: value });
+      expect(read).toThrow(/^--api-key-env: /);
+      expect(read).not.toThrow(/sk-|sec\s?ret/);
+    }
+  });
+});

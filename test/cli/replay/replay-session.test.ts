@@ -1,0 +1,344 @@
+// Replays of small made-up sessions, on the calling thread.
+
+import { describe, expect, test } from 'vitest';
+import {
+  agentPreset,
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../../src/density.js';
+import type { IContent } from '../../../src/index.js';
+import type { Transcript } from '../../../src/transcripts.js';
+import type { WorkingSetRules } from '../../../src/density.js';
+import { createRedactedLabel } from '../../../src/cli/terminal/content-label.js';
+import { jsonText } from '../../../src/cli/terminal/terminal-text.js';
+import { replaySession } from '../../../src/cli/replay/replay-session.js';
+import type { ReplayOptions } from '../../../src/cli/replay/replay-session.js';
+import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+import type { ScriptedAnswer } from '../../support/scripted-summarizer.js';
+
+/** There are too few results for it, however many there are. */
+const TAKES_NOTHING: WorkingSetRules = { ...DEFAULT_WORKING_SET, freeTokens: Infinity };
+
+/** Edits as soon as there are any, by rules of a working set. */
+function at(workingSet: WorkingSetRules): ReplayOptions['session'] {
+  return { edits: 'every-turn', density: { workingSet, shrink: 'off' } };
+}
+
+const OPTIONS: ReplayOptions = {
+  contextLimit: 200_000,
+  offload: 'inline',
+  strategy: 'high-density',
+  session: at(TAKES_NOTHING),
+};
+
+function transcript(entries: readonly IContent[]): Transcript {
+  const format = 'claude-code';
+  return { format, workspaceRoot: '/w', entries, warnings: [], preset: agentPreset(format) };
+}
+
+/** A call and its response. */
+function step(id: string, tool: string, parameters: object, result: string): IContent[] {
+  return [
+    aiContent([toolCall(id, tool, parameters)]),
+    toolContent([toolResponse(id, tool, result)]),
+  ];
+}
+
+const LONG = 'one line of a long file\n'.repeat(200);
+
+const READ_THEN_WRITE = [
+  humanText('fix it'),
+  ...step('1', 'Read', { file_path: 'a.ts' }, LONG),
+  ...step('2', 'Write', { file_path: '/w/a.ts' }, 'done'),
+  aiContent('finished'),
+];
+
+describe('replaySession', () => {
+  test('begins anew where the agent had compacted, with and without', async () => {
+    const whole = transcript([
+      humanText(LONG),
+      aiContent('hi'),
+      humanText('in short'),
+      aiContent('so'),
+    ]);
+    const played = await replaySession('f', { ...whole, contextStarts: [2] }, OPTIONS);
+    const alone = await replaySession('f', transcript(whole.entries.slice(2)), OPTIONS);
+    expect(played.report.modelCalls[1]?.tokens).toEqual(alone.report.modelCalls[0]?.tokens);
+    expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
+    expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
+    expect(played.contexts[1]?.left).toEqual(alone.contexts[0].left);
+  });
+
+  test('ends the life of results with their context', async () => {
+    const entries = [
+      humanText('look'),
+      ...step('1', 'Read', { file_path: 'a.ts' }, 'a'),
+      aiContent('so'),
+      humanText('in short'),
+      ...step('2', 'Read', { file_path: 'a.ts' }, 'a'),
+      aiContent('finished'),
+    ];
+    const { lives } = await replaySession(
+      'f',
+      { ...transcript(entries), contextStarts: [4] },
+      OPTIONS,
+    );
+    expect(lives).toMatchObject([
+      { birth: 1, lastUse: 1, shortened: null, removed: 2, rule: null },
+      { birth: 3, lastUse: 3, removed: null },
+    ]);
+  });
+
+  test('asks the model for nothing that it had answered before, nor for the words of the agent', async () => {
+    const entries = [
+      humanText('one'),
+      aiContent('two'),
+      humanText('in short'),
+      aiContent('two', { isKept: true }),
+      aiContent('No response requested.', { synthetic: true }),
+      humanText('three'),
+      aiContent('four'),
+    ];
+    const { report } = await replaySession(
+      'f',
+      { ...transcript(entries), contextStarts: [2] },
+      OPTIONS,
+    );
+    expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 6]);
+  });
+
+  test('an untouched history costs the same with and without', async () => {
+    const entries = [humanText('hello'), aiContent('hi'), humanText('bye'), aiContent('see you')];
+    const { report } = await replaySession('f', transcript(entries), OPTIONS);
+    expect(report.modelCalls.map(({ entry }) => entry)).toEqual([1, 3]);
+    for (const { tokens } of [...report.modelCalls, report.end]) {
+      expect(tokens.with).toBe(tokens.without);
+    }
+    expect(report.reclaimed).toEqual([]);
+    expect(report.playedEntries).toBe(4);
+  });
+
+  test('a superseded read is reclaimed before the next model call', async () => {
+    const { report } = await replaySession('f', transcript(READ_THEN_WRITE), OPTIONS);
+    const { without, with: left } = report.end.tokens;
+    expect(report.modelCalls.map(({ edits }) => edits.length)).toEqual([0, 0, 1]);
+    expect(report.reclaimed).toEqual([{ rule: 'read-write', items: 1, tokens: without - left }]);
+    expect(report.largest).toMatchObject([
+      { rule: 'read-write', tool: 'Read', path: 'a.ts', modelCall: 3, tokens: without - left },
+    ]);
+    expect(without - left).toBeGreaterThan(1_000);
+    expect(report.input.without - report.input.with).toBe(without - left);
+  });
+
+  test('recency pruning takes what is older than the newest results', async () => {
+    const entries = [
+      humanText('look'),
+      ...step('1', 'Bash', { command: 'cat secret' }, LONG),
+      ...step('2', 'Bash', { command: 'ls' }, LONG),
+    ];
+    const { report } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      recencyRetention: 1,
+    });
+    expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
+    expect(report.largest).toMatchObject([
+      { parameter: 'cat secret', path: null, modelCall: null },
+    ]);
+    expect(jsonText(report, createRedactedLabel())).not.toContain('secret');
+  });
+
+  test('what the working set takes is told from what recency pruning takes', async () => {
+    const entries = [
+      humanText('look'),
+      ...step('1', 'Bash', { command: 'npm test' }, LONG),
+      ...step('2', 'Bash', { command: 'npm run lint' }, LONG),
+      aiContent('finished'),
+    ];
+    const workingSet = {
+      ...DEFAULT_WORKING_SET,
+      ...{ outputCalls: 0, paybackCalls: Infinity, freeTokens: 0 },
+    };
+    const { report: both } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      session: at(workingSet),
+      recencyRetention: 1,
+    });
+    // Recency takes the first one while there is a newer one, and the model was not sent that yet.
+    expect(both.reclaimed).toMatchObject([
+      { rule: 'recency', items: 1 },
+      { rule: 'working-set', items: 1 },
+    ]);
+    const late = { ...workingSet, outputCalls: 1, earlyShare: 1 };
+    const { report } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      session: at(late),
+      recencyRetention: 1,
+    });
+    expect(report.reclaimed).toMatchObject([{ rule: 'recency', items: 1 }]);
+  });
+
+  test('a compression is attributed, and its tokens add up', async () => {
+    const entries = [
+      humanText('look'),
+      ...Array.from({ length: 8 }, (_, n) =>
+        step(`${n}`, 'Bash', { command: `cat ${n}` }, LONG),
+      ).flat(),
+    ];
+    const { report } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      contextLimit: 6_000,
+    });
+    const windows = [...report.modelCalls, report.end];
+    expect(windows.flatMap(({ compressions }) => compressions)).toContainEqual(
+      expect.objectContaining({ outcome: 'applied', isByModel: false }),
+    );
+    expect(windows.every(({ tokens }) => tokens.with <= 6_000)).toBe(true);
+    const sum = report.reclaimed.reduce((tokens, total) => tokens + total.tokens, 0);
+    expect(sum).toBe(report.end.tokens.without - report.end.tokens.with);
+    expect(report.firstCallOverLimit).not.toBeNull();
+  });
+
+  test('a session that cannot fit stops, and reports what was reached', async () => {
+    const entries = [
+      humanText('hi'),
+      aiContent('hello'),
+      humanText(LONG.repeat(2)),
+      aiContent('oh'),
+    ];
+    const { report } = await replaySession('f', transcript(entries), {
+      ...OPTIONS,
+      contextLimit: 500,
+    });
+    expect(report.exceeded).toMatchObject({ contextLimit: 500 });
+    expect(report).toMatchObject({ entries: 4, playedEntries: 3 });
+    expect(report.modelCalls).toHaveLength(1);
+    expect(report.end.tokens.without).toBeGreaterThan(500);
+  });
+
+  test('an empty transcript gives a report', async () => {
+    const { report } = await replaySession('f', transcript([]), OPTIONS);
+    expect(report).toMatchObject({ entries: 0, modelCalls: [], reclaimed: [] });
+    expect(report.end.tokens).toEqual({ without: 0, with: 0 });
+  });
+
+  test('aborting rejects with the reason', async () => {
+    const reason = new Error('enough');
+    const abortion = new AbortController();
+    const replayed = replaySession('f', transcript(READ_THEN_WRITE), {
+      ...OPTIONS,
+      signal: abortion.signal,
+      progress: {
+        begin: () => (playedEntries) => {
+          if (playedEntries === 2) abortion.abort(reason);
+        },
+        close: () => undefined,
+      },
+    });
+    await expect(replayed).rejects.toBe(reason);
+  });
+});
+
+describe('replaySession with a model', () => {
+  const entries = [
+    humanText('look'),
+    ...Array.from({ length: 16 }, (_, at) =>
+      step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
+    ).flat(),
+  ];
+
+  function options(
+    answers: ScriptedAnswer | readonly ScriptedAnswer[],
+    fallbackToTruncation = false,
+  ): ReplayOptions {
+    const summarizer = scriptedSummarizer(answers);
+    return {
+      ...OPTIONS,
+      contextLimit: 6_000,
+      strategy: 'one-shot',
+      summarizer: { summarizer, baseUrl: 'http://h/v1', model: 'm', fallbackToTruncation },
+    };
+  }
+
+  const GOOD: ScriptedAnswer = {
+    text: snapshot('The files were read.'),
+    usage: { inputTokens: 100, outputTokens: 10 },
+  };
+
+  const CUT_OFF: ScriptedAnswer = { text: snapshot('half'), finishReason: 'length' };
+
+  test('requests are counted in the window in which they were made', async () => {
+    const { report } = await replaySession('f', transcript(entries), options(GOOD));
+    const windows = [...report.modelCalls, report.end];
+    const asked = windows.filter(({ summarizer }) => summarizer.requests > 0);
+    expect(asked.length).toBeGreaterThan(1);
+    for (const { summarizer, compressions } of asked) {
+      expect(summarizer).toMatchObject({ requests: 1, inputTokens: 100, outputTokens: 10 });
+      expect(compressions).toMatchObject([{ outcome: 'applied', isByModel: true }]);
+    }
+    expect(report.summarizer).toMatchObject({
+      requests: asked.length,
+      failedRequests: 0,
+      inputTokens: 100 * asked.length,
+    });
+    expect(report.compressionFailure).toBeNull();
+  });
+
+  test('tokens add up over summaries of summaries, which are no items themselves', async () => {
+    const { report } = await replaySession('f', transcript(entries), options(GOOD));
+    const { without, with: left } = report.end.tokens;
+    const [folded, ...others] = report.reclaimed;
+    expect(others).toEqual([]);
+    expect(folded).toMatchObject({ rule: 'folded-entry', tokens: without - left });
+    expect(folded?.items).toBeLessThanOrEqual(entries.length);
+    expect(report.largest.every(({ tool }) => tool === 'Bash')).toBe(true);
+  });
+
+  test('answers without figures are told apart', async () => {
+    const { report } = await replaySession('f', transcript(entries), options(snapshot('Read.')));
+    expect(report.summarizer.requests).toBeGreaterThan(0);
+    expect(report.summarizer.unmeteredRequests).toBe(report.summarizer.requests);
+  });
+
+  test('a rejected summary stops the replay, and what was reached stays', async () => {
+    const { report } = await replaySession('f', transcript(entries), options([GOOD, CUT_OFF]));
+    expect(report.compressionFailure).toMatchObject({
+      code: 'SUMMARY_REJECTED',
+      reason: 'cut-off',
+    });
+    expect(report.end.compressions).toMatchObject([{ outcome: 'failed', reason: 'cut-off' }]);
+    expect(report.end.summarizer.requests).toBe(1);
+    expect(report.playedEntries).toBeLessThan(entries.length);
+    expect(report.reclaimed).toMatchObject([{ rule: 'folded-entry' }]);
+  });
+
+  test('a failure over the hard limit stops it too, after the history was made to fit', async () => {
+    const sudden = [
+      ...entries.slice(0, 7),
+      ...step('x', 'Bash', {}, LONG.repeat(3)),
+      aiContent('so'),
+    ];
+    const { report } = await replaySession('f', transcript(sudden), options(CUT_OFF));
+    expect(report.compressionFailure).not.toBeNull();
+    expect(report.end.fitted).not.toBeNull();
+    expect(report.end.tokens.with).toBeLessThanOrEqual(6_000);
+  });
+
+  test('with the fallback, truncation takes the place of the summary', async () => {
+    const { report } = await replaySession('f', transcript(entries), options(CUT_OFF, true));
+    const windows = [...report.modelCalls, report.end];
+    const [first] = windows.flatMap(({ compressions }) => compressions);
+    expect(first).toMatchObject({
+      strategy: 'top-down-truncation',
+      fallbackFrom: 'one-shot',
+      outcome: 'applied',
+      isByModel: false,
+    });
+    expect(report.playedEntries).toBe(entries.length);
+    expect(report.reclaimed).toMatchObject([{ rule: 'dropped-entry' }]);
+    expect(report.failures[0]).toContain('cut off');
+  });
+});

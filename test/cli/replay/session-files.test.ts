@@ -1,0 +1,43 @@
+// Which files a command looks at.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findSessionFiles } from '../../../src/cli/replay/session-files.js';
+
+const SMALL = path.resolve('test/fixtures/transcripts/claude-code/0ccf1a04-subagent-a9cad17.jsonl');
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'ctxfold-files-'));
+afterAll(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+function scratchFile(name: string, content: string): string {
+  const file = path.join(scratch, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+describe('findSessionFiles', () => {
+  test('lists the files of a folder and of those below, and no others', async () => {
+    const folder = path.join(scratch, 'tree');
+    cpSync(SMALL, path.join(folder, 'b/session.jsonl'));
+    const first = scratchFile('tree/a.json', '{}');
+    scratchFile('tree/.git/config', '');
+    scratchFile('tree/node_modules/package.json', '{}');
+    symlinkSync(folder, path.join(folder, 'c'));
+    symlinkSync(first, path.join(folder, 'd.json'));
+    expect(await findSessionFiles(folder)).toEqual({
+      isFolder: true,
+      files: ['a.json', 'b/session.jsonl', 'd.json'].map((name) => path.join(folder, name)),
+    });
+  });
+
+  test('takes anything else for one file', async () => {
+    expect(await findSessionFiles(SMALL)).toEqual({ isFolder: false, files: [SMALL] });
+    expect(await findSessionFiles('/nowhere')).toEqual({ isFolder: false, files: ['/nowhere'] });
+    expect(await findSessionFiles('-')).toEqual({ isFolder: false, files: ['-'] });
+  });
+});

@@ -1,0 +1,84 @@
+// That what is recorded adds up to what the replay counts, whatever kind of edit there was.
+
+import { describe, expect, test } from 'vitest';
+import { humanText } from '../../../src/index.js';
+import { DEFAULT_WORKING_SET } from '../../../src/density.js';
+import { longSession, record, step } from '../../support/report-documents.js';
+
+const LONG = 'one line of a long file\n'.repeat(200);
+
+const STEPS = Array.from({ length: 12 }, (_, at) =>
+  step(`${at}`, 'Bash', { command: `cat ${at}` }, LONG),
+).flat();
+
+/** Results are too small for it, however large they are. */
+const TAKES_NOTHING = { workingSet: { ...DEFAULT_WORKING_SET, freeTokens: Infinity } };
+
+describe('SessionRecorder', () => {
+  test.each([
+    ['pruned', longSession(40), { recencyRetention: 2 }],
+    ['compressed', [humanText('look'), ...STEPS], { ...TAKES_NOTHING, contextLimit: 6_000 }],
+    [
+      'fitted',
+      [humanText('look'), ...step('x', 'Bash', {}, LONG.repeat(3))],
+      { contextLimit: 2_000, threshold: 1 },
+    ],
+  ] as const)('the tokens of a history that is %s add up', async (kind, entries, options) => {
+    const { report: replay, turns, edits } = await record(entries, options);
+    const windows = [...replay.modelCalls, replay.end];
+    const sums = turns.map((tokens) => tokens.reduce((sum, count) => sum + count, 0));
+    expect(sums).toEqual(windows.map(({ tokens }) => tokens.with));
+    const reclaimed = edits.reduce((sum, edit) => sum + edit.tokensBefore - edit.tokensAfter, 0);
+    expect(reclaimed).toBe(replay.end.tokens.without - replay.end.tokens.with);
+    expect(edits.map(({ cause }) => cause.step)).toContain(kind);
+  });
+
+  test('an edit stands at the turn before whose call it landed', async () => {
+    const recording = await record(longSession(20));
+    const { report: replay } = recording;
+    const turns = new Set(recording.edits.map(({ turn }) => turn));
+    const edited = [...replay.modelCalls, replay.end].flatMap(({ edits }, at) =>
+      edits.length > 0 ? [at] : [],
+    );
+    expect(edited.length).toBeGreaterThan(0);
+    expect([...turns]).toEqual(edited);
+  });
+
+  test('what a superseded read held is gone as a whole', async () => {
+    const recording = await record([
+      humanText('fix'),
+      ...step('r', 'Read', { file_path: '/w/a.ts' }, LONG),
+      ...step('w', 'Write', { file_path: '/w/a.ts' }, 'done'),
+    ]);
+    expect(recording.edits.map(({ tokensAfter }) => tokensAfter)).toEqual([0, 0]);
+    expect(recording.edits.map(({ subject }) => subject?.path)).toEqual(['/w/a.ts', '/w/a.ts']);
+    expect(recording.everything.byTool.get('Read')?.calls).toBe(1);
+    expect(recording.atEnd.byTool.has('Read')).toBe(false);
+  });
+
+  test('every edit of a pass says why, as the session would have', async () => {
+    const recording = await record(longSession(60), {
+      recencyRetention: 2,
+      workingSet: { ...DEFAULT_WORKING_SET, freeTokens: 0, paybackCalls: 99 },
+    });
+    const reasons = recording.edits.map(
+      ({ attribution: { rule, why } }) => `${rule}: ${why?.text}`,
+    );
+    const count = (rule: string): number =>
+      reasons.filter((reason) => reason.startsWith(`${rule}: `)).length;
+    expect(count('read-write')).toBeGreaterThan(0);
+    expect(count('recency')).toBeGreaterThan(0);
+    expect(count('working-set')).toBeGreaterThan(0);
+    const known = [
+      /^read-write: What was read was written later, last by the Write call /,
+      /^recency: The newest 2 results of (?:Read|Write|Bash) are kept, /,
+      /^working-set: .* (?:An excerpt|A placeholder) replaces it\.$/,
+    ];
+    expect(reasons.filter((reason) => !known.some((form) => form.test(reason)))).toEqual([]);
+  });
+
+  test('an empty session has no turns', async () => {
+    const recording = await record([]);
+    expect(recording).toMatchObject({ turns: [], edits: [] });
+  });
+});
