@@ -8,6 +8,7 @@ import { parseOptions } from '../main/host/parse-options.js';
 import type { CompactMessages } from './provider-compaction.js';
 import type { OddUsage } from '../main/preflight/session-events.js';
 import type { Session } from '../main/session.js';
+import { asError, CtxfoldError } from '../shared/errors.js';
 import { assertDensityOptions } from '../shared/density-options.js';
 import { assertKnownOptions } from '../shared/misuse.js';
 
@@ -86,7 +87,7 @@ export interface CompactCall {
   readonly answerUsage?: (() => CompactCall | undefined) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
   readonly compactByProvider?: CompactMessages | undefined;
-  /** The reasoning policy that suits the model; for a new conversation if the adapter has no such option. @default 'keep' */
+  /** The reasoning policy that suits the model, if the adapter has no such option. @default by `modelName` for Claude, else 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
 }
 
@@ -134,6 +135,26 @@ export function optionsOfSession({
   ...options
 }: CompleteAdapterOptions): SessionSettings {
   return options;
+}
+
+/** Calls `onSession`. If it throws, closes the session. @throws CtxfoldError `CALLBACK_FAILED` */
+export async function callOnSession(
+  session: Session,
+  { onSession, logger }: CompleteAdapterOptions,
+): Promise<void> {
+  try {
+    // A JavaScript caller may pass an async function; the turn does not wait for it.
+    Promise.resolve<unknown>(onSession?.(session)).catch((thrown: unknown) => {
+      logger.error('onSession rejected', { error: asError(thrown) });
+    });
+  } catch (cause) {
+    await session.close();
+    throw new CtxfoldError(
+      `onSession threw: ${asError(cause).message}. The session is closed; the next call begins another one.`,
+      'CALLBACK_FAILED',
+      { cause },
+    );
+  }
 }
 
 /**

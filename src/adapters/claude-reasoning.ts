@@ -7,25 +7,17 @@ import type { CompactCall } from './adapter-options.js';
 type Policy = NonNullable<CompactCall['reasoning']>;
 
 /**
- * Returns the reasoning policy for a request with this `thinking`.
+ * Returns the reasoning policy for a request to this model with this `thinking`, as far as they are known.
  *
  * Models that bind thinking to the messages before it (adaptive thinking, and between tools) reject an edit of those
  * with status 400, so the thinking is removed. It is kept with a budget (`type: 'enabled'`), because the last assistant turn must
  * start with thinking, and models that accept a budget bind nothing; and with `drop_block`, because the API itself drops
- * thinking that no longer matches.
+ * thinking that no longer matches. Models that only know budgets keep it in any case.
  */
-export function reasoningOfRequest(thinking: unknown): Policy {
+export function reasoningOfModel(modelName: string | undefined, thinking?: unknown): Policy {
+  if (thinksWithBudget(modelName)) return 'keep';
   if (!isRecord(thinking)) return 'strip-after-first-edit';
   const { type, block_binding: binding } = thinking;
   const drops = isRecord(binding) && binding['prefix_mismatch_behavior'] === 'drop_block';
   return type === 'enabled' || drops ? 'keep' : 'strip-after-first-edit';
-}
-
-/**
- * The same where not all of a request can be seen: models that only know budgets keep their reasoning.
- *
- * @param thinking the request's option, if it is known
- */
-export function reasoningOfModel(modelName: string | undefined, thinking?: unknown): Policy {
-  return thinksWithBudget(modelName) ? 'keep' : reasoningOfRequest(thinking);
 }

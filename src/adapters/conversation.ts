@@ -6,8 +6,8 @@ import { abortable } from '../main/waiting/abortable.js';
 import { inTurns } from '../main/waiting/event-loop-turn.js';
 import type { Session } from '../main/session.js';
 import type { IContent } from '../shared/content.js';
-import { asError, CtxfoldError } from '../shared/errors.js';
-import { optionsOfSession } from './adapter-options.js';
+import { asError } from '../shared/errors.js';
+import { callOnSession, optionsOfSession } from './adapter-options.js';
 import type { CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
@@ -17,7 +17,7 @@ import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
-import { isPlainCopy } from './same-value.js';
+import { isPlainCopy, isSameValue } from './same-value.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -47,6 +47,9 @@ interface PrefixMatch<Message> {
   /** Index of the first message that is another object, or `length`. */
   readonly firstOther: number;
 }
+
+/** The model that a request goes to, and what it requires of reasoning. */
+type Target = Pick<CompactCall, 'modelName' | 'reasoning'>;
 
 /** The known messages that the messages of a call continue. */
 interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
@@ -82,6 +85,8 @@ export class Conversation<Message> {
   #transient: readonly Message[] = [];
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
+  /** What the last preflight was for. */
+  #target: Target = {};
   /** The revision of the history that the view has followed: others may edit the session, too. `null` if it lacks edits. */
   #followedRevision: number | null = null;
   #isBroken = false;
@@ -163,7 +168,8 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
-    const call = { ...newCall, ...(await usageOfAnswer(this.#call)) };
+    const target = this.#targetOf(newCall);
+    const call = { ...newCall, ...(await usageOfAnswer(this.#call)), ...target };
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -184,7 +190,8 @@ export class Conversation<Message> {
     // The same list object if possible, so that #match applies to both.
     const newest = transient.length === 0 ? taken.messages : [...taken.messages, ...transient];
     if (areCopies && this.#newest === given) this.#newest = newest;
-    if (fresh.length > 0 || !this.#isReady) {
+    const isReady = this.#isReady && isSameValue(target, this.#target);
+    if (fresh.length > 0 || !isReady) {
       // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
       const reading = await inTurns(view.readInSlices(fresh));
@@ -198,11 +205,22 @@ export class Conversation<Message> {
       this.#isBroken = false;
       this.#taken = taken;
       await this.#runPreflight(session, call, transientTokens);
+      this.#target = target;
       this.#isReady = true;
     } else this.#taken = taken;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
-    return [...current, ...transient];
+    const compacted = [...current, ...transient];
+    return target.reasoning === 'keep'
+      ? (this.#parts.format.completeTurn?.(compacted, given) ?? compacted)
+      : compacted;
+  }
+
+  /** A call that names no model goes to the same one as the last. */
+  #targetOf({ modelName = this.#session?.history.modelName, reasoning }: CompactCall): Target {
+    const policy =
+      this.#options.reasoning ?? reasoning ?? this.#parts.format.reasoningOf?.(modelName);
+    return { modelName, reasoning: policy };
   }
 
   /**
@@ -265,7 +283,7 @@ export class Conversation<Message> {
     startsOver: boolean,
   ): Promise<Session> {
     const known = this.#session;
-    const session = known ?? (await this.#createSession(entries, call));
+    const session = known ?? (await this.#createSession(entries));
     this.#reportUsage(session, call, entries);
     if (known === undefined) {
       // A resumed session has edits from before, possibly made by another process.
@@ -279,7 +297,7 @@ export class Conversation<Message> {
 
   async #runPreflight(
     session: Session,
-    { signal, cacheTtlMs, overheadTokens = 0 }: CompactCall,
+    { signal, cacheTtlMs, reasoning, overheadTokens = 0 }: CompactCall,
     transientTokens: number,
   ): Promise<void> {
     const view = this.#view;
@@ -291,7 +309,7 @@ export class Conversation<Message> {
       `${sessionId}#${view.given.length}`,
       view.pinnedTokens + transientTokens + besides,
       'adapter',
-      { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs) },
+      { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs), reasoning },
     );
     const isReplaced = history.journal !== journal;
     const { revision } = history;
@@ -302,12 +320,11 @@ export class Conversation<Message> {
     this.#followedRevision = revision;
   }
 
-  async #createSession(history: readonly IContent[], { reasoning }: CompactCall): Promise<Session> {
+  async #createSession(history: readonly IContent[]): Promise<Session> {
     const { compactor } = this.#parts;
     const options = optionsOfSession(this.#options);
     const session: Session = await compactor.createSession({
       ...options,
-      reasoning: options.reasoning ?? reasoning,
       activeTodos: options.activeTodos && (() => this.#options.activeTodos?.() ?? []),
       compactByProvider:
         this.#parts.format.provider &&
@@ -316,32 +333,14 @@ export class Conversation<Message> {
       sessionId: this.#sessionId,
       history,
     });
-    await this.#callOnSession(session);
+    await callOnSession(session, this.#options);
     return session;
-  }
-
-  /** Closes the session if `onSession` throws. */
-  async #callOnSession(session: Session): Promise<void> {
-    const { onSession, logger } = this.#options;
-    try {
-      // A JavaScript caller may pass an async function; the turn does not wait for it.
-      Promise.resolve<unknown>(onSession?.(session)).catch((thrown: unknown) => {
-        logger.error('onSession rejected', { error: asError(thrown) });
-      });
-    } catch (cause) {
-      await session.close();
-      throw new CtxfoldError(
-        `onSession threw: ${asError(cause).message}. The session is closed; the next call begins another one.`,
-        'CALLBACK_FAILED',
-        { cause },
-      );
-    }
   }
 
   /** Names the call's model after the report, which is about the previous request, and thus about the model named before. */
   #reportUsage(session: Session, call: CompactCall, entries: readonly PlacedEntry[]): void {
     const { history } = session;
-    const { modelName = history.modelName } = call;
+    const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // Without an answer the last request failed, and the usage is that of an earlier one.
     const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};

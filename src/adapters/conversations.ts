@@ -17,8 +17,6 @@ interface ConversationKey {
   readonly conversationId: string | undefined;
   /** Of a named one: users may have the same ids in directories of their own. */
   readonly name: string | undefined;
-  /** A session has one reasoning policy. */
-  readonly reasoning: CompactCall['reasoning'];
   /** The same object for equal options. */
   readonly options: PlainOptions;
 }
@@ -63,7 +61,6 @@ export class Conversations<Message> {
     const key = {
       conversationId,
       name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
-      reasoning: options.reasoning ?? call.reasoning,
       options: this.#knownOptions(options),
     };
     for (;;) {
@@ -122,13 +119,12 @@ export class Conversations<Message> {
 
   #continuedBy(
     messages: readonly Message[],
-    { reasoning, options }: ConversationKey,
+    { options }: ConversationKey,
   ): Conversation<Message> | undefined {
     let best: Conversation<Message> | undefined;
     let bestLength = 0;
     for (const [conversation, key] of this.#conversations) {
-      if (key.conversationId !== undefined) continue;
-      if (key.options !== options || key.reasoning !== reasoning) continue;
+      if (key.conversationId !== undefined || key.options !== options) continue;
       const knownLength = conversation.knownLength(messages);
       if (knownLength < bestLength) continue;
       best = conversation;

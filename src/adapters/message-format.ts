@@ -1,6 +1,7 @@
 // The interface between the messages of an SDK and a conversation: reads messages as entries, and applies edits of entries to
 // the messages. Formats implement it; they hold no conversation, run no compaction and know no session.
 
+import type { ReasoningPolicy } from '../main/preflight/reasoning-policy.js';
 import type { ContentBlock, IContent, Speaker } from '../shared/content.js';
 
 /**
@@ -74,6 +75,15 @@ export interface MessageFormat<Message> {
 
   /** Whether providers may refuse a request that begins with this pinned message. @default no message */
   mayNotOpen?(message: Message): boolean;
+
+  /** The reasoning policy for a model, where a call does not say it. @default none */
+  reasoningOf?(modelName: string | undefined): ReasoningPolicy;
+
+  /**
+   * Returns compacted messages with what the provider requires of the current turn, where reasoning is kept; the same list if
+   * they have it. @default nothing is required
+   */
+  completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
 
   /** How answers cite what is in the request. @default not by its number */
   readonly citations?: Citations<Message> | undefined;

@@ -215,7 +215,6 @@ class ThreadedCompactor implements Compactor {
         sessionId,
         ownCatalog: options.density?.toolCatalog,
         overheadTokens,
-        isReasoningUnset: options.reasoning === undefined,
       };
       const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
       reportFallback = (event): void => {

@@ -6,7 +6,7 @@ import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../adapter-options.js';
-import { reasoningOfRequest } from '../claude-reasoning.js';
+import { reasoningOfModel } from '../claude-reasoning.js';
 import { reportedBy } from '../provider-usage.js';
 import { overheadOf } from '../request-overhead.js';
 import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
@@ -93,13 +93,14 @@ export function compactionMiddleware(
     async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
       const answer: Answer = {};
+      const modelName = asText(parsed['model']);
       const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
-        modelName: typeof parsed['model'] === 'string' ? parsed['model'] : undefined,
+        modelName,
         overheadTokens: overheadOf(...Object.values(besides)),
         answerUsage: () => answer.usage,
         cacheTtlMs: cacheTtlOfRequest(parsed),
-        reasoning: reasoningOfRequest(parsed['thinking']),
+        reasoning: reasoningOfModel(modelName, parsed['thinking']),
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>
               next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),

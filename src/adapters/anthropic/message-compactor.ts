@@ -8,13 +8,19 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { cacheTtlIn } from '../cache-marks.js';
 import { reasoningOfModel } from '../claude-reasoning.js';
-import { checkedCall, checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
+import type { MessageFormat } from '../message-format.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { MESSAGE_PARAM_FORMAT, sourceOf } from './message-param-format.js';
 import type { AnthropicMessage, MessagePart } from './message-part.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
+
+const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
+  ...MESSAGE_PARAM_FORMAT,
+  reasoningOf: reasoningOfModel,
+  completeTurn: restoreTurnStart,
+};
 
 /**
  * Returns a function that compacts the messages of a conversation for `messages.create`. It takes the
@@ -22,7 +28,7 @@ import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
  * breakpoints may move from call to call.
  *
  * By default, reasoning is removed from the first edit on, because newer models reject reasoning if something before it has
- * changed. Models up to Claude 4.5 keep it, if the call names them. With `thinking: { type: 'enabled' }` for a newer one, or
+ * changed. Models up to Claude 4.5 keep it, if the call names them; the model may change from call to call. With `thinking: { type: 'enabled' }` for a newer one, or
  * `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
  *
  * @throws RangeError naming each invalid option.
@@ -31,18 +37,7 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
-  const compact = createMessageCompactor<AnthropicMessage>(
-    compactor,
-    MESSAGE_PARAM_FORMAT,
-    options,
-    (inner) => async (given, callOptions) => {
-      const messages = checkedMessages(given);
-      const call = checkedCall(callOptions);
-      const reasoning = options.reasoning ?? call.reasoning ?? reasoningOfModel(call.modelName);
-      const compacted = await inner(messages, { ...call, reasoning });
-      return reasoning === 'keep' ? restoreTurnStart(compacted, messages) : compacted;
-    },
-  );
+  const compact = createMessageCompactor<AnthropicMessage>(compactor, CLAUDE_FORMAT, options);
   // Returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;
 }

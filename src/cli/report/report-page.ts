@@ -152,5 +152,6 @@ const LANDINGS: Readonly<Record<Extract<EditCause, { step: 'pruned' }>['reason']
   'price-step': ' to get below a price step',
   'sent-before': ' because it was sent that way before',
   threshold: ' at the threshold',
+  reasoning: ' because another model binds it',
   unsent: ' before it was sent',
 };

@@ -6,7 +6,7 @@ import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js'
 import type { CompactCall } from '../../adapters/adapter-options.js';
 import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
 import { reportedSum } from '../../adapters/call-arguments.js';
-import { reasoningOfRequest } from '../../adapters/claude-reasoning.js';
+import { reasoningOfModel } from '../../adapters/claude-reasoning.js';
 import { closeConversation } from '../../adapters/conversations.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
@@ -159,7 +159,8 @@ class LocalEngine implements Engine {
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
       ...this.#reported.get(line.id),
       cacheTtlMs: asked,
-      reasoning: api.name === 'anthropic' ? reasoningOfRequest(list.fields['thinking']) : undefined,
+      reasoning:
+        api.name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined,
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);
     return {

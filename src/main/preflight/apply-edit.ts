@@ -9,6 +9,7 @@ import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
 import { abortable } from '../waiting/abortable.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
+import type { PrunedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
 import type { Failure } from './session-events.js';
@@ -51,11 +52,15 @@ export async function applyEdit(
 ): Promise<StepOutcome<AppliedEdit> | null> {
   const { history, recorder, sent } = parts;
   const tokensBefore = history.getTotalTokens();
-  const { result, base } = withReasoning(parts, found, foundBase);
+  // What landed before has its effect on reasoning included.
+  const strips = records === undefined && stripsReasoning(parts);
+  const { result, base } = strips
+    ? withReasoning(parts, found, foundBase)
+    : { result: found, base: foundBase };
   const changes = listChanges(history.getRawHistory(), result);
   if (recorder !== undefined) await abortable(recorder.record('pruned', changes, signal), signal);
   if (history.revision !== base.revision) return null;
-  if (stripsReasoning(parts) && holdsReasoning(history.getRawHistory(), base.length)) return null;
+  if (strips && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base, records);
   const toRevision = history.revision;
@@ -65,6 +70,7 @@ export async function applyEdit(
     toRevision,
     intactEntries: changes[0]?.index ?? base.length,
     reclaimedTokens: changedTokens - sumOf(changes, ({ after }) => after, history),
+    leavesReasoning: !stripsReasoning(parts),
   });
   return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
 }
@@ -95,19 +101,37 @@ export async function stripLateReasoning(
   }
 }
 
-function stripsReasoning({ edits }: SessionParts): boolean {
-  return edits.reasoning !== 'keep';
+/** Strips the reasoning that edits under another policy have left. The event is `null` if there is none. */
+export async function stripStaleReasoning(
+  parts: SessionParts,
+  signal: AbortSignal | undefined,
+): Promise<StepOutcome<PrunedEvent | null>> {
+  const { history, sent } = parts;
+  for (;;) {
+    const place = { entry: sent.staleReasoningFrom, block: 0 };
+    const result = stripBehind(NO_EDITS, history.getRawHistory(), place);
+    const landed = isEmptyDensityResult(result)
+      ? { event: null }
+      : await applyEdit(parts, result, history.base, signal);
+    if (landed === null) continue;
+    sent.noteStrippedReasoning();
+    if (landed.event === null) return { event: null };
+    const { metadata } = result;
+    return { ...landed, event: { metadata, reason: 'reasoning', edits: [], ...landed.event } };
+  }
+}
+
+function stripsReasoning({ reasoningTerms }: SessionParts): boolean {
+  return reasoningTerms.policy !== 'keep';
 }
 
 /** Extends the edit to entries added after its base: their reasoning may have to be stripped as well. */
 function withReasoning(
-  parts: SessionParts,
+  { history }: SessionParts,
   result: DensityResult,
-  base: DensityBase,
+  { revision }: DensityBase,
 ): { readonly result: DensityResult; readonly base: DensityBase } {
-  if (!stripsReasoning(parts)) return { result, base };
-  const entries = parts.history.getRawHistory();
-  const { revision } = base;
+  const entries = history.getRawHistory();
   return { result: stripReasoning(result, entries), base: { revision, length: entries.length } };
 }
 

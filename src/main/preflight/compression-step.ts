@@ -74,7 +74,7 @@ async function land(
   { base, tokensBefore }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
-  const { history, recorder, sent } = parts;
+  const { history, recorder, sent, reasoningTerms } = parts;
   const newHistory =
     made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
   const newLength = newHistory.length;
@@ -89,16 +89,21 @@ async function land(
   // What the provider compacted is not a saving: it would not have been sent whole without the session either.
   const reclaimedTokens =
     made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
-  const revisions = { fromRevision: base.revision, toRevision: history.revision };
-  sent.noteRewrite({ ...revisions, intactEntries, reclaimedTokens });
+  sent.noteRewrite({
+    fromRevision: base.revision,
+    toRevision: history.revision,
+    intactEntries,
+    reclaimedTokens,
+    leavesReasoning: made.keepsReasoning !== true && reasoningTerms.policy === 'keep',
+  });
   return { made, outcome: 'applied', newLength };
 }
 
 function withoutStaleReasoning(
-  { history, edits }: SessionParts,
+  { history, reasoningTerms }: SessionParts,
   newHistory: readonly IContent[],
 ): readonly IContent[] {
-  return edits.reasoning === 'keep'
+  return reasoningTerms.policy === 'keep'
     ? newHistory
     : stripRewritten(newHistory, history.getRawHistory());
 }

@@ -177,14 +177,12 @@ export class DensityPruner {
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
-    const { history, edits } = parts;
+    const { history } = parts;
     // If the history was edited already, it is not what was sent.
     if (!this.#needsReplay || history.journal.length !== history.length) return null;
     const points = new BatchPoints();
     const replay = await replayEdits(parts, pendingTokens, points, signal);
-    // The replay already includes the effect on reasoning.
-    const replayed = { ...parts, edits: { ...edits, reasoning: 'keep' } } as const;
-    const outcome = await land(replayed, { ...replay, editsOf: () => replay.ruleEdits }, signal);
+    const outcome = await land(parts, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
     this.#needsReplay = false;
     this.#points = points;

@@ -18,7 +18,8 @@ export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at
  * Why a density edit landed. `every-turn`: the policy requires nothing else. `reclaims-enough`: it removes `minReclaimTokens`,
  * or enough by cache prices. `cache-cold`: the provider's cache had expired, or nothing was sent. `threshold`: the history was
  * over the threshold or the limit. `unsent`: it changes nothing that was sent. `sent-before`: an earlier session had already
- * sent the history with it. `price-step`: it brings the request below a step of the model's price.
+ * sent the history with it. `price-step`: it brings the request below a step of the model's price. `reasoning`: it removes
+ * reasoning that edits for another model have left, and that this one may refuse.
  */
 export type LandingReason =
   | 'every-turn'
@@ -27,7 +28,8 @@ export type LandingReason =
   | 'threshold'
   | 'unsent'
   | 'sent-before'
-  | 'price-step';
+  | 'price-step'
+  | 'reasoning';
 
 /** When edits of a session land, and what they do to reasoning. */
 export interface EditOptions {
@@ -48,12 +50,12 @@ export interface EditOptions {
    * model's; 300_000 if unknown
    */
   readonly cacheTtlMs?: number | undefined;
-  /** What happens to the reasoning behind an edit. @default 'keep' */
+  /** What happens to the reasoning behind an edit. @default what the request asks for, else 'keep' */
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
 /** Undefined values are decided per request and model. */
-type Decided = 'minReclaimTokens' | 'cacheTtlMs';
+type Decided = 'minReclaimTokens' | 'cacheTtlMs' | 'reasoning';
 
 /** The options with all defaults filled in. */
 export type CompleteEditOptions = Pick<EditOptions, Decided> & {
@@ -79,10 +81,9 @@ const REASONING_POLICIES: readonly ReasoningPolicy[] = [
  * @throws TypeError for a value of a wrong type; RangeError for an unknown value.
  */
 export function completeEditOptions(options: EditOptions): CompleteEditOptions {
-  const { edits = 'every-turn', reasoning = 'keep' } = options;
-  const { minReclaimTokens, cacheTtlMs } = options;
+  const { edits = 'every-turn', minReclaimTokens, cacheTtlMs, reasoning } = options;
   assertOneOf('edits', edits, EDIT_POLICIES);
-  assertOneOf('reasoning', reasoning, REASONING_POLICIES);
+  if (reasoning !== undefined) assertOneOf('reasoning', reasoning, REASONING_POLICIES);
   if (minReclaimTokens !== undefined) assertTokens('minReclaimTokens', minReclaimTokens);
   if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs);
   return { edits, minReclaimTokens, cacheTtlMs, reasoning };

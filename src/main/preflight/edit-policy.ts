@@ -16,6 +16,7 @@ import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
+import type { ReasoningTerms } from './reasoning-policy.js';
 import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
@@ -54,7 +55,8 @@ export interface LandingPoint {
   readonly toBeCached?: number | undefined;
 }
 
-export interface EditGateOptions extends CompleteEditOptions {
+export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> {
+  readonly reasoning: Pick<ReasoningTerms, 'policy' | 'isUnset'>;
   readonly history: Pick<HistoryService, 'getRawHistory' | 'countedTokens'>;
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
@@ -63,8 +65,6 @@ export interface EditGateOptions extends CompleteEditOptions {
   readonly spendable?: (() => number) | undefined;
   /** Whether the model binds reasoning to its prefix. @default false */
   readonly bindsReasoning?: (() => boolean) | undefined;
-  /** Whether the host left the `reasoning` option unset. @default false */
-  readonly isReasoningUnset?: boolean | undefined;
 }
 
 /** Decides which density edits of one session land. */
@@ -142,7 +142,8 @@ export class EditGate {
 
   #withoutBreakingReasoning(found: FoundEdit, isForced: boolean): FoundEdit {
     const { reasoning, history } = this.#options;
-    const isForbidden = reasoning === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
+    const isForbidden =
+      reasoning.policy === 'forbid-edits' || (!isForced && this.#holdsForReasoning);
     if (!isForbidden || found.firstEntry === Infinity) return found;
     return found.limitedTo(placeBehindReasoning(history.getRawHistory(), found.firstEntry));
   }
@@ -152,9 +153,9 @@ export class EditGate {
    * give up.
    */
   get #holdsForReasoning(): boolean {
-    const { reasoning, isReasoningUnset = false } = this.#options;
+    const { reasoning } = this.#options;
     if (!isCareful(this.#options)) return false;
-    return reasoning === 'keep' ? isReasoningUnset : isTurnOpen(this.#options);
+    return reasoning.policy === 'keep' ? reasoning.isUnset : isTurnOpen(this.#options);
   }
 }
 
@@ -164,7 +165,7 @@ type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning
 
 /** Whether taking reasoning away can wait: while a call is open, its turn should be sent with the thinking that led to it. */
 export function needsOpenTurn(options: TurnOptions): boolean {
-  return options.reasoning !== 'keep' && isCareful(options) && isTurnOpen(options);
+  return options.reasoning.policy !== 'keep' && isCareful(options) && isTurnOpen(options);
 }
 
 function isCareful({ edits, bindsReasoning }: TurnOptions): boolean {

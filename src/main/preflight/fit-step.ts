@@ -49,7 +49,7 @@ async function noteDropped(
   former: readonly IContent[],
   pendingTokens: number,
 ): Promise<void> {
-  const { history, sent, gauge } = parts;
+  const { history, sent, gauge, reasoningTerms } = parts;
   const { base } = history;
   const tokensBefore = history.getTotalTokens();
   if (tokensBefore + maxNoteTokens(parts) > gauge.budget.roomTokens(pendingTokens)) return;
@@ -61,7 +61,13 @@ async function noteDropped(
   const toRevision = history.revision;
   await history.waitForTokenUpdates();
   const reclaimedTokens = tokensBefore - history.getTotalTokens();
-  sent.noteRewrite({ fromRevision: base.revision, toRevision, intactEntries, reclaimedTokens });
+  sent.noteRewrite({
+    fromRevision: base.revision,
+    toRevision,
+    intactEntries,
+    reclaimedTokens,
+    leavesReasoning: reasoningTerms.policy === 'keep',
+  });
   await stripLateReasoning(parts, intactEntries, undefined);
 }
 

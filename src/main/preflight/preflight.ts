@@ -6,6 +6,7 @@ import type { SessionMemory } from '../state/session-state.js';
 import { newestCompaction } from '../strategies/provider-compaction.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 import { abortable } from '../waiting/abortable.js';
+import { stripStaleReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
 import { runCompressionStep } from './compression-step.js';
@@ -77,8 +78,9 @@ export class Preflight {
     pendingTokens: number,
     options: RequestOptions,
   ): Steps<PreflightResult> {
-    const { history, gauge, sent, cache, cacheMisses } = this.#parts;
+    const { history, gauge, sent, cache, cacheMisses, reasoningTerms } = this.#parts;
     cache.beginRequest(options.cacheTtlMs);
+    reasoningTerms.beginRequest(options.reasoning);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
@@ -129,11 +131,26 @@ export class Preflight {
 
   /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
   async *prune(pendingTokens: number, { signal }: AbortOptions): Steps<PrunedEvent | null> {
+    const { sent, reasoningTerms } = this.#parts;
+    const isStale = reasoningTerms.policy !== 'keep' && sent.staleReasoningFrom < Infinity;
+    const stripped = isStale
+      ? yield* this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal)
+      : null;
     const strategy = this.#pruner.begin();
-    if (strategy === null) return null;
-    const end = await this.#end(() => this.#pruner.run(strategy, pendingTokens, signal), signal);
+    if (strategy === null) return stripped;
+    const run = (): Promise<StepOutcome<PrunedEvent | null>> =>
+      this.#pruner.run(strategy, pendingTokens, signal);
+    return bothOf(stripped, yield* this.#prune(run, pendingTokens, signal));
+  }
+
+  async *#prune(
+    run: () => Promise<StepOutcome<PrunedEvent | null>>,
+    pendingTokens: number,
+    signal: AbortSignal | undefined,
+  ): Steps<PrunedEvent | null> {
+    const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
-    yield { step: 'pruned', strategy: strategy.name, ...end };
+    yield { step: 'pruned', strategy: this.#parts.config.strategy.name, ...end };
     const { failure } = end;
     if (
       failure !== undefined &&
@@ -347,6 +364,13 @@ function appliedOf(
 ): CompressedEvent | null {
   if (later?.outcome === 'applied') return later;
   return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
+}
+
+/** Returns what two edits of one preflight changed, in their order. */
+function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
+  if (first === null || second === null) return first ?? second;
+  const changes = [...first.changes, ...second.changes];
+  return { ...second, changes, tokensBefore: first.tokensBefore };
 }
 
 /** The event of a compression that was due but did not run. */

@@ -18,6 +18,8 @@ export interface Rewrite {
   readonly intactEntries: number;
   /** Tokens that the history lost. */
   readonly reclaimedTokens: number;
+  /** Whether reasoning behind that prefix stays, although something in front of it has changed. @default false */
+  readonly leavesReasoning?: boolean;
 }
 
 interface SentHistoryInit {
@@ -47,6 +49,7 @@ export class SentHistory {
   readonly #sentToAtMs = new Map<string | undefined, number>();
   #isCached = true;
   #reclaimedTokens = 0;
+  #staleReasoningFrom = Infinity;
 
   /** @param now a monotonic clock in milliseconds */
   constructor(
@@ -60,10 +63,11 @@ export class SentHistory {
     this.#revision = history.revision;
     if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
-    const { entries, intactEntries, reclaimedTokens, idleMs } = former.sent;
+    const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom } = former.sent;
     this.#sentEntries = entries;
     this.#intactEntries = Math.min(intactEntries, history.length);
     this.#reclaimedTokens = reclaimedTokens;
+    this.#staleReasoningFrom = staleReasoningFrom ?? Infinity;
     if (idleMs === null) return;
     this.#sentAtMs = now() - idleMs;
     this.#sentToAtMs.set(undefined, this.#sentAtMs);
@@ -108,21 +112,38 @@ export class SentHistory {
     return this.#reclaimedTokens;
   }
 
+  /** The entry from which on reasoning was left behind edits, which not every model accepts; `Infinity` if there is none. */
+  get staleReasoningFrom(): number {
+    this.#catchUp(this.#history.revision);
+    return this.#staleReasoningFrom;
+  }
+
+  /** Notes that this reasoning is gone. */
+  noteStrippedReasoning(): void {
+    this.#staleReasoningFrom = Infinity;
+  }
+
   /** The state for a later session of this history. */
   get memory(): SentMemory {
-    const { idleMs } = this;
+    const { idleMs, staleReasoningFrom } = this;
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,
       // What was not cached counts as never sent.
       idleMs: Number.isFinite(idleMs) && this.#isCached ? idleMs : null,
       reclaimedTokens: this.#reclaimedTokens,
+      ...(staleReasoningFrom < Infinity && { staleReasoningFrom }),
     };
   }
 
-  noteRewrite({ fromRevision, toRevision, intactEntries, reclaimedTokens }: Rewrite): void {
+  noteRewrite(rewrite: Rewrite): void {
+    const { fromRevision, toRevision, intactEntries, reclaimedTokens, leavesReasoning } = rewrite;
     this.#catchUp(fromRevision);
     this.#revision = toRevision;
+    const isLeft = leavesReasoning === true && intactEntries < this.#intactEntries;
+    // What an earlier edit has left may have moved to the front.
+    if (isLeft || this.#staleReasoningFrom < Infinity)
+      this.#staleReasoningFrom = Math.min(this.#staleReasoningFrom, intactEntries);
     this.#intactEntries = Math.min(this.#intactEntries, intactEntries);
     this.#reclaimedTokens += reclaimedTokens;
   }
@@ -149,6 +170,7 @@ export class SentHistory {
     this.#sentAtMs = -Infinity;
     this.#sentToAtMs.clear();
     this.#reclaimedTokens = 0;
+    this.#staleReasoningFrom = Infinity;
   }
 }
 

@@ -165,7 +165,7 @@ class PreflightReplay {
       if (admission.reason !== undefined) break;
     }
     if (admission?.reason !== undefined) {
-      const landed = await copy.land(admission, this.#parts.edits.reasoning);
+      const landed = await copy.land(admission, this.#parts.reasoningTerms.policy);
       this.#passes?.noteLanding(landed, false);
     }
     this.#admission = admission;
@@ -177,7 +177,7 @@ class PreflightReplay {
     const found = passes.findShrinks(this.#parts.config.density());
     const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
     if (shrinking?.reason === undefined) return;
-    passes.noteLanding(await this.#copy.land(shrinking, this.#parts.edits.reasoning), true);
+    passes.noteLanding(await this.#copy.land(shrinking, this.#parts.reasoningTerms.policy), true);
   }
 
   #admit({ isFree, point }: DuePass): Admission {

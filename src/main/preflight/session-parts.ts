@@ -20,13 +20,15 @@ import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { assertTimeToLive, completeEditOptions } from './edit-options.js';
+import { completeEditOptions } from './edit-options.js';
 import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import { isBatching } from './edit-policy.js';
 import type { EditGateOptions, LandingPoint } from './edit-policy.js';
 import type { CompressionInputs } from '../strategies/strategy.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
+import { ReasoningTerms } from './reasoning-policy.js';
+import type { ReasoningPolicy } from './reasoning-policy.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
 const MIN_GROWTH_SHARE = 0.05;
@@ -53,8 +55,6 @@ export interface SessionInit
   readonly now?: (() => number) | undefined;
   /** The model that it talks to. @default an unknown one */
   readonly model?: SessionModel | undefined;
-  /** Whether the host left the `reasoning` option unset. @default false */
-  readonly isReasoningUnset?: boolean | undefined;
   /**
    * Whether the initial history has answers of a model but no saved state, so that an unknown session has sent it. @default
    * false
@@ -69,6 +69,7 @@ export interface SessionInit
 /** The parts of one session. */
 export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly edits: CompleteEditOptions;
+  readonly reasoningTerms: ReasoningTerms;
   readonly model: SessionModel;
   readonly cache: CacheTerms;
   readonly config: SessionConfig;
@@ -98,6 +99,7 @@ export function createParts(init: SessionInit): SessionParts {
   return {
     ...init,
     edits,
+    reasoningTerms: new ReasoningTerms(edits.reasoning),
     model,
     cache,
     config: init.config ?? new SessionConfig({ ...init, edits: edits.edits, cache }),
@@ -141,8 +143,8 @@ export function gateOptions(
   return {
     ...parts.edits,
     cache: parts.cache,
+    reasoning: parts.reasoningTerms,
     bindsReasoning: () => parts.model.bindsReasoning,
-    isReasoningUnset: parts.isReasoningUnset,
   };
 }
 
@@ -204,6 +206,11 @@ export interface AbortOptions {
 export interface RequestOptions extends AbortOptions {
   /** Cache lifetime that the request asks for, in milliseconds. @default the model's */
   readonly cacheTtlMs?: number | undefined;
+  /**
+   * The reasoning policy that suits the model of the request, unless the session has that option. Reasoning that another policy
+   * has left behind an edit is removed if this one would not have. @default 'keep'
+   */
+  readonly reasoning?: ReasoningPolicy | undefined;
 }
 
 /**
@@ -219,9 +226,9 @@ export function readCall(
 ): RequestOptions {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
-  const { cacheTtlMs, ...rest } = readAbortOptions(options);
-  if (cacheTtlMs !== undefined) assertTimeToLive(cacheTtlMs);
-  return { ...rest, cacheTtlMs };
+  const { cacheTtlMs, reasoning, ...rest } = readAbortOptions(options);
+  completeEditOptions({ cacheTtlMs, reasoning });
+  return { ...rest, cacheTtlMs, reasoning };
 }
 
 /**
@@ -232,14 +239,23 @@ export function readCall(
 export function readAbortOptions(options: RequestOptions): RequestOptions {
   let signal: unknown;
   let cacheTtlMs: RequestOptions['cacheTtlMs'];
+  let reasoning: RequestOptions['reasoning'];
   let own: Readonly<Record<string, unknown>>;
   try {
-    ({ signal, cacheTtlMs } = asObject(options, 'the options', 'an object') as RequestOptions);
+    ({ signal, cacheTtlMs, reasoning } = asObject(
+      options,
+      'the options',
+      'an object',
+    ) as RequestOptions);
     own = { ...options };
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
-  assertKnownOptions('options of a call', own, ['signal', 'cacheTtlMs']);
+  assertKnownOptions('options of a call', own, ['signal', 'cacheTtlMs', 'reasoning']);
   assertSignal(signal);
-  return { ...(signal && { signal }), ...(cacheTtlMs !== undefined && { cacheTtlMs }) };
+  return {
+    ...(signal && { signal }),
+    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
+    ...(reasoning !== undefined && { reasoning }),
+  };
 }

@@ -138,6 +138,7 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
       intactEntries: entries,
       idleMs: isKept ? sent.idleMs : null,
       reclaimedTokens,
+      staleReasoningFrom: sent.staleReasoningFrom && Math.min(sent.staleReasoningFrom, entries),
     },
     costs: {
       ...costs,

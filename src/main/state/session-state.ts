@@ -163,6 +163,7 @@ const STATE = z.object({
       intactEntries: COUNT,
       idleMs: z.nullable(COUNT),
       reclaimedTokens: z.number(),
+      staleReasoningFrom: z.optional(COUNT),
     }),
     costs: z.object({
       requests: COUNT,
@@ -217,6 +218,8 @@ export interface SentMemory {
   /** Milliseconds since then; `null` if nothing was sent. */
   readonly idleMs: number | null;
   readonly reclaimedTokens: number;
+  /** The entry from which on reasoning was left behind edits. @default there is none */
+  readonly staleReasoningFrom?: number | undefined;
 }
 
 /** Sums over requests of one variant: all tokens, those read from a cache, those of the last request. */

@@ -46,13 +46,12 @@ describe('EditGate', () => {
     expect(found.size).toBe(20);
     const gate = new EditGate({
       edits,
-      reasoning,
+      reasoning: { policy: reasoning, isUnset: true },
       minReclaimTokens: 0,
       history: { getRawHistory: () => history, countedTokens: () => 1 },
       logger: SILENT_LOGGER,
       sent: { intactEntries: entries.length - 1, isCacheCold: false },
       cache: { price: undefined, prices: { read: 0.1, write: 1.25 } },
-      isReasoningUnset: true,
     });
     const { reason, isWhole } = gate.admit(found, { isForced: false, isBatchPoint: false });
     expect({ reason, isWhole }).toEqual({ reason: undefined, isWhole: false });

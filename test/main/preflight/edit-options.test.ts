@@ -10,7 +10,7 @@ describe('completeEditOptions', () => {
       edits: 'every-turn',
       minReclaimTokens: undefined,
       cacheTtlMs: undefined,
-      reasoning: 'keep',
+      reasoning: undefined,
     };
     expect(completeEditOptions({})).toEqual(defaults);
     expect(completeEditOptions({ edits: undefined })).toEqual(defaults);

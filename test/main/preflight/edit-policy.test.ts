@@ -8,6 +8,7 @@ import type { Admission } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
 import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
+import { ReasoningTerms } from '../../../src/main/preflight/reasoning-policy.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { describeResult, historyOf } from '../../support/notation.js';
 
@@ -34,7 +35,7 @@ function admitted(edits: EditPolicy, given: Given, countedTokens?: () => number)
   };
   const gate = new EditGate({
     edits,
-    reasoning: 'keep',
+    reasoning: new ReasoningTerms('keep'),
     minReclaimTokens,
     history: {
       getRawHistory: () => HISTORY,
