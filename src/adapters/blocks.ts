@@ -11,6 +11,17 @@ import { asRecord, withoutUndefined } from '../shared/json.js';
 import type { JsonRecord } from '../shared/json.js';
 import { payloadTokens } from '../shared/tokens/content-text.js';
 
+/** Whether the role of a message is that of instructions. */
+export function isInstruction(message: unknown): boolean {
+  try {
+    const role = asRecord(message)?.['role'];
+    return role === 'system' || role === 'developer';
+  } catch {
+    // An invalid message, which the reader rejects.
+    return false;
+  }
+}
+
 /** The call that a response answers, by the names of a response's fields. */
 export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
 

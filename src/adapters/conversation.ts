@@ -13,11 +13,13 @@ import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './compact-head.js';
+import { matchPrefix } from './prefix-match.js';
+import type { PrefixMatch } from './prefix-match.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
-import { isPlainCopy, isSameValue } from './same-value.js';
+import { isSameValue } from './same-value.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -34,18 +36,6 @@ export interface ConversationParts<Message> {
   readonly compactor: Compactor;
   readonly format: MessageFormat<Message>;
   readonly options: CompleteAdapterOptions;
-}
-
-/** A known list that is a prefix of the messages of a call. */
-interface PrefixMatch<Message> {
-  readonly messages: readonly Message[];
-  readonly known: readonly Message[];
-  /** Length of `known` when it was compared: the list may have grown since. */
-  readonly length: number;
-  /** Indices of messages that are the same except for a cache mark, descending. */
-  readonly varied: readonly number[];
-  /** Index of the first message that is another object, or `length`. */
-  readonly firstOther: number;
 }
 
 /** The model that a request goes to, and what it requires of reasoning. */
@@ -360,29 +350,16 @@ export class Conversation<Message> {
     return this.#matchPrefix(messages, known.slice(0, at)) !== undefined;
   }
 
-  /** Compares from the end, where other conversations differ first. */
   #matchPrefix(
     messages: readonly Message[],
     known: readonly Message[],
   ): PrefixMatch<Message> | undefined {
-    const { length } = known;
-    if (length === 0 || messages.length < length) return undefined;
-    const match = this.#match;
-    if (match?.messages === messages && match.known === known && match.length === length)
-      return match;
-    const varied: number[] = [];
-    let firstOther = length;
-    for (let at = length - 1; at >= 0; at -= 1) {
-      const message = messages[at] as Message;
-      const former = known[at] as Message;
-      if (message === former) continue;
-      firstOther = at;
-      if (isPlainCopy(message, former)) continue;
-      if (!this.#parts.format.isSame(message, former)) return undefined;
-      varied.push(at);
-    }
-    this.#match = { messages, known, length, varied, firstOther };
-    return this.#match;
+    const last = this.#match;
+    if (last?.messages === messages && last.known === known && last.length === known.length)
+      return last;
+    const match = matchPrefix(this.#parts.format, messages, known);
+    if (match !== undefined) this.#match = match;
+    return match;
   }
 }
 

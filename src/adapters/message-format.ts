@@ -73,6 +73,12 @@ export interface MessageFormat<Message> {
    */
   write(entry: IContent, among: readonly Message[]): Message;
 
+  /**
+   * Whether a message instructs the model: at the start of a conversation it may differ from call to call. Called with any value;
+   * never throws. @default no message does
+   */
+  isInstruction?(message: Message): boolean;
+
   /** Whether providers may refuse a request that begins with this pinned message. @default no message */
   mayNotOpen?(message: Message): boolean;
 

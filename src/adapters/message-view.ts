@@ -20,7 +20,7 @@ import type {
 } from './message-place.js';
 import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
-import { ConversationReader } from './read-in-slices.js';
+import { ConversationReader, readAlone } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
 import { pushTo } from '../shared/lists-by-key.js';
 
@@ -241,6 +241,11 @@ export class MessageView<Message> {
   }
 
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {
+    // Instructions may have become longer.
+    if (isPinned(record)) {
+      const [now, then] = [given, record.given].map((each) => readAlone(this.#format, each));
+      this.#pinnedTokens += (now?.pinnedTokens ?? 0) - (then?.pinnedTokens ?? 0);
+    }
     record.given = given;
     record.length = lengthOf(given);
     this.#given[record.index] = given;

@@ -33,6 +33,18 @@ export function* readInSlices<Message>(
   return { ...reading, entries };
 }
 
+/** Reads one message by itself; nothing if that fails: reading it as part of the conversation reports the error. */
+export function readAlone<Message>(
+  format: Pick<MessageFormat<Message>, 'createReader'>,
+  message: Message,
+): Reading {
+  try {
+    return runSlices(readInSlices(format.createReader(), [message], 0));
+  } catch {
+    return { entries: [], pinnedTokens: 0 };
+  }
+}
+
 /** Reads one conversation. Messages that are refused leave no trace. */
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;

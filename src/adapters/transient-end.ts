@@ -3,9 +3,8 @@
 
 import type { IContent } from '../shared/content.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
-import { runSlices } from '../shared/slices.js';
 import type { MessageFormat } from './message-format.js';
-import { readInSlices } from './read-in-slices.js';
+import { readAlone } from './read-in-slices.js';
 
 /** The messages of a call, divided into those for the session and a transient one at the end. */
 export interface SplitMessages<Message> {
@@ -28,7 +27,7 @@ export function splitTransientEnd<Message>(
 ): SplitMessages<Message> {
   const last = messages.at(-1);
   if (last === undefined || messages.length < 2) return allStable(messages);
-  const entries = entriesOf(format, last);
+  const { entries } = readAlone(format, last);
   if (!isFrom(entries, 'human')) return allStable(messages);
   const transientTokens = entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
@@ -40,18 +39,12 @@ export function mayBeTransient<Message>(
   last: Message,
   replacement: Message,
 ): boolean {
-  return isFrom(entriesOf(format, replacement), 'ai') && isFrom(entriesOf(format, last), 'human');
+  return (
+    isFrom(readAlone(format, replacement).entries, 'ai') &&
+    isFrom(readAlone(format, last).entries, 'human')
+  );
 }
 
 function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {
   return entries.length > 0 && entries.every((entry) => entry.speaker === speaker);
-}
-
-/** Returns no entries for a message that cannot be read: reading it as part of the conversation reports the error. */
-function entriesOf<Message>(format: MessageFormat<Message>, message: Message): readonly IContent[] {
-  try {
-    return runSlices(readInSlices(format.createReader(), [message], 0)).entries;
-  } catch {
-    return [];
-  }
 }

@@ -6,6 +6,7 @@ import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { estimateEntryTokens, tokensOfCharacters } from '../../shared/tokens/estimate.js';
+import { isInstruction } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
   MessageFormat,
@@ -37,6 +38,7 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
   createReader: () => new SdkMessageReader(),
   isSame: isSameButForCacheMarks,
   rewrite: rewriteMessage,
+  isInstruction,
   mayNotOpen: ({ role }) => role === 'assistant',
   // Parts, because a model's prompt accepts no string.
   write: ({ speaker, blocks }) => ({

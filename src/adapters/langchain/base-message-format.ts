@@ -20,11 +20,21 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   createReader: () => new BaseMessageReader(),
   isSame,
   rewrite,
+  isInstruction,
   mayNotOpen: (message) => typeOf(message) === 'ai',
   write,
   citations: citationsInContent((message, content) => copyWith(message, { content })),
   provider: LANGCHAIN_PROVIDER_MESSAGES,
 };
+
+/** `SystemMessage` is that of developers, too. */
+function isInstruction(message: BaseMessage): boolean {
+  try {
+    return typeOf(message) === 'system';
+  } catch {
+    return false;
+  }
+}
 
 /** Compares only what models are sent: a checkpointer rebuilds messages, and messages without ids get some. */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {

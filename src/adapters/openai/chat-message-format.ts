@@ -1,7 +1,7 @@
 // The format of OpenAI's Chat Completions, and of servers with the same API or Ollama's: a list of messages.
 
 import type OpenAI from 'openai';
-import { thinkingBlock } from '../blocks.js';
+import { isInstruction, thinkingBlock } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
@@ -53,6 +53,7 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
         return withContent(message, editedContent(message.content, edits));
     }
   },
+  isInstruction,
   // Only servers with other models behind them refuse it.
   mayNotOpen: ({ role }) => role === 'assistant',
   write: ({ speaker, blocks }: IContent) => ({

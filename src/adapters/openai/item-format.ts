@@ -1,6 +1,7 @@
 // Shared by both formats of items: which kinds may be edited, and how edits are applied. Items are unchecked records, because
 // every version of the SDKs adds kinds.
 
+import { isInstruction } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -58,6 +59,7 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
   return {
     createReader: () => new ItemRunReader<Item>((item, where) => readItem(item, where, dialect)),
     isSame: dialect.isSame ?? isSameButForCacheMarks,
+    isInstruction,
     rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
     write: ({ speaker, blocks }) =>
       dialect.write(speaker === 'ai' ? 'assistant' : 'user', joinTexts(blocks)) as Item,
