@@ -17,6 +17,10 @@ interface ConversationKey {
   readonly conversationId: string | undefined;
   /** Of a named one: users may have the same ids in directories of their own. */
   readonly name: string | undefined;
+  /**
+   * Whether its model decides what happens to reasoning, as Claude does. Others refuse a history that has lost reasoning for Claude's sake.
+   */
+  readonly hasReasoningPolicy: boolean;
   /** The same object for equal options. */
   readonly options: PlainOptions;
 }
@@ -61,6 +65,8 @@ export class Conversations<Message> {
     const key = {
       conversationId,
       name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
+      hasReasoningPolicy:
+        (call.reasoning ?? this.#format.reasoningOf?.(call.modelName)) !== undefined,
       options: this.#knownOptions(options),
     };
     for (;;) {
@@ -119,12 +125,13 @@ export class Conversations<Message> {
 
   #continuedBy(
     messages: readonly Message[],
-    { options }: ConversationKey,
+    { options, hasReasoningPolicy }: ConversationKey,
   ): Conversation<Message> | undefined {
     let best: Conversation<Message> | undefined;
     let bestLength = 0;
     for (const [conversation, key] of this.#conversations) {
       if (key.conversationId !== undefined || key.options !== options) continue;
+      if (key.hasReasoningPolicy !== hasReasoningPolicy) continue;
       const knownLength = conversation.knownLength(messages);
       if (knownLength < bestLength) continue;
       best = conversation;

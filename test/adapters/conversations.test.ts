@@ -274,6 +274,9 @@ describe('Conversations', () => {
     await conversations.compact(start, { reasoning: 'keep' });
     await conversations.compact([...start, ...write], { reasoning: 'strip-after-first-edit' });
     expect(sessions).toHaveLength(1);
+    // Models of other providers must not lose theirs.
+    await conversations.compact([...start, ...write, user('more')], {});
+    expect(sessions).toHaveLength(2);
   });
 
   it('begins another conversation for fewer messages than it knows', async () => {
