@@ -24,7 +24,7 @@ import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import { BatchPoints, EditGate } from '../../src/main/preflight/edit-policy.js';
 import { plannedEdit } from '../../src/main/preflight/found-edit.js';
 import type { FoundEdit } from '../../src/main/preflight/found-edit.js';
-import { ReasoningTerms } from '../../src/main/preflight/reasoning-policy.js';
+import { ReasoningTerms } from '../../src/main/models/session-model.js';
 import { HistoryIndex } from '../../src/shared/density/index/history-index.js';
 import { planIndexed, scopeOfPass, withTexts } from '../../src/shared/density/plan/optimize.js';
 import { spendable, TokenTally } from '../../src/main/preflight/token-tally.js';

@@ -1,7 +1,8 @@
-// The model that one session talks to, and the terms of its prompt cache. What a name or a price says is looked up when it changes,
+// The model that one session talks to, the terms of its prompt cache, and the policy on its reasoning. What a name or a price says is looked up when it changes,
 // not in every turn.
 
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
+import type { ReasoningPolicy } from '../preflight/reasoning-policy.js';
 import type { HistoryService } from '../history-service.js';
 import { bindsReasoning } from './model-limits.js';
 import type { ModelLimits } from './model-limits.js';
@@ -131,5 +132,28 @@ export class CacheTerms {
       this.#priced = { of, ms, price, prices: cachePrices(price) };
     }
     return this.#priced;
+  }
+}
+
+/** The policy for the requests of one session: the host's option, else what the present request asks for. */
+export class ReasoningTerms {
+  readonly #given: ReasoningPolicy | undefined;
+  #asked: ReasoningPolicy | undefined;
+
+  constructor(given: ReasoningPolicy | undefined) {
+    this.#given = given;
+  }
+
+  beginRequest(asked: ReasoningPolicy | undefined): void {
+    this.#asked = asked;
+  }
+
+  get policy(): ReasoningPolicy {
+    return this.#given ?? this.#asked ?? 'keep';
+  }
+
+  /** Whether nobody has decided it. */
+  get isUnset(): boolean {
+    return (this.#given ?? this.#asked) === undefined;
   }
 }

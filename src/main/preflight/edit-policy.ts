@@ -10,13 +10,12 @@ import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { HistoryService } from '../history-service.js';
 import type { Logger } from '../host/logger.js';
 import { cachePrices } from '../models/model-prices.js';
-import type { CacheTerms } from '../models/session-model.js';
+import type { CacheTerms, ReasoningTerms } from '../models/session-model.js';
 import type { CompleteEditOptions, EditPolicy, LandingReason } from './edit-options.js';
 import { startsOfLosses } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import type { SentHistory } from './prompt-cache.js';
 import { placeBehindReasoning } from './reasoning-policy.js';
-import type { ReasoningTerms } from './reasoning-policy.js';
 import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 

@@ -14,29 +14,6 @@ import type { Place } from './found-edit.js';
  */
 export type ReasoningPolicy = 'keep' | 'strip-after-first-edit' | 'forbid-edits';
 
-/** The policy for the requests of one session: the host's option, else what the present request asks for. */
-export class ReasoningTerms {
-  readonly #given: ReasoningPolicy | undefined;
-  #asked: ReasoningPolicy | undefined;
-
-  constructor(given: ReasoningPolicy | undefined) {
-    this.#given = given;
-  }
-
-  beginRequest(asked: ReasoningPolicy | undefined): void {
-    this.#asked = asked;
-  }
-
-  get policy(): ReasoningPolicy {
-    return this.#given ?? this.#asked ?? 'keep';
-  }
-
-  /** Whether nobody has decided it. */
-  get isUnset(): boolean {
-    return (this.#given ?? this.#asked) === undefined;
-  }
-}
-
 /** Returns the first index at which two lists differ; their common length if one is a prefix of the other. */
 export function firstDifference<Item>(a: readonly Item[], b: readonly Item[]): number {
   let at = 0;

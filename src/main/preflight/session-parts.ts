@@ -9,7 +9,7 @@ import {
 } from '../../shared/misuse.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';
-import { SessionModel } from '../models/session-model.js';
+import { ReasoningTerms, SessionModel } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
@@ -27,7 +27,6 @@ import type { EditGateOptions, LandingPoint } from './edit-policy.js';
 import type { CompressionInputs } from '../strategies/strategy.js';
 import { ProgressGuard } from './progress-guard.js';
 import { CacheMisses, SentHistory } from './prompt-cache.js';
-import { ReasoningTerms } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 
 /** Share of the context window by which a history must grow before an unsuccessful compression is repeated. */
@@ -227,7 +226,8 @@ export function readCall(
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
   const { cacheTtlMs, reasoning, ...rest } = readAbortOptions(options);
-  completeEditOptions({ cacheTtlMs, reasoning });
+  if (cacheTtlMs !== undefined || reasoning !== undefined)
+    completeEditOptions({ cacheTtlMs, reasoning });
   return { ...rest, cacheTtlMs, reasoning };
 }
 

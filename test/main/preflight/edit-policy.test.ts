@@ -8,7 +8,7 @@ import type { Admission } from '../../../src/main/preflight/edit-policy.js';
 import type { EditPolicy } from '../../../src/main/preflight/edit-options.js';
 import { plannedEdit } from '../../../src/main/preflight/found-edit.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
-import { ReasoningTerms } from '../../../src/main/preflight/reasoning-policy.js';
+import { ReasoningTerms } from '../../../src/main/models/session-model.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { describeResult, historyOf } from '../../support/notation.js';
 
