@@ -1,0 +1,69 @@
+// What becomes of reasoning when the requests of one session go to models with different policies.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { Session } from '../../src/main/session.js';
+import type { ReasoningPolicy } from '../../src/main/preflight/reasoning-policy.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import { historyOf } from '../support/notation.js';
+import { entriesOf, openNoted } from '../support/session-bench.js';
+
+const STRIP = 'strip-after-first-edit';
+
+async function send(session: Session, added: string, reasoning?: ReasoningPolicy): Promise<string> {
+  session.history.addAll(historyOf(added));
+  await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning });
+  return entriesOf(session);
+}
+
+/** A session whose write has taken a read away in front of thinking, which stayed. */
+async function keptBehindEdit(reasoning?: ReasoningPolicy): Promise<Session> {
+  const session = openNoted('h', { contextLimit: 10_000, timing: { reasoning } });
+  await send(session, 'a:*s1,r1 t:r1', 'keep');
+  await send(session, 'a:*s3,s3 t:s3', 'keep');
+  expect(await send(session, 'a:*s2,w2 t:w2', 'keep')).toContain('a:*s3,s3');
+  return session;
+}
+
+describe('Session, with a policy on reasoning for each request', () => {
+  it('removes what another policy has left behind edits, once, and says so', async () => {
+    const session = await keptBehindEdit();
+    const told = vi.fn();
+    session.on('pruned', told);
+    expect(await send(session, 'a:*s4,s4 t:s4', STRIP)).toBe('h a:s3 t:s3 a:w2 t:w2 a:s4 t:s4');
+    expect(told).toHaveBeenCalledOnce();
+    expect(told).toHaveBeenCalledWith(expect.objectContaining({ reason: 'reasoning', edits: [] }));
+    // What comes after it is bound to what stands now.
+    expect(await send(session, 'a:*s5,s5 t:s5', STRIP)).toContain('a:*s5,s5');
+    await send(session, 'h', 'keep');
+    expect(await send(session, 'h', STRIP)).toContain('a:*s5,s5');
+  });
+
+  it('removes nothing in front of the first edit, and nothing without one', async () => {
+    const session = openNoted('h a:*s9,s9 t:s9', { contextLimit: 10_000, timing: {} });
+    await send(session, 'a:r1 t:r1', 'keep');
+    expect(await send(session, 'h', STRIP)).toBe('h a:*s9,s9 t:s9 a:r1 t:r1 h');
+    await send(session, 'a:*s3,s3 t:s3 a:w2 t:w2', 'keep');
+    expect(await send(session, 'h', STRIP)).toBe('h a:*s9,s9 t:s9 h a:s3 t:s3 a:w2 t:w2 h');
+  });
+
+  it('removes what a state says was left', async () => {
+    const former = await keptBehindEdit();
+    const added = historyOf('h a:*s1,r1 t:r1 a:*s3,s3 t:s3 a:*s2,w2 t:w2');
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const session = await compactor.createSession({ history: added, state: former.snapshot() });
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: STRIP });
+    expect(entriesOf(session)).not.toContain('*');
+  });
+
+  it('goes by the option of the session, if it has one', async () => {
+    const session = await keptBehindEdit('keep');
+    expect(await send(session, 'h', STRIP)).toContain('a:*s3,s3');
+  });
+
+  it('refuses an unknown policy', async () => {
+    const session = openNoted('h', {});
+    expect(() =>
+      session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: 'drop' as never }),
+    ).toThrow(RangeError);
+  });
+});
