@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Session } from '../../src/main/session.js';
 import type { ReasoningPolicy } from '../../src/main/preflight/reasoning-policy.js';
+import type { IContent } from '../../src/shared/content.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import { historyOf } from '../support/notation.js';
 import { entriesOf, openNoted } from '../support/session-bench.js';
@@ -59,6 +60,21 @@ describe('Session, with a policy on reasoning for each request', () => {
     const session = await keptBehindEdit('keep');
     expect(await send(session, 'h', STRIP)).toContain('a:*s3,s3');
   });
+
+  it.each(['rs_1', '{"type":"reasoning","id":"rs_1"}'])(
+    'leaves what OpenAI requires for its calls: %s',
+    async (signature) => {
+      const session = openNoted('h', { contextLimit: 10_000, timing: {} });
+      await send(session, 'a:r1 t:r1', 'keep');
+      const [call, result] = historyOf('a:s3 t:s3') as [IContent, IContent];
+      const thinking = { type: 'thinking', thought: 'Hm.', signature } as const;
+      session.history.addAll([{ ...call, blocks: [thinking, ...call.blocks] }, result]);
+      await send(session, 'a:w2 t:w2', 'keep');
+      await send(session, 'a:*s4,s4 t:s4', STRIP);
+      const blocks = session.history.getRawHistory().flatMap((entry) => entry.blocks);
+      expect(blocks.filter(({ type }) => type === 'thinking')).toEqual([thinking]);
+    },
+  );
 
   it('refuses an unknown policy', async () => {
     const session = openNoted('h', {});

@@ -9,8 +9,8 @@ import type { Place } from './found-edit.js';
 
 /**
  * What happens to reasoning. `keep`: it stays, whatever is edited in front of it. `strip-after-first-edit`: an edit removes the
- * thinking blocks behind the first place it changes. `forbid-edits`: density edits land only behind the last thinking block;
- * compressing and fitting cannot be delayed, and strip.
+ * thinking blocks behind the first place it changes, except for items of OpenAI's Responses API. `forbid-edits`: density edits
+ * land only behind the last thinking block; compressing and fitting cannot be delayed, and strip.
  */
 export type ReasoningPolicy = 'keep' | 'strip-after-first-edit' | 'forbid-edits';
 
@@ -21,10 +21,10 @@ export function firstDifference<Item>(a: readonly Item[], b: readonly Item[]): n
   return at;
 }
 
-/** Whether any entry from an index on holds a thinking block. */
+/** Whether any entry from an index on holds a thinking block that would be stripped. */
 export function holdsReasoning(history: readonly IContent[], from: number): boolean {
   for (let index = from; index < history.length; index += 1) {
-    if (history[index]?.blocks.some(isThinking) === true) return true;
+    if (history[index]?.blocks.some(isStripped) === true) return true;
   }
   return false;
 }
@@ -89,9 +89,20 @@ export function stripRewritten(
 
 /** Returns `null` if nothing of substance is left; the same entry if it has no thinking there. */
 function withoutReasoning(entry: IContent, fromBlock: number): IContent | null {
-  const blocks = entry.blocks.filter((block, at) => at < fromBlock || !isThinking(block));
+  const blocks = entry.blocks.filter((block, at) => at < fromBlock || !isStripped(block));
   if (blocks.length === entry.blocks.length) return entry;
   return blocks.some(hasSubstance) ? { ...entry, blocks } : null;
+}
+
+/** An item of OpenAI's Responses API: adapters read its id, and pi keeps the whole of it. */
+const OPENAI_ITEM = /^(?:rs_|\{)/;
+
+/**
+ * Whether a block goes with an edit in front of it. An item of OpenAI stays: Claude is not sent it, and OpenAI refuses a call
+ * without the item that led to it, once the conversation has come back.
+ */
+function isStripped(block: ContentBlock): boolean {
+  return block.type === 'thinking' && !OPENAI_ITEM.test(block.signature ?? '');
 }
 
 function isThinking({ type }: ContentBlock): boolean {

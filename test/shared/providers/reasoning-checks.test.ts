@@ -175,7 +175,8 @@ describe('a session that is told to strip reasoning behind its edits', () => {
       const call = writes
         ? toolCall(`${at}`, 'write_file', { file_path: `${file}.ts`, content: 'new' })
         : toolCall(`${at}`, 'read_file', { file_path: `${file}.ts` });
-      session.history.add(aiContent([thought(`${at}`), call]));
+      const thinking = { ...thought(`${at}`), signature: `signed ${at}` };
+      session.history.add(aiContent([thinking, call]));
       session.history.add(toolContent([toolResponse(`${at}`, call.name, `${at} `.repeat(200))]));
     }
     return bound;
