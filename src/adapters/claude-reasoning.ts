@@ -1,6 +1,7 @@
 // Decides what an edit does to the reasoning of Claude, by its name and by what a request says about thinking.
 
-import { thinksWithBudget } from '../main/models/model-limits.js';
+import { bindsReasoning, thinksWithBudget } from '../main/models/model-limits.js';
+import { plainModelName } from '../main/models/model-name.js';
 import { isRecord } from '../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
@@ -20,4 +21,10 @@ export function reasoningOfModel(modelName: string | undefined, thinking?: unkno
   const { type, block_binding: binding } = thinking;
   const drops = isRecord(binding) && binding['prefix_mismatch_behavior'] === 'drop_block';
   return type === 'enabled' || drops ? 'keep' : 'strip-after-first-edit';
+}
+
+/** The same for hosts that say nothing of `thinking`: only for models that are known to bind it. */
+export function reasoningOfHosted(modelName: string | undefined): Policy | undefined {
+  const isClaude = plainModelName(modelName ?? '').startsWith('claude-');
+  return isClaude && bindsReasoning(modelName) ? 'strip-after-first-edit' : undefined;
 }

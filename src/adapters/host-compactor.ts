@@ -7,6 +7,7 @@ import type { Compactor } from '../main/compactor.js';
 import type { CompactorOptions } from '../main/compactor-options.js';
 import { asError } from '../shared/errors.js';
 import type { CompactCall } from './adapter-options.js';
+import { reasoningOfHosted } from './claude-reasoning.js';
 import type { ConversationReport } from './conversation.js';
 import { createMessageCompactor } from './message-compactor.js';
 import type { MessageCompactor } from './message-compactor.js';
@@ -88,11 +89,16 @@ export class HostCompactor<Message> {
    * @returns the same list if nothing is edited, the signal is aborted, or anything in ctxfold fails
    */
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
-    const { sessionId, contextLimit, ...rest } = call;
+    const {
+      sessionId,
+      contextLimit,
+      reasoning = reasoningOfHosted(call.modelName),
+      ...rest
+    } = call;
     try {
       const { compact } = this.open();
       const compacted = await this.#limit.run(contextLimit, () =>
-        compact(messages, { ...rest, conversationId: sessionId }),
+        compact(messages, { ...rest, reasoning, conversationId: sessionId }),
       );
       this.#failures.delete(sessionId);
       return isSameList(compacted, messages) ? messages : compacted;

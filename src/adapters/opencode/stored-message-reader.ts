@@ -102,8 +102,10 @@ function readPart(part: JsonRecord): ContentBlock {
   }
 }
 
+/** What the model's provider knows it by. */
 function signatureOf({ metadata }: JsonRecord): string | undefined {
-  return asText(asRecord(asRecord(metadata)?.['anthropic'])?.['signature']);
+  const { anthropic, openai } = asRecord(metadata) ?? {};
+  return asText(asRecord(anthropic)?.['signature']) ?? asText(asRecord(openai)?.['itemId']);
 }
 
 function readResult(part: JsonRecord, callId: string, toolName: string): ContentBlock {

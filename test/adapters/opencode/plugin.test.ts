@@ -53,7 +53,28 @@ function unreported(message: OpenCodeMessage): OpenCodeMessage {
   return { ...message, info: { ...message.info, ...{ tokens: undefined } } };
 }
 
+/** A talk whose later answers think: first a model of OpenAI's, then Claude. */
+function thoughtful(modelID: string): readonly OpenCodeMessage[] {
+  const [, ...talk] = staleRead();
+  const model = { providerID: 'p', modelID };
+  const thinkers = [{ openai: { itemId: 'rs_1' } }, { anthropic: { signature: 's1' } }];
+  const answers = thinkers.map((metadata) =>
+    assistant({ type: 'reasoning', text: 'Hm.', metadata }, said('So.')),
+  );
+  return [user('Read a.ts.', { model }), ...talk, ...answers, user('Go on.', { model })];
+}
+
 describe('plugin', () => {
+  it('removes thinking that Claude binds to what stands before it where that has changed', async () => {
+    const hooks = await start();
+    const bound = await sent(hooks, thoughtful('claude-opus-5-5'));
+    expect(JSON.stringify(bound)).not.toContain('a line of the file');
+    expect(JSON.stringify(bound)).not.toContain('"s1"');
+    expect(JSON.stringify(bound)).toContain('"rs_1"');
+    const other = await sent(await start(), thoughtful('claude-sonnet-4-5'));
+    expect(JSON.stringify(other)).toContain('"s1"');
+  });
+
   it('takes what is stale out of the list that it is handed, and changes no message in it', async () => {
     const hooks = await start();
     const talk = staleRead();
