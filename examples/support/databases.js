@@ -14,14 +14,18 @@ export function isInstalled(command) {
   return folders.some((folder) => existsSync(join(folder, command)));
 }
 
-/** Starts Redis. What it was told is there again after a restart, and gone after `stop`. */
-export async function startRedis() {
+/**
+ * Starts Redis. What it was told is there again after a restart, and gone after `stop`.
+ *
+ * @param {string[]} more arguments of the server
+ */
+export async function startRedis(...more) {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'ctxfold-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', ''];
   const kept = ['--dir', directory, '--appendonly', 'yes', '--appendfsync', 'no'];
   const start = async () => {
-    const server = spawn('redis-server', [...args, ...kept], {
+    const server = spawn('redis-server', [...args, ...kept, ...more], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     await untilSaid(server.stdout, 'Ready to accept connections');
@@ -78,7 +82,7 @@ function ordinaryUser() {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();

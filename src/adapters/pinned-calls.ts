@@ -27,19 +27,24 @@ export class PinnedCalls {
 
   /** Whether a message must be sent unchanged. To be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
-    const { calls, serverCalls, answered, related = answered, usesComputer, isBound } = message;
-    const made = new Set([...calls, ...serverCalls]);
-    made.delete(undefined);
+    const { calls, serverCalls, answered, usesComputer, isBound } = message;
     const isPinned =
       isBound ||
       usesComputer === true ||
       serverCalls.some((id) => !answered.includes(id)) ||
-      related.some((id) => !made.has(id) && this.#ids.has(id));
-    for (const id of made) {
-      if (isPinned) this.#ids.add(id);
-      else this.#ids.delete(id);
+      (this.#ids.size > 0 && this.#relatesToPinned(message));
+    for (const made of [calls, serverCalls]) {
+      for (const id of made) {
+        if (!isPinned) this.#ids.delete(id);
+        else if (id !== undefined) this.#ids.add(id);
+      }
     }
     return isPinned;
+  }
+
+  #relatesToPinned({ calls, serverCalls, answered, related = answered }: CallsInMessage): boolean {
+    const made = new Set([...calls, ...serverCalls]);
+    return related.some((id) => !made.has(id) && this.#ids.has(id));
   }
 }
 

@@ -65,8 +65,10 @@ export function* findChangedMessages(
   /** By message, how many of its blocks have matched; -1 after a mismatch. */
   const matched = new Int32Array(messages.length);
   let hasWritten = false;
-  for (const [number, { blocks }] of history.entries()) {
+  // By index: `entries()` would allocate a pair for each entry.
+  for (let number = 0; number < history.length; number += 1) {
     if (number % PER_SLICE === 0) yield;
+    const { blocks } = history[number] as IContent;
     hasWritten ||= blocks.length > 0 && !blocks.some(isPlaced);
     for (const block of blocks) {
       if (!isPlaced(block)) continue;
@@ -79,9 +81,9 @@ export function* findChangedMessages(
     matched[at] === remaining.length ? 1 : 0,
   );
   const changed = new Map<Origin, PlacedBlock>();
-  for (const [number, { blocks }] of history.entries()) {
+  for (let number = 0; number < history.length; number += 1) {
     if (number % PER_SLICE === 0) yield;
-    for (const block of blocks) {
+    for (const block of (history[number] as IContent).blocks) {
       if (isPlaced(block) && isUnchanged[block.origin[0]] === 0) changed.set(block.origin, block);
     }
   }

@@ -20,7 +20,7 @@ const SHOWN_END = 50;
  *   read, or if there are more than 1,000,000 values
  */
 export function plainData(value: unknown, where: string): unknown {
-  return new PlainCopy(where).copyOf(value, accessorsOf);
+  return new PlainCopy(where).copyOf(value);
 }
 
 /** Returns `plainData`, or `undefined` if that throws. */
@@ -41,22 +41,29 @@ export function spreadable<Message extends object>(message: Message): Message {
   return isPlain ? message : (plainData(message, 'the message') as Message);
 }
 
-type KeysOf = (value: object) => readonly string[];
-
-const noKeys: KeysOf = () => [];
-
 class PlainCopy {
   readonly #where: string;
   /** The objects from the root to the current value, and the keys between them. */
   readonly #ancestors: object[] = [];
   readonly #path: (string | number)[] = [];
   #values = 0;
+  #refused: TypeError | undefined;
 
   constructor(where: string) {
     this.#where = where;
   }
 
-  copyOf(value: unknown, moreKeys: KeysOf = noKeys): unknown {
+  /** Copies the root. What throws while it is read does so at the current path: nothing is guarded one by one. */
+  copyOf(root: unknown): unknown {
+    try {
+      return this.#copyOf(root);
+    } catch (cause) {
+      if (cause === this.#refused) throw cause;
+      throw this.#refusal('what throws when it is read', { cause });
+    }
+  }
+
+  #copyOf(value: unknown): unknown {
     this.#count(1);
     switch (typeof value) {
       case 'string':
@@ -68,72 +75,66 @@ class PlainCopy {
       case 'bigint':
         return this.#refuse('a bigint');
       case 'object':
-        return value === null ? null : this.#copyOfObject(value, moreKeys);
+        return value === null ? null : this.#copyOfObject(value);
       default:
         return undefined;
     }
   }
 
-  #copyOfObject(value: object, moreKeys: KeysOf): unknown {
+  #copyOfObject(value: object): unknown {
     if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return value;
     if (this.#ancestors.includes(value)) this.#refuse('a circular reference');
     if (this.#ancestors.length >= maxDepth) {
       this.#refuse(`more than ${maxDepth} levels of nesting`);
     }
     this.#ancestors.push(value);
-    const copy = this.#copyOfMembers(this.#asJson(value), moreKeys);
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    const members: unknown = typeof toJSON === 'function' ? toJSON.call(value, '') : value;
+    const copy = this.#copyOfMembers(members);
     this.#ancestors.pop();
     return copy;
   }
 
-  #asJson(value: object): unknown {
-    return this.#guard(() => {
-      const { toJSON } = value as { readonly toJSON?: unknown };
-      return typeof toJSON === 'function' ? (toJSON.call(value, '') as unknown) : value;
-    });
-  }
-
-  #copyOfMembers(value: unknown, moreKeys: KeysOf): unknown {
-    if (typeof value !== 'object' || value === null) return this.copyOf(value);
-    const isList = this.#guard(() => Array.isArray(value));
-    return isList
-      ? this.#copyOfList(value as readonly unknown[])
-      : this.#copyOfFields(value as Readonly<Record<string, unknown>>, moreKeys);
+  #copyOfMembers(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return this.#copyOf(value);
+    return Array.isArray(value)
+      ? this.#copyOfList(value)
+      : this.#copyOfFields(value as Readonly<Record<string, unknown>>);
   }
 
   #copyOfList(list: readonly unknown[]): unknown {
-    const length = this.#guard(() => list.length);
+    const { length } = list;
     // A sparse array can claim billions of elements.
     if (length > maxValues) this.#count(length);
-    const copy: unknown[] = [];
+    const copy = new Array<unknown>(length);
     for (let at = 0; at < length; at += 1) {
       this.#path.push(at);
-      copy.push(this.copyOf(this.#guard(() => list[at])) ?? null);
+      copy[at] = this.#copyOf(list[at]) ?? null;
       this.#path.pop();
     }
     return copy;
   }
 
-  #copyOfFields(fields: Readonly<Record<string, unknown>>, moreKeys: KeysOf): unknown {
+  #copyOfFields(fields: Readonly<Record<string, unknown>>): unknown {
     const copy: Record<string, unknown> = {};
-    const keys = this.#guard(() => [...moreKeys(fields), ...Object.keys(fields)]);
-    for (const key of keys) {
-      this.#path.push(key);
-      const value = this.copyOf(this.#guard(() => fields[key]));
-      this.#path.pop();
-      if (value === undefined) continue;
-      if (key !== '__proto__') copy[key] = value;
-      else define(copy, key, value);
+    if (this.#ancestors.length === 1 && !isPlainObject(fields)) {
+      for (const key of accessorsOf(fields)) this.#copyField(copy, fields, key);
     }
+    for (const key of Object.keys(fields)) this.#copyField(copy, fields, key);
     return copy;
   }
 
-  #guard<Value>(read: () => Value): Value {
-    try {
-      return read();
-    } catch (cause) {
-      return this.#refuse('what throws when it is read', { cause });
-    }
+  #copyField(
+    copy: Record<string, unknown>,
+    fields: Readonly<Record<string, unknown>>,
+    key: string,
+  ): void {
+    this.#path.push(key);
+    const value = this.#copyOf(fields[key]);
+    this.#path.pop();
+    if (value === undefined) return;
+    if (key !== '__proto__') copy[key] = value;
+    else define(copy, key, value);
   }
 
   #count(values: number): void {
@@ -141,14 +142,19 @@ class PlainCopy {
     if (this.#values > maxValues) this.#refuse(`more than ${maxValues} values`);
   }
 
-  #refuse(got: string, options?: ErrorOptions): never {
+  #refuse(got: string): never {
+    this.#refused = this.#refusal(got);
+    throw this.#refused;
+  }
+
+  #refusal(got: string, options?: ErrorOptions): TypeError {
     const steps = this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
     const path = steps.join('');
     const shown =
       path.length <= SHOWN_START + SHOWN_END
         ? path
         : `${path.slice(0, SHOWN_START)} … ${path.slice(-SHOWN_END)}`;
-    throw new TypeError(
+    return new TypeError(
       `Expected plain data (JSON) at ${this.#where}${shown}, got ${got}.`,
       options,
     );

@@ -17,14 +17,15 @@ export function* readInSlices<Message>(
   firstIndex: number,
 ): Generator<void, Reading, undefined> {
   const reading: Reading = { entries: [], pinnedTokens: 0 };
-  for (const [at, message] of messages.entries()) {
+  // By index: `entries()` would allocate a pair for each message.
+  for (let at = 0; at < messages.length; at += 1) {
     if (at % PER_SLICE === 0) yield;
-    reader.read(message, firstIndex + at, reading);
+    reader.read(messages[at] as Message, firstIndex + at, reading);
   }
   reader.end?.(reading);
   const entries: PlacedEntry[] = [];
-  for (const [at, entry] of reading.entries.entries()) {
-    if (at % PER_SLICE === 0) yield;
+  for (const entry of reading.entries) {
+    if (entries.length % PER_SLICE === 0) yield;
     assertHoldable(entry);
     const split = splitAtCompactions(entry);
     if (split === undefined) entries.push(entry);

@@ -1,12 +1,12 @@
-// What every store does: one suite, played against all four.
+// What every store does: one suite, played against all four, over the clients that they take.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
-import { createClient } from 'redis';
+import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { directoryStore } from '../../src/main/state/directory-store.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
@@ -18,7 +18,12 @@ import {
 } from '../../src/main/state/postgres-store.js';
 import { redisStore } from '../../src/main/state/redis-store.js';
 import type { StateStore, StoreOptions } from '../../src/main/state/state-store.js';
-import { isInstalled, startPostgres, startRedis } from '../../examples/support/databases.js';
+import {
+  freePort,
+  isInstalled,
+  startPostgres,
+  startRedis,
+} from '../../examples/support/databases.js';
 import { runs } from '../support/scale.js';
 
 interface OpenedStore {
@@ -91,6 +96,37 @@ const KINDS: readonly StoreKind[] = [
     },
   },
   {
+    name: 'redisStore over a cluster of redis',
+    command: 'redis-server',
+    open: async () => {
+      const server = await startCluster();
+      const cluster = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${server.port}` }] });
+      await cluster.connect();
+      return {
+        make: (options) => redisStore(cluster, options),
+        close: async () => {
+          await cluster.close();
+          await server.stop();
+        },
+      };
+    },
+  },
+  {
+    name: 'redisStore over a cluster of ioredis',
+    command: 'redis-server',
+    open: async () => {
+      const server = await startCluster();
+      const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }]);
+      return {
+        make: (options) => redisStore(cluster, options),
+        close: async () => {
+          await cluster.quit();
+          await server.stop();
+        },
+      };
+    },
+  },
+  {
     name: 'postgresStore',
     command: 'postgres',
     open: async () => {
@@ -115,6 +151,17 @@ const KINDS: readonly StoreKind[] = [
     },
   },
 ];
+
+/** A cluster of one node, which refuses a script whose keys would be on two. */
+async function startCluster(): ReturnType<typeof startRedis> {
+  const bus = ['--cluster-announce-ip', '127.0.0.1', '--cluster-port', String(await freePort())];
+  const server = await startRedis('--cluster-enabled', 'yes', ...bus);
+  const node = new Redis(server.port, '127.0.0.1');
+  await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  while (!String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
+  await node.quit();
+  return server;
+}
 
 let keys = 0;
 const newKey = (): string => `named-${(keys += 1)}`;

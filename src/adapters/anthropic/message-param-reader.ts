@@ -1,7 +1,7 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
 // other content becomes two entries. Blocks omit fields that they do not need: edits are applied to the message's own parts.
 
-import { toolCall } from '../../shared/content.js';
+import { isToolResponseBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
@@ -31,25 +31,37 @@ export class MessageParamReader implements MessageReader<unknown> {
     if (this.#pinned.pins(callsIn(parts)) || isForeign) {
       for (const part of parts) reading.pinnedTokens += estimatePartTokens(part);
     } else {
-      reading.entries.push(...this.#readMessage(role, parts, index));
+      this.#readMessage(role, parts, index, reading.entries);
     }
   }
 
-  #readMessage(role: string, parts: readonly MessagePart[], index: number): readonly PlacedEntry[] {
-    const own: PlacedBlock[] = [];
-    const responses: PlacedBlock[] = [];
-    for (const [at, part] of parts.entries()) {
+  #readMessage(
+    role: string,
+    parts: readonly MessagePart[],
+    index: number,
+    entries: PlacedEntry[],
+  ): void {
+    const blocks = parts.map((part, at) => {
       const block = readPart(part, this.#toolNames);
       if (block.type === 'tool_call') this.#toolNames.set(block.id, block.name);
-      const list = block.type === 'tool_response' && role === 'user' ? responses : own;
-      list.push(placed(block, index, at));
+      return placed(block, index, at);
+    });
+    const speaker = role === 'user' ? 'human' : 'ai';
+    if (role !== 'user' || !blocks.some(isToolResponseBlock)) {
+      addEntry(entries, speaker, blocks);
+      return;
     }
-    return [...entryOf('tool', responses), ...entryOf(role === 'user' ? 'human' : 'ai', own)];
+    addEntry(entries, 'tool', blocks.filter(isToolResponseBlock));
+    addEntry(
+      entries,
+      speaker,
+      blocks.filter((block) => !isToolResponseBlock(block)),
+    );
   }
 }
 
-function entryOf(speaker: Speaker, blocks: readonly PlacedBlock[]): readonly PlacedEntry[] {
-  return blocks.length === 0 ? [] : [{ speaker, blocks }];
+function addEntry(entries: PlacedEntry[], speaker: Speaker, blocks: readonly PlacedBlock[]): void {
+  if (blocks.length > 0) entries.push({ speaker, blocks });
 }
 
 interface RoleAndParts {

@@ -33,14 +33,17 @@ export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefin
 
 /** The calls of a message. It is bound if it has a failed compaction, a change of the tools, or a call that a server tool makes. */
 export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
-  const callsOf = (isOfType: (type: string) => boolean): readonly string[] =>
-    parts.flatMap(({ type, id }) => (isOfType(type) && typeof id === 'string' ? [id] : []));
-  return {
-    calls: callsOf((type) => type === 'tool_use'),
-    serverCalls: callsOf((type) => type !== 'tool_use' && type.endsWith('tool_use')),
-    answered: parts.map(answeredIdOf),
-    isBound: parts.some(isBound),
-  };
+  const calls: string[] = [];
+  const serverCalls: string[] = [];
+  const answered: string[] = [];
+  for (const part of parts) {
+    const { type, id } = part;
+    if (typeof id === 'string' && type.endsWith('tool_use'))
+      (type === 'tool_use' ? calls : serverCalls).push(id);
+    const answeredId = answeredIdOf(part);
+    if (answeredId !== undefined) answered.push(answeredId);
+  }
+  return { calls, serverCalls, answered, isBound: parts.some(isBound) };
 }
 
 function isBound(part: MessagePart): boolean {

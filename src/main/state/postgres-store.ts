@@ -39,8 +39,10 @@ CREATE INDEX IF NOT EXISTS ctxfold_originals_expires_at ON ctxfold_originals (ex
 const LATER = "now() + $1 * interval '1 millisecond'";
 const LOAD =
   "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()";
+/** The first version is the time: with 1, what a session knows of a row that was swept would be the version of others. */
+const FIRST_VERSION = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const INSERT = `
-INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, 1, $3, ${LATER})
+INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, ${FIRST_VERSION}, $3, ${LATER})
 ON CONFLICT (key) DO UPDATE SET version = ctxfold_states.version + 1, state = $3, expires_at = ${LATER}
 WHERE ctxfold_states.expires_at <= now() OR ctxfold_states.state = '' RETURNING version`;
 const UPDATE = `
@@ -64,13 +66,13 @@ export function postgresStore(client: PostgresClient, options: StoreOptions = {}
   }
   const { ttlMs, limits } = completeStoreOptions(options);
 
-  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. */
+  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. And after a conflict. */
   const query: PostgresClient['query'] = async (text, values) => {
     for (const delayMs of RESTART_DELAYS_MS) {
       try {
         return await client.query(text, values);
       } catch (thrown) {
-        if (!isAway(thrown)) throw thrown;
+        if (!isPassing(thrown)) throw thrown;
         await after(delayMs, undefined, { ref: false });
       }
     }
@@ -119,10 +121,13 @@ export async function sweepPostgres(client: PostgresClient): Promise<number> {
 /** Together less than a store's deadline. */
 const RESTART_DELAYS_MS = [50, 150, 300, 300];
 
-/** Connection exceptions and shutdowns by SQLSTATE, what the system says of a connection, and how `pg` says that it has none. */
-const AWAY = /^(?:08|57P0|ECONN|EPIPE)|^Connection terminated/;
+/**
+ * Connection exceptions and shutdowns by SQLSTATE, what the system says of a connection, and how `pg` says that it has none. Also what
+ * a database says that isolates transactions strictly, where it otherwise finds the row changed: repeated, the query finds that too.
+ */
+const PASSING = /^(?:08|57P0|40001|40P01|ECONN|EPIPE)|^Connection terminated/;
 
-function isAway(thrown: unknown): boolean {
+function isPassing(thrown: unknown): boolean {
   const { code, message } = asRecord(thrown) ?? {};
-  return AWAY.test(asText(code) ?? asText(message) ?? '');
+  return PASSING.test(asText(code) ?? asText(message) ?? '');
 }

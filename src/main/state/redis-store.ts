@@ -3,20 +3,27 @@
 import { completeStoreOptions } from './state-store.js';
 import type { StateStore, StoreOptions } from './state-store.js';
 
-/** A client of `redis` (`sendCommand`) or `ioredis` (`call`), opened and closed by its owner. */
+/** A client, pool, cluster or sentinel of `redis`, or a client or cluster of `ioredis`; opened and closed by its owner. */
 export type RedisClient =
   | { call(command: string, ...args: string[]): Promise<unknown> }
-  | { sendCommand(args: string[]): Promise<unknown> };
+  | { sendCommand(args: string[]): Promise<unknown> }
+  | { sendCommand(isReadonly: boolean, args: string[]): Promise<unknown> }
+  | { sendCommand(firstKey: string, isReadonly: boolean, args: string[]): Promise<unknown> };
 
 export interface RedisStoreOptions extends StoreOptions {
   /** Prefix of all keys. @default 'ctxfold:' */
   readonly prefix?: string | undefined;
 }
 
+/**
+ * The first version is the time: after a restart without its data, or an eviction, a server that began with 1 again would take what
+ * a session knows of before for the version of others.
+ */
 const SAVE = `
 local kept = redis.call('HMGET', KEYS[1], 'version', 'state')
 local version = kept[2] and kept[1] or ''
 if version ~= ARGV[1] then return 0 end
+if not kept[1] then redis.call('HSET', KEYS[1], 'version', ARGV[4]) end
 local now = redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('HSET', KEYS[1], 'state', ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
@@ -38,47 +45,65 @@ return 1`;
 /** Makes a store of a client. @throws TypeError for anything but a client. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'ctxfold:' } = options;
-  const command = commandsOf(client);
+  const send = senderOf(client);
   const { ttlMs, limits } = completeStoreOptions(options);
   const ttl = String(Math.ceil(ttlMs));
   // The braces make a cluster keep both keys of a conversation on one node.
   const stateKey = (key: string): string => `${prefix}{${key}}`;
   const originalsKey = (key: string): string => `${stateKey(key)}:originals`;
+  const evaluate = (script: string, keys: Keys, ...args: string[]): Promise<unknown> =>
+    send(keys[0], ['EVAL', script, String(keys.length), ...keys, ...args]);
+
   return {
     limits,
     load: async (key) => {
-      const found = await command('HMGET', stateKey(key), 'version', 'state');
+      const found = await send(stateKey(key), ['HMGET', stateKey(key), 'version', 'state']);
       const [version, state] = Array.isArray(found) ? (found as readonly unknown[]) : [];
-      return typeof state === 'string' ? { state, version: Number(version) } : null;
+      const text = textOf(state);
+      return text === null ? null : { state: text, version: Number(version) };
     },
     save: async (key, state, expectedVersion) => {
-      const keys = [stateKey(key), originalsKey(key)];
+      const keys: Keys = [stateKey(key), originalsKey(key)];
       const expected = expectedVersion === null ? '' : String(expectedVersion);
-      const version = Number(await command('EVAL', SAVE, '2', ...keys, expected, state, ttl));
+      const now = String(Date.now());
+      const version = Number(await evaluate(SAVE, keys, expected, state, ttl, now));
       return version === 0 ? 'conflict' : version;
     },
     delete: async (key) => {
-      await command('EVAL', DELETE, '2', stateKey(key), originalsKey(key), ttl);
+      await evaluate(DELETE, [stateKey(key), originalsKey(key)], ttl);
     },
     put: async (key, name, original) => {
-      await command('EVAL', PUT, '1', originalsKey(key), name, original, ttl);
+      await evaluate(PUT, [originalsKey(key)], name, original, ttl);
     },
-    get: async (key, name) => {
-      const found = await command('HGET', originalsKey(key), name);
-      return typeof found === 'string' ? found : null;
-    },
+    get: async (key, name) =>
+      textOf(await send(originalsKey(key), ['HGET', originalsKey(key), name])),
   };
 }
 
-type Command = (...args: string[]) => Promise<unknown>;
+/** A client may be set to answer with bytes. */
+function textOf(answer: unknown): string | null {
+  if (answer instanceof Uint8Array) return Buffer.from(answer).toString();
+  return typeof answer === 'string' ? answer : null;
+}
 
-/** `ioredis` has a `sendCommand`, too, with another signature. */
-function commandsOf(client: RedisClient): Command {
+type Keys = readonly [string, ...string[]];
+
+/** Sends a command to where its key is. */
+type Send = (key: string, command: readonly [name: string, ...args: string[]]) => Promise<unknown>;
+
+interface SomeSender {
+  readonly sendCommand: (...args: unknown[]) => Promise<unknown>;
+}
+
+/** What `sendCommand` takes is told by how many arguments it has, the last of which are options. */
+function senderOf(client: RedisClient): Send {
   if ('call' in client && typeof client.call === 'function') {
-    return (command = '', ...args) => client.call(command, ...args);
+    return (_, command) => client.call(...command);
   }
   if ('sendCommand' in client && typeof client.sendCommand === 'function') {
-    return (...args) => client.sendCommand(args);
+    const sender = client as unknown as SomeSender;
+    const leading = 4 - sender.sendCommand.length;
+    return (key, command) => sender.sendCommand(...[key, false].slice(leading), command);
   }
   throw new TypeError('Expected a client of `redis` or `ioredis`.');
 }

@@ -322,7 +322,9 @@ export function* checkEach(
   given: readonly IContent[],
   take?: (entry: IContent) => void,
 ): Generator<void, void, undefined> {
-  for (const [at, entry] of given.entries()) {
+  // By index: `entries()` would allocate a pair for each entry.
+  for (let at = 0; at < given.length; at += 1) {
+    const entry = given[at] as IContent;
     assertIngestible(entry, at);
     take?.(entry);
     if (at % 8 === 0) yield;

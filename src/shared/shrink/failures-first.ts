@@ -105,9 +105,14 @@ export function reportsFailure(line: string): boolean {
   return SIGN.test(line) && REPORT.test(line) && !PASSED.test(line);
 }
 
+/** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */
+export function mayReportFailure(text: string): boolean {
+  return SIGN.test(text);
+}
+
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|^e(?: {2}|: )|\*{3}/i;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}/im;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
   /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;

@@ -1,5 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { postgresStore } from '../../../src/main/state/postgres-store.js';
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isInstalled, startPostgres } from '../../../examples/support/databases.js';
+import {
+  POSTGRES_MIGRATION,
+  postgresStore,
+  sweepPostgres,
+} from '../../../src/main/state/postgres-store.js';
 
 const failure = (code?: string, message = 'No.'): Error =>
   Object.assign(new Error(message), { code });
@@ -33,6 +39,15 @@ describe('postgresStore', () => {
     expect(await failing(restart).store.save('a', '{}', 2)).toBe(3);
   });
 
+  it.each(['40001', '40P01'])(
+    'asks again where transactions are isolated strictly and another save was faster: %s',
+    async (code) => {
+      const { pool, store } = failing([failure(code, 'could not serialize access')]);
+      expect(await store.save('a', '{}', 2)).toBe(3);
+      expect(pool.asked).toBe(2);
+    },
+  );
+
   it('gives up on one that is gone', async () => {
     const { store } = failing(Array.from({ length: 9 }, () => failure('ECONNREFUSED')));
     await expect(store.load('a')).rejects.toThrow('No.');
@@ -46,4 +61,45 @@ describe('postgresStore', () => {
       expect(pool.asked).toBe(1);
     },
   );
+});
+
+describe.skipIf(!isInstalled('postgres'))('postgresStore over a server', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>;
+  let pool: Pool;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    const options = '-c default_transaction_isolation=serializable';
+    pool = new Pool({ host: '127.0.0.1', port: server.port, user: 'postgres', options });
+    pool.on('error', () => undefined);
+    await pool.query(POSTGRES_MIGRATION);
+  }, 60_000);
+
+  afterAll(async () => {
+    await pool.end();
+    await server.stop();
+  });
+
+  it('lets one of many win, and tells the others, in a database that isolates transactions strictly', async () => {
+    const store = postgresStore(pool);
+    let version: number | null = null;
+    for (let round = 0; round < 30; round += 1) {
+      const saves = Array.from({ length: 8 }, (_, at) =>
+        store.save('a', `${round}.${at}`, version),
+      );
+      const outcomes: readonly (number | 'conflict')[] = await Promise.all(saves);
+      const winners = outcomes.filter((outcome) => outcome !== 'conflict');
+      expect(winners).toHaveLength(1);
+      version = winners[0] ?? null;
+    }
+  }, 60_000);
+
+  it('takes no version of a row that was swept for one of after', async () => {
+    const store = postgresStore(pool);
+    const known = await store.save('b', 'former', null);
+    await pool.query("UPDATE ctxfold_states SET expires_at = now() WHERE key = 'b'");
+    await sweepPostgres(pool);
+    await store.save('b', 'another', null);
+    expect(await store.save('b', 'of before', known as number)).toBe('conflict');
+  });
 });

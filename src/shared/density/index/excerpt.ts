@@ -7,7 +7,7 @@ import type { ToolResponseBlock } from '../../content.js';
 import { endedInFailure } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
-import { reportsFailure } from '../../shrink/failures-first.js';
+import { mayReportFailure, reportsFailure } from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
@@ -112,9 +112,14 @@ function withMembersInLines(text: string): string {
 
 /** Lines with numbers are of a file, which reports nothing. */
 function failuresIn(text: string): readonly string[] {
-  return seenLines(text)
-    .filter((line) => reportsFailure(line.slice(0, MAX_TELLING)) && endOfNumber(line, 0) === -1)
-    .slice(0, MAX_FAILURES);
+  const failures: string[] = [];
+  // Most texts have no such line. Searching one whole is cheaper than line by line.
+  if (!mayReportFailure(text.slice(0, MAX_SEEN))) return failures;
+  for (const line of seenLines(text)) {
+    if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
+    if (failures.push(line) === MAX_FAILURES) break;
+  }
+  return failures;
 }
 
 /** Estimates the tokens of an excerpt from those of the result. */

@@ -33,7 +33,8 @@ const MAX_NAME_LENGTH = 80;
 
 /** The lines of a text that are searched. */
 export function seenLines(text: string): readonly string[] {
-  const lines = text.slice(0, MAX_SEEN).split(LINE_BREAK);
+  const seen = text.slice(0, MAX_SEEN);
+  const lines = seen.split(/[\r\\]/.test(seen) ? LINE_BREAK : '\n');
   return lines.filter(({ length }) => length <= MAX_LINE_LENGTH);
 }
 
