@@ -54,7 +54,7 @@ function outcome(text: string): readonly [label: string, said: string] {
   const room = Math.floor(text.length / 4);
   if (
     text.startsWith('{') &&
-    !/^[^[]{0,81}"columns":\[/.test(text) &&
+    !/^\{("[^"]{0,80}":\{)?"columns":\[/.test(text) &&
     !text.slice(0, 65_536).includes('\\n')
   ) {
     return ['\nIt began with: ', cut(onOneLine(text.slice(0, 400)), Math.min(140, room))];

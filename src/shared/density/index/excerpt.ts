@@ -86,8 +86,8 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
 }
 
-/** Not a table that shrinking made, whose start names its columns. */
-const OBJECT = /^\{(?![^[]{0,80}"columns":\[)/;
+/** Not a table that shrinking made, of which nothing stands before its columns. */
+const OBJECT = /^\{(?!(?:"[^"]{0,80}":\{)?"columns":\[)/;
 /** Of the end of a text, how much is searched for its outcome: UTF-16 units, and lines. */
 const MAX_END = 2_000;
 const MAX_END_LINES = 12;

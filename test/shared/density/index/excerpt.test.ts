@@ -142,6 +142,8 @@ describe('excerptOf', () => {
       '\nIt began with: {"refund":{"id":"re_fed80b19","amount":1999,"status":"succeeded"';
     expect(excerptOf({ refund }, '[x]')).toContain(began);
     expect(excerptOf('{"data":{"columns":["id"],"rows":[[1]]}}'.padEnd(900), '[x]')).toBe('[x]');
+    const table = '{"customer":"cus_1","rows":{"columns":["at"],"rows":[[1]]}}'.padEnd(900);
+    expect(excerptOf(table, '[x]')).toContain('\nIt began with: {"customer":"cus_1","rows":');
   });
 
   it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {
