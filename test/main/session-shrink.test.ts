@@ -14,8 +14,10 @@ import {
   toolContent,
   toolResponse,
 } from '../../src/shared/content.js';
-import type { IContent } from '../../src/shared/content.js';
-import { isShrunk } from '../../src/shared/shrink/shown-before.js';
+import type { IContent, ThinkingBlock } from '../../src/shared/content.js';
+import type { SessionState } from '../../src/main/state/session-state.js';
+import type { CompressionStrategyName } from '../../src/main/strategies/strategy.js';
+import { isShrunk, sourceIdsOf } from '../../src/shared/shrink/shown-before.js';
 import { PLAYS_ALL } from '../support/scale.js';
 import { temporaryPath } from './removal-log/recording.js';
 
@@ -169,5 +171,89 @@ describe('Session', () => {
     const { pruned } = await session.ensureCompressionBeforeSend('prompt');
     expect(session.stats().inlineTasks).toBe(1);
     expect(pruned).toMatchObject({ reason: 'unsent', metadata: { resultsShrunk: 1 } });
+  });
+
+  describe('after a compression', () => {
+    const LINES = Array.from({ length: 60 }, (_, at) => `const line${at} = ${at} * ${at * 7_919};`);
+    const WHOLE = LINES.join('\n');
+    const PART = ['// what is new', ...LINES.slice(10, 50)].join('\n');
+
+    const words = (id: string): string =>
+      Array.from({ length: 150 }, (_, at) => `${(at * 7_919 + Number(id)).toString(36)}`).join(' ');
+
+    function readsAgain(result: string, ...reasoning: readonly ThinkingBlock[]): IContent[] {
+      const read = (id: string, text: string): IContent[] => [
+        aiContent([...reasoning, toolCall(id, 'read_file', { path: 'a.ts' })]),
+        toolContent([toolResponse(id, 'read_file', text)]),
+      ];
+      const between = ['2', '3', '4', '5', '6'].flatMap((id) => ran(id, words(id)));
+      return [humanText('go'), ...read('1', WHOLE), ...between, ...read('7', result)];
+    }
+
+    async function compressed(
+      entries: readonly IContent[],
+      strategy: CompressionStrategyName,
+      options: SessionOptions = {},
+    ): Promise<Session> {
+      const session = await openSession(options, {
+        contextLimit: 8_000,
+        settings: { 'compression.strategy': strategy, 'compression.preserveThreshold': 0.2 },
+      });
+      // As an agent adds them.
+      for (const entry of entries) await send(session, [entry]);
+      expect(sourceIdsOf(lastResult(session))).toBe('1');
+      expect(await session.performCompression('p')).toMatchObject({ outcome: 'applied' });
+      return session;
+    }
+
+    const lastResult = (session: Session): unknown =>
+      resultAt(
+        session,
+        session.history.getAll().findLastIndex(({ speaker }) => speaker === 'tool'),
+      );
+
+    it.each([
+      ['whole', WHOLE],
+      ['in part', PART],
+    ])('shows the lines again that a result took %s from one that is gone', async (_, result) => {
+      const entries = readsAgain(result);
+      const session = await compressed(entries, 'high-density');
+      expect(lastResult(session)).toBe(result);
+      const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+      expect(JSON.stringify(state)).not.toContain('line49');
+      const other = await openSession({ history: entries, state });
+      expect(other.history.getAll()).toEqual(session.history.getAll());
+    });
+
+    it('leaves a reference where the lines have no room', async () => {
+      const entries = readsAgain(WHOLE);
+      // Little is saved: the call in between is the tail's.
+      const session = await compressed(
+        [...entries.slice(0, 3), ...entries.slice(-4)],
+        'high-density',
+      );
+      expect(sourceIdsOf(lastResult(session))).toBe('1');
+    });
+
+    it.each([
+      ['as it was sent where reasoning is bound to it', true, '1'],
+      ['with its lines where no reasoning is', false, ''],
+    ])('leaves a result behind a provider’s compaction %s', async (_, isBound, sources) => {
+      const thinking = { type: 'thinking', thought: 'So', signature: 'signed' } as const;
+      const session = await compressed(
+        readsAgain(PART, ...(isBound ? [thinking] : [])),
+        'provider',
+        {
+          compactByProvider: ({ tailStart }) =>
+            Promise.resolve({
+              length: tailStart,
+              items: [{ kind: 'compaction', data: {}, tokens: 9 }],
+              keepsReasoning: true,
+            }),
+        },
+      );
+      expect(sourceIdsOf(lastResult(session))).toBe(sources);
+      if (!isBound) expect(lastResult(session)).toBe(PART);
+    });
   });
 });

@@ -20,7 +20,7 @@ export function naiveExcerpt(result: unknown): string {
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     .filter((line) => line.length <= 1_000);
   const words = lines
-    .flatMap((line) => line.split(/[^A-Za-z0-9_$@.~/+-]/))
+    .flatMap((line) => line.split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/))
     .filter((word) => word !== '' && word.length <= 120);
   const paths = words.map(withoutEnds).filter(isPath);
   const kept: string[] = [];
@@ -54,7 +54,7 @@ function outcome(text: string): readonly [label: string, said: string] {
   const room = Math.floor(text.length / 4);
   if (
     text.startsWith('{') &&
-    !/^[^[]{0,81}"columns":\[/.test(text) &&
+    !/^\{("[^"]{0,80}":\{)?"columns":\[/.test(text) &&
     !text.slice(0, 65_536).includes('\\n')
   ) {
     return ['\nIt began with: ', cut(onOneLine(text.slice(0, 400)), Math.min(140, room))];
@@ -66,7 +66,7 @@ function outcome(text: string): readonly [label: string, said: string] {
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     .filter((line) => line.length <= 1_000 && !isNumbered(line))
-    .filter((line) => !/^[^\s:]{1,300}:\d{1,7}[:-]/.test(line))
+    .filter((line) => /^\[?[\d-]+(T\d+)?:/.test(line) || !/^[^\s:]{1,300}:\d{1,7}[:-]/.test(line))
     .filter((line) => !(line.startsWith('[… ') && line.endsWith(' …]')))
     .filter((line) => {
       const words = line.trim().split(/\s+/);
@@ -75,7 +75,7 @@ function outcome(text: string): readonly [label: string, said: string] {
     })
     .slice(-12);
   const sums = lines.filter((line) =>
-    /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|success|successful|successfully|succeeded|complete|completed|finished|done|ok|added|changed|created|updated|deleted|row|rows)\b/i.test(
+    /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|success|successful|successfully|succeeded|complete|completed|finished|done|ok|added|changed|changes|created|updated|deleted|destroy|destroyed|row|rows)\b/i.test(
       line,
     ),
   );
@@ -89,7 +89,10 @@ function isNumbered(line: string): boolean {
 }
 
 function isQuantity(name: string): boolean {
-  return /^v?\d+(\.\d+)+[a-zA-Z]?[a-zA-Z]?$/.test(name) || /^\d+m?s$/.test(name);
+  return (
+    /^v?\d+(\.\d+)+[a-zA-Z]?[a-zA-Z]?$/.test(name) ||
+    /^\d+m?s$|^\d{4}-\d\d-\d\dT[\d.-]*Z?$/.test(name)
+  );
 }
 
 function onOneLine(text: string): string {

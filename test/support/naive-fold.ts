@@ -11,6 +11,7 @@ import { callName } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
+import { payloadText } from '../../src/shared/tokens/content-text.js';
 import { usesOf } from '../../src/shared/tool-catalog.js';
 import type { ToolCatalog } from '../../src/shared/tool-use.js';
 
@@ -23,6 +24,8 @@ export function foldNaively(
   let settings: RowSettings = { placeholder: 'pointer' };
   let list: readonly IContent[] = [];
   let taken = 0;
+  /** By shrunk result, what it would be without references. */
+  const alone = new Map<ContentBlock, ContentBlock>();
   for (const record of records) {
     if (record.kind === 'settings') {
       settings = record.settings;
@@ -30,8 +33,8 @@ export function foldNaively(
     }
     list = [...list, ...raw.slice(taken, record.at)];
     taken = record.at;
-    if (record.kind === 'rows') list = afterRows(record, list, settings, toolCatalog);
-    if (record.kind === 'splice') list = afterSplice(record, list);
+    if (record.kind === 'rows') list = afterRows(record, list, settings, toolCatalog, alone);
+    if (record.kind === 'splice') list = afterSplice(record, list, alone);
   }
   return [...list, ...raw.slice(taken)];
 }
@@ -41,7 +44,9 @@ function afterRows(
   list: readonly IContent[],
   { placeholder, shrink }: RowSettings,
   toolCatalog: ToolCatalog | undefined,
+  alone: Map<ContentBlock, ContentBlock>,
 ): readonly IContent[] {
+  const shrunkAlone = new Map<string, ContentBlock>();
   const texts: string[] = [];
   for (let at = 0; at < rows.length; at += ROW_LENGTH) {
     const [entry = 0, place = 0, action, , start = 0] = rows.subarray(at, at + ROW_LENGTH);
@@ -56,10 +61,21 @@ function afterRows(
       return { ...lines, source: { callId, name } };
     });
     const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
-    texts[start] = shrunkResult({ call, response }, runs, use, shrink, placeholder) ?? '';
+    const text = shrunkResult({ call, response }, runs, use, shrink, placeholder) ?? '';
+    const ownText = shrunkResult({ call, response }, [], use, shrink, placeholder);
+    texts[start] = text;
+    const own = withResult(response, ownText ?? payloadText(response.result));
+    shrunkAlone.set(`${entry} ${response.callId} ${text}`, own);
   }
   const made = { ...DEFAULT_DENSITY_CONFIG, placeholder };
   const { removals, replacements } = materializeDensityPlan(rows, list, made, texts);
+  for (const [entry, { blocks }] of replacements) {
+    for (const block of blocks) {
+      if (block.type !== 'tool_response') continue;
+      const own = shrunkAlone.get(`${entry} ${block.callId} ${String(block.result)}`);
+      if (own !== undefined) alone.set(block, own);
+    }
+  }
   return list.flatMap((entry, index) =>
     removals.includes(index) ? [] : (replacements.get(index) ?? entry),
   );
@@ -68,6 +84,7 @@ function afterRows(
 function afterSplice(
   { pieces }: JournalRecord & { readonly kind: 'splice' },
   list: readonly IContent[],
+  alone: ReadonlyMap<ContentBlock, ContentBlock>,
 ): readonly IContent[] {
   let next = 0;
   return pieces.flatMap((piece): readonly IContent[] => {
@@ -81,7 +98,8 @@ function afterSplice(
       if ('type' in origin) return origin as ContentBlock;
       const block = entry.blocks[origin[0]];
       if (block?.type !== 'tool_response') throw new Error('Expected a result.');
-      return withResult(block, origin[1]);
+      const [, change] = origin;
+      return typeof change === 'string' ? withResult(block, change) : (alone.get(block) ?? block);
     });
     return [{ ...entry, blocks }];
   });

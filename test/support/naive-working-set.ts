@@ -98,7 +98,7 @@ export function naiveOutsideWorkingSet(
   const answer = history.findLastIndex(({ speaker }) => speaker === 'ai');
   const spent = calls.filter((call) => !taken.blocks.includes(call.block) && isSpent(call, calls));
   const gainOf = (tokens: number): number =>
-    Math.max(0, tokens - PLACEHOLDER - Math.min(100, tokens / 10));
+    Math.max(0, tokens - PLACEHOLDER - Math.min(100, tokens / 10) - Math.min(25, tokens / 4));
   const due = [
     ...responses
       .filter(({ block }) => states.get(block)?.isDue === true)
@@ -215,7 +215,10 @@ function stateOf(
     .filter((other) => other.paths[0] === paths[0])
     .slice(0, COMPARED_READS);
   const isReadAgain = isRange(call) && reads.some((other) => covers(other, call) && shows(other));
-  if (isRepeated || isReadAgain) return { fate: 'pointer', isDue: true };
+  const isLong = estimateResultTokens({ result: response.result }) >= LONG;
+  if (isRepeated || isReadAgain) {
+    return { fate: isLong && kind === 'unknown' ? 'excerpt' : 'pointer', isDue: true };
+  }
 
   if (kind === 'instruct') return undefined;
   const isRecord = kind === 'unknown' && estimateResultTokens(response) < RECORD;
@@ -224,7 +227,6 @@ function stateOf(
       isRecord ? 'read' : (kind as string)
     ] ?? rules.otherCalls;
   if (!(age > time) && !(age > time * rules.earlyShare)) return undefined;
-  const isLong = estimateResultTokens({ result: response.result }) >= LONG;
   return {
     fate: isLong ? 'excerpt' : 'pointer',
     isDue: age > time || rules.paybackCalls === Infinity,

@@ -1,9 +1,10 @@
 // The text that shrinkers and comparisons of lines see of a result. Many tools wrap what they read or what a command printed
-// in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays.
+// in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays. Data
+// is seen as the JSON that the model is sent.
 // A result whose fields alone say that it failed stays as it is, for others read it there.
 
 import { endedInFailure } from '../exit-code.js';
-import { isRecord, tryParseJson } from '../json.js';
+import { asRecord, isRecord, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
 /** Said of results whose texts were written out. */
@@ -26,12 +27,14 @@ const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Returns what shrinkers see of a result: of a text, the text; `undefined` if it is neither a text nor wraps one. Linear.
+ * Returns what shrinkers see of a result: of a text, the text; of an object or a list of objects, the JSON that the model is
+ * sent. `undefined` for anything else, what failed, and very long JSON. Linear.
  */
 export function resultText(result: unknown): string | undefined {
   const json = isJson(result) ? payloadText(result) : result;
   if (typeof json !== 'string') return undefined;
-  const asGiven = json === result ? json : undefined;
+  const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
+  const asGiven = isSeen ? json : undefined;
   if (json.length > MAX_LENGTH || !/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
   const value = tryParseJson(json);
   const written = value === undefined ? undefined : writtenOut(json);
@@ -41,8 +44,18 @@ export function resultText(result: unknown): string | undefined {
 
 /** Whether a model is sent the result's JSON; of content with types, it sees pictures and documents. */
 function isJson(result: unknown): boolean {
-  if (!Array.isArray(result)) return isRecord(result);
-  return result.every((item) => isRecord(item) && item['type'] === undefined);
+  if (Array.isArray(result)) {
+    return result.every((item) => isRecord(item) && item['type'] === undefined);
+  }
+  if (!isRecord(result)) return false;
+  const { content } = result;
+  return !Array.isArray(content) || content.every(isText);
+}
+
+/** Of content as MCP answers; whatever else has no type is data. */
+function isText(part: unknown): boolean {
+  const { type = 'text' } = asRecord(part) ?? {};
+  return type === 'text';
 }
 
 /** Writes out the long texts of JSON; `undefined` if they are too little of it. */

@@ -1,16 +1,14 @@
 // Describes an edit of a history as a journal record, from which it can be repeated on the same entries. Reads only changed
 // entries; changes nothing.
 
-import { crc32 } from 'node:zlib';
 import type { ContentBlock, IContent } from '../content.js';
-import { placeholderOf, shrinkSettingsOf } from '../density.js';
 import type { DensityResult } from '../density.js';
 import { madeBy } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import type { ShownElsewhere, Source } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
-import { replacesResult, NO_RULE } from './journal-record.js';
+import { checksumOfResult, replacesResult, rowSettings, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
 /** How far back, in entries, to search a result that another one refers to: the farthest that it can be. */
@@ -19,9 +17,7 @@ const MAX_ENTRIES_BACK = 20_000;
 /** The settings that a result's rows were made with; `undefined` if it has no rows. */
 export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
   const by = madeBy(result);
-  if (by === undefined) return undefined;
-  const shrink = shrinkSettingsOf(by.settings.shrink);
-  return { placeholder: placeholderOf(by.settings), ...(shrink !== undefined && { shrink }) };
+  return by && rowSettings(by.settings);
 }
 
 /**
@@ -42,11 +38,6 @@ export function describeEdit(
     removed.has(index) ? [] : (result.replacements.get(index) ?? entry),
   );
   return describeSplice(at, former, contents);
-}
-
-/** 16-bit checksum of a new result: detects that another version of this library would make a different one. */
-export function checksumOfResult(text: string): number {
-  return crc32(text) & 0xffff;
 }
 
 type Row = readonly [

@@ -3,9 +3,11 @@
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent } from '../content.js';
+import { checksumOfResult } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
 import { textOfBlock } from './canonical-text.js';
 import { pushTo } from '../lists-by-key.js';
+import { referringResult } from './stand-alone.js';
 
 /** Describes a rewrite. It is `unknown` if the list has new content of a kind that must come from the history. */
 export function describeSplice(
@@ -159,6 +161,8 @@ class BlockPlaces {
     if (block.type !== 'tool_response') return mayBeWritten(block) ? block : undefined;
     const { result } = block;
     if (typeof result !== 'string') return undefined;
+    const referring = this.#places.get(referringResult(block) ?? block);
+    if (referring !== undefined) return [referring, checksumOfResult(result)];
     const text = textOfBlock(block);
     const answered = this.#answers.get(answerOf(block) ?? '')?.find((at) => {
       const other = this.#blocks[at];

@@ -5,23 +5,20 @@ import { callName } from '../call-name.js';
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
-import { callUse } from '../density/index/call-use.js';
-import { materializeWith } from '../density/plan/materialize.js';
+import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
-import { shrunkResult } from '../density/rules/shrink.js';
 import { assertIngestible } from '../ingestion.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
-import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
 import { pairingViolationsInSlices } from '../validity.js';
-import { checksumOfResult } from './describe-edit.js';
 import { mayBeWritten } from './describe-splice.js';
-import { MAX_LOST_BLOCKS } from './journal-record.js';
+import { checksumOfResult, MAX_LOST_BLOCKS } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
+import { shrunkText, textAlone } from './stand-alone.js';
 
 /** The result of applying a journal. */
 export interface Fold {
@@ -153,20 +150,21 @@ function follow(
 function followRows(
   { rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' },
   list: IContent[],
-  { settings: { placeholder, shrink }, toolCatalog, deferred }: Following,
+  { settings, toolCatalog, deferred }: Following,
 ): boolean {
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
   for (const row = new PlanCursor(rows); !row.isAtEnd; row.next()) {
     if (row.action !== ACTION.shrink) continue;
     const call = callOf(row.entry, row.block);
-    if (call === undefined || shrink === undefined) return false;
+    if (call === undefined || settings.shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) =>
       shownElsewhere(list, row.entry, run, callOf),
     );
-    makers[row.start] = (response) => {
-      const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
-      const text = shrunkResult({ call, response }, runs, use, shrink, placeholder);
+    makers[row.start] = (response, isAlone) => {
+      const answered = { call, response };
+      if (isAlone === true) return textAlone(answered, settings, toolCatalog);
+      const text = shrunkText(answered, runs, settings, toolCatalog);
       if (text === undefined) throw new RangeError('Expected a result that can be shrunk.');
       return text;
     };
@@ -178,8 +176,8 @@ function followRows(
   };
   let made = 0;
   const put: ResultPlacement['put'] = (response, make) =>
-    deferred.put(response, make, checksums[made++]);
-  const by = { settings: { ...DEFAULT_DENSITY_CONFIG, placeholder }, texts: [] };
+    deferred.put(response, { make, checksum: checksums[made++], settings });
+  const by = { settings: { ...DEFAULT_DENSITY_CONFIG, ...settings }, texts: [] };
   applyDensityResult(list, materializeWith(rows, list, by, { textOf, put }));
   return true;
 }
@@ -195,10 +193,18 @@ class DeferredResults {
   /** The index of the current record. */
   record = 0;
 
-  put(before: ToolResponseBlock, make: MakeText, checksum: number | undefined): ToolResponseBlock {
+  put(before: ToolResponseBlock, text: DeferredText): ToolResponseBlock {
     const block = withResult(before, '');
-    this.#results.set(block, { before, make, checksum, record: this.record });
+    this.#results.set(block, { ...text, before, record: this.record });
     return block;
+  }
+
+  /** Returns a shrunk result as it would be without references to others. */
+  putAlone(block: ContentBlock, checksum: number): ToolResponseBlock {
+    const shrunk = this.#results.get(block);
+    if (shrunk === undefined) throw new RangeError('Expected a result that was shrunk.');
+    const { before, make } = shrunk;
+    return this.put(before, { ...shrunk, make: (response) => make(response, true), checksum });
   }
 
   /** Returns a stand-in for a new entry of which only the number of blocks was kept. */
@@ -245,14 +251,21 @@ class DeferredResults {
     if (typeof before === 'number') return before;
     const text = textOrNot(deferred.make, before as ToolResponseBlock);
     if (text === undefined || checksumOfResult(text) !== deferred.checksum) return deferred.record;
-    return withResult(before as ToolResponseBlock, text);
+    const made = withResult(before as ToolResponseBlock, text);
+    noteShrunk(made, { before: before as ToolResponseBlock, settings: deferred.settings });
+    return made;
   }
 }
 
-interface DeferredResult {
-  readonly before: ToolResponseBlock;
+/** How a text is made, and what it must be. */
+interface DeferredText {
   readonly make: MakeText;
   readonly checksum: number | undefined;
+  readonly settings: RowSettings;
+}
+
+interface DeferredResult extends DeferredText {
+  readonly before: ToolResponseBlock;
   readonly record: number;
 }
 
@@ -297,7 +310,7 @@ function followSplice(
     if (next + length > list.length) return false;
     if (piece.kind === 'stay') {
       for (let at = next; at < next + length; at += 1) made.push(list[at] as IContent);
-    } else made.push(editedEntry(list[next] as IContent, piece.blocks));
+    } else made.push(editedEntry(list[next] as IContent, piece.blocks, deferred));
     next += length;
   }
   list.length = 0;
@@ -311,17 +324,22 @@ function writtenEntry(entry: IContent): IContent {
   throw new RangeError('Expected an entry that may be written.');
 }
 
-function editedEntry(entry: IContent, origins: readonly BlockOrigin[]): IContent {
+function editedEntry(
+  entry: IContent,
+  origins: readonly BlockOrigin[],
+  deferred: DeferredResults,
+): IContent {
   const blocks = origins.map((origin): ContentBlock => {
     if (typeof origin === 'object' && 'type' in origin) {
       if (mayBeWritten(origin)) return origin as ContentBlock;
       throw new RangeError('Expected a block that may be written.');
     }
-    const [place, text] = typeof origin === 'number' ? [origin] : origin;
+    const [place, change] = typeof origin === 'number' ? [origin] : origin;
     const block = entry.blocks[place];
     if (block === undefined) throw new RangeError('Expected a block of the entry.');
-    if (text === undefined) return block;
-    if (block.type === 'tool_response') return withResult(block, text);
+    if (change === undefined) return block;
+    if (typeof change === 'number') return deferred.putAlone(block, change);
+    if (block.type === 'tool_response') return withResult(block, change);
     throw new RangeError('Expected a block that may have another text.');
   });
   return { ...entry, blocks };

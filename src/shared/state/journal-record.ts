@@ -1,8 +1,10 @@
 // The records of a journal, each an edit that landed and how many entries had been added by then, and their binary encoding.
 // Does not apply records.
 
+import { crc32 } from 'node:zlib';
 import type { IContent } from '../content.js';
-import type { PlaceholderForm } from '../density.js';
+import { placeholderOf, shrinkSettingsOf } from '../density.js';
+import type { PassSettings, PlaceholderForm } from '../density.js';
 import { PlanCursor, ROW_LENGTH } from '../density/plan/plan.js';
 import type { DensityPlan } from '../density/plan/plan.js';
 import { ACTION, actionOf, markOf, ruleOf } from '../density/rules/marks.js';
@@ -13,7 +15,18 @@ import { ByteReader, ByteWriter } from './packed-bytes.js';
 /** The settings with which the rows of the following records were made. */
 export interface RowSettings {
   readonly placeholder: PlaceholderForm;
-  readonly shrink?: ShrinkSettings | undefined;
+  readonly shrink?: ShrinkSettings;
+}
+
+/** The settings of rows that a pass made. */
+export function rowSettings(pass: Pick<PassSettings, 'placeholder' | 'shrink'>): RowSettings {
+  const shrink = shrinkSettingsOf(pass.shrink);
+  return { placeholder: placeholderOf(pass), ...(shrink !== undefined && { shrink }) };
+}
+
+/** 16-bit checksum of a new result: detects that another version of this library would make a different one. */
+export function checksumOfResult(text: string): number {
+  return crc32(text) & 0xffff;
 }
 
 /** Lines of a result that another result shows: the one `entriesBack` entries before it, at `block`. */
@@ -22,9 +35,12 @@ export interface ShownAbove extends Omit<ShownElsewhere, 'source'> {
   readonly block: number;
 }
 
-/** The origin of a block of an edited entry: the place of an unchanged one, with a text if its result changed, or a new block. */
+/**
+ * The origin of a block of an edited entry: the place of an unchanged one, with a text if its result changed, or with the
+ * checksum of a shrunk one that now stands alone; or a new block.
+ */
 export type BlockOrigin =
-  number | readonly [place: number, text: string] | { readonly type: string };
+  number | readonly [place: number, change: string | number] | { readonly type: string };
 
 /** A piece of a list that replaced a history. Entries of the history are consumed in order. */
 export type SplicePiece =

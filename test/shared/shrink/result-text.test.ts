@@ -41,6 +41,20 @@ describe('resultText', () => {
   });
 
   it.each<[string, unknown]>([
+    ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
+    ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
+    ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
+    ['with half of a pair', { stdout: `${TEXT}\ud83d` }],
+    ['with NUL', { stdout: `${TEXT}\0` }],
+    ['with long names', { [TEXT]: 1 }],
+    ['of a list', [{ id: 1 }, { id: 2 }]],
+    ['that name no types', { content: ['a', { id: 2 }] }],
+  ])('is the JSON of results %s', (_, result) => {
+    expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
+    expect(seen(result)).toBe(JSON.stringify(result));
+  });
+
+  it.each<[string, unknown]>([
     ['that failed', { error: 'a', stdout: TEXT }],
     [
       'that failed, of several',
@@ -50,14 +64,9 @@ describe('resultText', () => {
       ],
     ],
     ['with an exit code far from its ends', { at: '/w'.repeat(40), exitCode: 1, stdout: TEXT }],
-    ['that are mostly data', { rows: Array.from({ length: 400 }, (_, at) => at), note: TEXT }],
-    ['with texts that are deep in it', { messages: [{ content: TEXT }] }],
-    ['with texts of one line', { stdout: 'a'.repeat(2_000) }],
     ['that are very long', { stdout: TEXT.repeat(3_000) }],
-    ['with half of a pair', { stdout: `${TEXT}\ud83d` }],
-    ['with NUL', { stdout: `${TEXT}\0` }],
-    ['with long names', { [TEXT]: 1 }],
     ['with no text', [1, 2, 3]],
+    ['with pictures', { content: [{ type: 'image', data: 'iVBORw0KGgo' }] }],
   ])('leaves results %s as they are', (_, result) => {
     expect(seen(JSON.stringify(result))).toBe(JSON.stringify(result));
     expect(seen(result)).toBeUndefined();

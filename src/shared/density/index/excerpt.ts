@@ -86,17 +86,18 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
 }
 
-/** Not a table that shrinking made, whose start names its columns. */
-const OBJECT = /^\{(?![^[]{0,80}"columns":\[)/;
+/** Not a table that shrinking made, of which nothing stands before its columns. */
+const OBJECT = /^\{(?!(?:"[^"]{0,80}":\{)?"columns":\[)/;
 /** Of the end of a text, how much is searched for its outcome: UTF-16 units, and lines. */
 const MAX_END = 2_000;
 const MAX_END_LINES = 12;
 /** Several words, or one in a script that may not separate them. */
 const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|[^\0-\x7f]{2}/u;
-const MATCH = /^[^\s:]{1,300}:\d{1,7}[:-]/;
+/** Not the time of a log. */
+const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 /** How programs sum up. */
 const OUTCOME =
-  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished|done|ok|added|changed|created|updated|deleted|rows?)\b/i;
+  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
 
 /** Neither a line of a file or a match in one, nor a note of ours. */
 function isStatement(line: string): boolean {
@@ -122,9 +123,11 @@ function failuresIn(text: string): readonly string[] {
   return failures;
 }
 
-/** Estimates the tokens of an excerpt from those of the result. */
+/** Estimates the most tokens of an excerpt from those of the result. What failed may take a few more. */
 export function excerptTokens(tokens: number): number {
-  return PLACEHOLDER_TOKENS + Math.min(tokensOfCharacters(MAX_NAMES_LENGTH), NAMES_SHARE * tokens);
+  const names = Math.min(tokensOfCharacters(MAX_NAMES_LENGTH), NAMES_SHARE * tokens);
+  const outcome = Math.min(tokensOfCharacters(MAX_OUTCOME_LENGTH), OUTCOME_SHARE * tokens);
+  return PLACEHOLDER_TOKENS + names + outcome;
 }
 
 /** Whether a result is long enough for an excerpt. */

@@ -19,6 +19,7 @@ const KINDS = kindsOf({
   // These separate names within a word.
   '@~/+': SEPARATOR,
 });
+const PERCENT = 37;
 const DOT = 46;
 const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
@@ -116,6 +117,10 @@ function collectWordsOfLine(
   for (let at = from; at < end; at += 1) {
     let kind = KINDS[UNITS[at] as number] as number;
     if (kind === 0) continue;
+    if (UNITS[at - 1] === PERCENT && at > from && isHex(at) && isHex(at + 1)) {
+      at += 1;
+      continue;
+    }
     const start = at;
     let seen = kind & ~CAPITAL;
     for (at += 1; at < end; at += 1) {
@@ -131,6 +136,12 @@ function collectWordsOfLine(
     if ((seen & ODD) !== 0 && !paths.isFull) addPath(text, start, at, paths);
     addParts(start, at, names);
   }
+}
+
+/** Whether the unit is a digit as URLs escape with; lower-case ones may be of a name behind a wildcard. */
+function isHex(at: number): boolean {
+  const unit = UNITS[at] as number;
+  return (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x46);
 }
 
 function addPath(text: string, from: number, to: number, paths: Fitting): void {
@@ -185,8 +196,8 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
-/** Versions and durations: outputs are full of them, and nobody looks for one. */
-const QUANTITY = /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+m?s$/;
+/** Versions, durations and times: outputs are full of them, and nobody looks for one. */
+const QUANTITY = /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+m?s$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$/;
 
 /** Names start at least `MIN_NAME_LENGTH` apart. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);

@@ -11,6 +11,7 @@ import type {
 } from '../../content.js';
 import { placeholderOf } from '../../density.js';
 import type { DensityResult, PassSettings, PlaceholderForm } from '../../density.js';
+import { sourceIdsOf } from '../../shrink/shown-before.js';
 import { answeredCalls } from '../../summarize/history-outline.js';
 import { summarizeToolResponse } from '../../summarize/tool-summary.js';
 import { excerptOfBlock, withoutSpentText } from '../index/excerpt.js';
@@ -56,8 +57,12 @@ export function materializeDensityPlan(
   return materializeWith(plan, history, { settings, texts }, { textOf, put: putAtOnce });
 }
 
-/** Makes the text that replaces a response's result. */
-export type MakeText = (response: ToolResponseBlock) => string;
+/**
+ * Makes the text that replaces a response's result.
+ *
+ * @param isAlone whether a shrunk one refers to no other result @default false
+ */
+export type MakeText = (response: ToolResponseBlock, isAlone?: boolean) => string;
 
 /** How replacement texts get into responses. */
 export interface ResultPlacement {
@@ -77,6 +82,25 @@ function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlo
   const made = withResult(response, text);
   MADE.set(response, made);
   return made;
+}
+
+/** What a shrunk result was made from. */
+interface ShrunkFrom {
+  readonly before: ToolResponseBlock;
+  readonly settings: Pick<PassSettings, 'placeholder' | 'shrink'>;
+}
+
+/** Of results that refer to others only: they keep their originals in memory. */
+const SHRUNK_FROM = new WeakMap<ContentBlock, ShrunkFrom>();
+
+/** Remembers what a result was shrunk from, if it refers to others. */
+export function noteShrunk(shrunk: ToolResponseBlock, from: ShrunkFrom): void {
+  if (sourceIdsOf(shrunk.result) !== '') SHRUNK_FROM.set(shrunk, from);
+}
+
+/** What a result that refers to others was shrunk from in this process; else `undefined`. */
+export function shrunkFrom(block: ContentBlock): ShrunkFrom | undefined {
+  return SHRUNK_FROM.get(block);
 }
 
 /** Returns the response with an excerpt below a bare pointer. */
@@ -106,7 +130,12 @@ export function materializeWith(
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
   const row = new PlanCursor(plan);
-  const made = { placeholder: placeholders(history, placeholderOf(by.settings)), ...placement };
+  const { settings } = by;
+  const made = {
+    placeholder: placeholders(history, placeholderOf(settings)),
+    settings,
+    ...placement,
+  };
   while (!row.isAtEnd) {
     const index = row.entry;
     const entry = history[index];
@@ -139,6 +168,7 @@ type PlaceholderAt = (row: PlanCursor) => MakeText;
 
 interface MadeTexts extends ResultPlacement {
   readonly placeholder: PlaceholderAt;
+  readonly settings: PassSettings;
 }
 
 function placeholders(history: readonly IContent[], form: PlaceholderForm): PlaceholderAt {
@@ -189,7 +219,7 @@ function editedBlocks(
 function editedBlock(
   block: ContentBlock,
   row: PlanCursor,
-  { placeholder, textOf, put }: MadeTexts,
+  { placeholder, settings, textOf, put }: MadeTexts,
 ): ContentBlock | null {
   const { entry, block: at } = row;
   let ranges: Range[] | undefined;
@@ -214,7 +244,10 @@ function editedBlock(
         break;
       case ACTION.shrink: {
         const make = textOf(row.start);
-        if (block.type === 'tool_response') edited = put(block, make);
+        if (block.type !== 'tool_response') break;
+        const shrunk = put(block, make);
+        noteShrunk(shrunk, { before: block, settings });
+        edited = shrunk;
         break;
       }
       case ACTION.cut:

@@ -216,7 +216,7 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   const payload = payloadText(result);
-  if (text !== payload && JSON_FILE.test(payloadText(call.parameters))) return undefined;
+  if (text !== result && JSON_FILE.test(payloadText(call.parameters))) return undefined;
   return shrinkText(text, shown, { payload, purpose: PURPOSES[kind], command }, settings, ending);
 }
 

@@ -2,7 +2,8 @@
 // calls stay and show what can be read again.
 
 import { REMOVED_POINTER } from '../../density.js';
-import { NONE, RESPONSE_FLAG } from '../index/history-columns.js';
+import { CALL_KIND, NONE, RESPONSE_FLAG } from '../index/history-columns.js';
+import type { HistoryIndex } from '../index/history-index.js';
 import type { CallPlace, ExplainedSubject } from './finding.js';
 import type { DensityRule } from './density-rule.js';
 import { isStale, judgeWorkingSet, maxAgeOf, WORKING_SET_REASON } from './judge-working-set.js';
@@ -99,10 +100,10 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
     for (let row = reason.length - 1; row >= 0; row -= 1) {
       if (responses.entry.at(row) < firstEntry) break;
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
-      // The newer result shows the same, so no excerpt is needed.
-      const isSuperseded = by[row] !== NONE;
       const isLong = (responses.flags.at(row) & RESPONSE_FLAG.text) !== 0;
-      marks.responses[row] = mark(isLong && !isSuperseded ? ACTION.excerpt : ACTION.pointer);
+      // A newer result that refers to it shows nothing of it.
+      const isShown = isShownBy(by[row] ?? NONE, calls) && !marks.referredBy.has(row);
+      marks.responses[row] = mark(isLong && !isShown ? ACTION.excerpt : ACTION.pointer);
     }
     for (let call = calls.length - 1; call >= 0; call -= 1) {
       if (calls.entry.at(call) < firstEntry) break;
@@ -141,6 +142,16 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
   },
   say: sayWorkingSet,
 };
+
+/**
+ * Whether a newer result shows the same, so that no excerpt is needed. What an unknown tool says may
+ * have changed.
+ *
+ * @param newer the call of it, or `NONE`
+ */
+function isShownBy(newer: number, { kind }: HistoryIndex['calls']): boolean {
+  return newer !== NONE && kind.at(newer) !== CALL_KIND.unknown;
+}
 
 /** How many times the model is sent a result that only refers to another, which is kept that long. */
 const REFERENCE_TIME = 20;

@@ -94,11 +94,9 @@ describe('excerptOf', () => {
     holds((given) => {
       if (!isExcerptible(given)) return;
       seen += 1;
-      const [names = ''] = excerptOf(given, REMOVED_POINTER).split(
-        /\nIt (?:failed|began|ended) with: /,
-      );
+      const [excerpt = ''] = excerptOf(given, REMOVED_POINTER).split('\nIt failed with: ');
       const tokens = estimateResultTokens({ result: given });
-      expect(estimateResultTokens({ result: names })).toBeLessThanOrEqual(
+      expect(estimateResultTokens({ result: excerpt })).toBeLessThanOrEqual(
         excerptTokens(tokens) + 3,
       );
     });
@@ -123,6 +121,10 @@ describe('excerptOf', () => {
     ['a commit', '4 files changed, 31 insertions(+)', ''],
     ['a query', '(73 rows)', ''],
     ['a plan', 'Plan: one to replace', ''],
+    ['a saved plan', 'Plan: 1 to add, 0 to change, 2 to destroy.', '\nSaved the plan to: tfplan'],
+    ['a log', '2025-11-24T16:01:42.340Z caught up with all of it', ''],
+    ['a log of a day', '[16:01:42] caught up with all of it', ''],
+    ['a plan of nothing', 'No changes. All of it is up to date.', '\nSaved the plan to: tfplan'],
     ['a training', 'best val_accuracy: 0.81 at epoch 8', ''],
     ['tests in Chinese', '全部测试通过', ''],
   ])('says how %s came out, so that nobody runs it again to learn that', (_, outcome, behind) => {
@@ -140,6 +142,8 @@ describe('excerptOf', () => {
       '\nIt began with: {"refund":{"id":"re_fed80b19","amount":1999,"status":"succeeded"';
     expect(excerptOf({ refund }, '[x]')).toContain(began);
     expect(excerptOf('{"data":{"columns":["id"],"rows":[[1]]}}'.padEnd(900), '[x]')).toBe('[x]');
+    const table = '{"customer":"cus_1","rows":{"columns":["at"],"rows":[[1]]}}'.padEnd(900);
+    expect(excerptOf(table, '[x]')).toContain('\nIt began with: {"customer":"cus_1","rows":');
   });
 
   it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {
@@ -154,6 +158,13 @@ describe('excerptOf', () => {
   it('names no versions and durations, of which outputs are full', () => {
     const built = '   Compiling rand_core v0.6.4 in 0.31s (31ms)\n'.repeat(40);
     expect(excerptOf(built, '[x]')).toMatch(/^\[x\]\nIt named: rand_core\n/);
+  });
+
+  it('names no times, and nothing of how URLs escape', () => {
+    const log = '2025-11-24T16:01:42.340Z poll_orders 2025-11-24T16:01:43Z ok\n'.repeat(40);
+    expect(excerptOf(log, '[x]')).toMatch(/^\[x\]\nIt named: poll_orders\n/);
+    const pages = 'see x.org/doc%20SetCookie%28Header%29_v2 or LIKE %add_all%\n'.repeat(40);
+    expect(excerptOf(pages, '[x]')).toMatch(/^\[x\]\nIt named: x.org add_all SetCookie\n/);
   });
 
   it('names what is in JSON of one line, as tools return it', () => {

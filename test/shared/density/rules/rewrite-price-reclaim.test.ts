@@ -50,9 +50,9 @@ function reclaim(
   return { ...found, firstRow: Math.min(words.length, (firstEntry - 1) / 2) };
 }
 
-/** What a result of so many tokens gives back: all but a placeholder and a tenth of it, at most 100. */
+/** What a result of so many tokens gives back: all but a placeholder, a tenth of it for names and a fourth for how it came out, at most 100 and 25. */
 function gain(tokens: number): number {
-  return tokens - PLACEHOLDER - Math.min(100, tokens / 10);
+  return tokens - PLACEHOLDER - Math.min(100, tokens / 10) - Math.min(25, tokens / 4);
 }
 
 describe('reclaimOf', () => {

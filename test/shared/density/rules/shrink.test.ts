@@ -48,7 +48,7 @@ let made = 0;
 function asked(
   name: string,
   parameters: object,
-  result: string,
+  result: unknown,
   id = `c${(made += 1)}`,
 ): IContent[] {
   return [
@@ -96,6 +96,20 @@ describe('SHRINK', () => {
     expect(lastResult([humanText('go'), ...before, ...read(wrapped(lines(0, 40)))])).toMatch(
       /^\[read_file: unchanged from the result of first: a.ts — success/,
     );
+  });
+
+  it('writes data as tables that a tool answers as an object, but not that of a JSON file', () => {
+    const rows = Array.from({ length: 40 }, (_, at) => ({ orderNumber: at, isPaid: at % 7 === 0 }));
+    const data = { customer: 'cus_1', rows };
+    expect(lastResult([humanText('go'), ...asked('get_weather', {}, data)])).toMatch(
+      /^\{"customer":"cus_1","rows":\{"columns":\["orderNumber","isPaid"\],"rows":\[\n\[0,true\],/,
+    );
+    for (const [path, result] of [
+      ['a/package.json', data],
+      ['a', { ...data, error: 'cut short' }],
+    ] as const) {
+      expect(lastResult([humanText('go'), ...asked('get_weather', { path }, result)])).toBe(result);
+    }
   });
 
   it.each([

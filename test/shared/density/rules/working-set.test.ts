@@ -4,13 +4,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { aiContent, toolCall, toolContent, toolResponse } from '../../../../src/shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../../../src/shared/content.js';
 import {
   DEFAULT_DENSITY_CONFIG,
   isEmptyDensityResult,
   REMOVED_POINTER,
 } from '../../../../src/shared/density.js';
-import type { DensityConfig } from '../../../../src/shared/density.js';
+import type { DensityConfig, ShrinkOption } from '../../../../src/shared/density.js';
 import { isExcerpt } from '../../../../src/shared/density/index/excerpt.js';
 import { isRecord } from '../../../../src/shared/json.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
@@ -161,6 +162,49 @@ describe('optimize with a working set', () => {
     expect(results[0]).toBe(REMOVED_POINTER);
     expect(results[2]).toContain(REMOVED_POINTER);
     for (const result of results) expect(result).not.toMatch(/re-run|again/);
+  });
+
+  describe('of results that newer ones supersede', () => {
+    const lines = Array.from({ length: 60 }, (_, at) => `order_${at} is on its way`);
+    const pruned = (
+      tool: string,
+      parameters: unknown,
+      shrink: ShrinkOption,
+    ): readonly unknown[] => {
+      const workingSet = withColdCache({
+        ...{ ...DEFAULT_WORKING_SET, earlyShare: 0, freeTokens: 0 },
+        ...{ outputCalls: 0, otherCalls: 0, readCalls: 0 },
+      });
+      const config = {
+        ...{ ...DEFAULT_DENSITY_CONFIG, toolCatalog: WORKING_TOOLS, workspaceRoot: '/w' },
+        ...{ workingSet, shrink },
+      };
+      const asked = ['1', '2'].flatMap((id) => [
+        aiContent([toolCall(id, tool, parameters)]),
+        toolContent([toolResponse(id, tool, [`now_${id}`, ...lines].join('\n'))]),
+      ]);
+      const sent = applied(asked, optimize(asked, config));
+      const later = [...sent, ...workingHistory(Array(25).fill('a').join(' '))];
+      return applied(later, optimize(later, config)).flatMap(({ blocks }) =>
+        blocks.flatMap((block) => (block.type === 'tool_response' ? [block.result] : [])),
+      );
+    };
+
+    it('says nothing where the newer one shows the same', () => {
+      const [older, newer] = pruned('run_shell_command', { command: 'orders' }, 'off');
+      expect(older).toBe(REMOVED_POINTER);
+      expect(newer).toContain('order_0');
+    });
+
+    it('says what was in it where the newer one refers to it', () => {
+      const [older, newer] = pruned('run_shell_command', { command: 'orders' }, 'lossless');
+      expect(older).toContain('order_0');
+      expect(newer).not.toContain('order_0');
+    });
+
+    it('says what was in it where an unknown tool may have said another thing then', () => {
+      expect(pruned('get_weather', { what: 'orders' }, 'off')[0]).toContain('now_1');
+    });
   });
 
   it('changes results and arguments, and nothing else: calls stay, and say what can be read again', () => {

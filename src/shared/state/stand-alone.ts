@@ -1,0 +1,119 @@
+// Gives a shrunk result back the lines that other results showed, where those leave: what it referred to would be shown nowhere.
+// Finds such results, and shrinks their originals again without references. Applies nothing.
+
+import { withResult } from '../content.js';
+import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
+import { callUse } from '../density/index/call-use.js';
+import { shrunkFrom } from '../density/plan/materialize.js';
+import { shrunkResult } from '../density/rules/shrink.js';
+import { sourceIdsOf } from '../shrink/shown-before.js';
+import type { ShownElsewhere } from '../shrink/shown-before.js';
+import { outlineHistory } from '../summarize/history-outline.js';
+import { payloadText } from '../tokens/content-text.js';
+import { usesOf } from '../tool-catalog.js';
+import type { ToolCatalog } from '../tool-use.js';
+import { rowSettings } from './journal-record.js';
+import type { RowSettings } from './journal-record.js';
+
+/** A call and its result as it was added. */
+interface Answered {
+  readonly call: ToolCallBlock;
+  readonly response: ToolResponseBlock;
+}
+
+/** Shrinks a result; `undefined` when it stays as it is. @param runs its lines that are replaced by references */
+export function shrunkText(
+  { call, response }: Answered,
+  runs: readonly ShownElsewhere[],
+  { placeholder, shrink }: RowSettings,
+  toolCatalog: ToolCatalog | undefined,
+): string | undefined {
+  if (shrink === undefined) return undefined;
+  const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
+  return shrunkResult({ call, response }, runs, use, shrink, placeholder);
+}
+
+/** Like `shrunkText`, without references to other results. */
+export function textAlone(
+  answered: Answered,
+  settings: RowSettings,
+  toolCatalog: ToolCatalog | undefined,
+): string {
+  const text = shrunkText(answered, [], settings, toolCatalog);
+  return text ?? payloadText(answered.response.result);
+}
+
+/** By result that stands alone, the shrunk one in whose place it is. */
+const IN_PLACE_OF = new WeakMap<ContentBlock, ContentBlock>();
+
+/** The shrunk result in whose place a block stands alone; `undefined` for any other block. */
+export function referringResult(block: ContentBlock): ContentBlock | undefined {
+  return IN_PLACE_OF.get(block);
+}
+
+/**
+ * Finds the entries of a rewritten history whose results refer to results that it no longer shows, and makes them stand alone.
+ * Returns these by the entry that they replace, in order. Results whose original this process does not know stay as they are.
+ */
+export function entriesAlone(
+  former: readonly IContent[],
+  rewritten: readonly IContent[],
+  toolCatalog: ToolCatalog | undefined,
+): ReadonlyMap<IContent, IContent> {
+  const kept = new Set(rewritten);
+  const shown = new Set(rewritten.flatMap(({ blocks }) => blocks));
+  /** By id, the nearest result so far. */
+  const answers = new Map<string, ContentBlock>();
+  const isLost = (callId: string): boolean => {
+    const source = answers.get(callId);
+    return source !== undefined && !shown.has(source);
+  };
+  const found = new Map<IContent, ReadonlySet<ContentBlock>>();
+  for (const entry of former) {
+    const lost = new Set<ContentBlock>();
+    for (const block of entry.blocks) {
+      if (block.type !== 'tool_response') continue;
+      const ids = kept.has(entry) ? sourceIdsOf(block.result) : '';
+      if (ids !== '' && ids.split(' ').some(isLost)) lost.add(block);
+      answers.set(block.callId, block);
+    }
+    if (lost.size > 0) found.set(entry, lost);
+  }
+  return found.size === 0 ? NONE_LOST : madeAlone(found, former, toolCatalog);
+}
+
+const NONE_LOST: ReadonlyMap<IContent, IContent> = new Map();
+
+function madeAlone(
+  found: ReadonlyMap<IContent, ReadonlySet<ContentBlock>>,
+  former: readonly IContent[],
+  toolCatalog: ToolCatalog | undefined,
+): ReadonlyMap<IContent, IContent> {
+  const { callOf } = outlineHistory(former);
+  const alone = new Map<IContent, IContent>();
+  former.forEach((entry, index) => {
+    const lost = found.get(entry);
+    if (lost === undefined) return;
+    const blocks = entry.blocks.map((block, at) => {
+      const call = lost.has(block) ? callOf(index, at) : undefined;
+      return call === undefined ? block : blockAlone(block, call, toolCatalog);
+    });
+    if (blocks.some((block, at) => block !== entry.blocks[at]))
+      alone.set(entry, { ...entry, blocks });
+  });
+  return alone;
+}
+
+function blockAlone(
+  block: ContentBlock,
+  call: ToolCallBlock,
+  toolCatalog: ToolCatalog | undefined,
+): ContentBlock {
+  const from = shrunkFrom(block);
+  if (from === undefined) return block;
+  const { before } = from;
+  const settings = rowSettings(from.settings);
+  const alone = withResult(before, textAlone({ call, response: before }, settings, toolCatalog));
+  IN_PLACE_OF.set(alone, block);
+  return alone;
+}
