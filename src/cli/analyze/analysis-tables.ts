@@ -21,6 +21,7 @@ import {
 } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
+  columnsOf,
   formatCompact,
   formatCount,
   formatShare,
@@ -130,8 +131,9 @@ export function renderRules({ rules, tokens }: AnalysisFigures, layout: Layout):
 const EXAMPLE_MARGIN = 32;
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
-  const tool = example.tool === null ? '' : `${printable(example.tool)} `;
-  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
+  const tool =
+    example.tool === null ? '' : `${shortenEnd(printable(example.tool), MAX_TOOL_LENGTH)} `;
+  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - columnsOf(tool)));
 }
 
 /** Names of the reasons: for the table of reasons, and beside a single entry. */

@@ -10,6 +10,7 @@ import type { ReclaimedItem, ReplayReport, RuleTotal } from './replay-report.js'
 import type { TokenPair } from './money.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
+  columnsOf,
   formatCount,
   formatShare,
   joined,
@@ -140,7 +141,7 @@ const GAP = '  ';
 function tableWidth(rows: readonly (readonly string[])[]): number {
   return sumOf(
     (rows[0] ?? []).keys(),
-    (column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
+    (column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))) + GAP.length,
   );
 }
 
@@ -177,7 +178,7 @@ export function renderTable(
     .toString()
     .split('\n')
     .map((line) => line.trimEnd());
-  const fits = lines.every((line) => stripVTControlCharacters(line).length <= width);
+  const fits = lines.every((line) => columnsOf(stripVTControlCharacters(line)) <= width);
   return fits ? lines : stacked(head, rows, Math.max(0, aligns.indexOf('left')), layout);
 }
 
