@@ -138,6 +138,8 @@ describe('analyze --suggest', () => {
       const input = sessions[0]!.input;
       const saved = `${((1 - input.with / input.without) * 100).toFixed(1)} %`;
       expect(code).toMatch(new RegExp(`^// ${saved} less input over `));
+      // Without one that was given, it is that of the model.
+      expect(code.includes('contextLimit:')).toBe(options.includes('--context-limit'));
       const session = await paste(code);
       const { entries } = await readTranscript(file);
       let sent = 0;

@@ -86,7 +86,7 @@ export async function documentOf(
   const policies = (['every-turn', 'batched'] as const).map((policy) => {
     return { policy, requests: recording.requests, tokensAtEnd };
   });
-  const page = createReportPage(recording, LABELS[`${isRedacted}`], policies);
+  const page = createReportPage(recording, LABELS[`${isRedacted}`], policies, given);
   return renderPage(page, await readPageAssets());
 }
 

@@ -46,7 +46,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
       const policies = await comparePolicies(recording, given.strategy, (edits) =>
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );
-      const page = createReportPage(recording, label, policies, given.title);
+      const page = createReportPage(recording, label, policies, given);
       progress.close();
       await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
       return exitCodeOfReplay(recording.report, true);
