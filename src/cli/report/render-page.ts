@@ -16,6 +16,9 @@ import { runSection } from './run-section.js';
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { windowSection, windowStyle } from './window-section.js';
 
+/** How the title of each page begins. */
+export const TITLE = 'Context report: ';
+
 /** Returns the page of a session as an HTML document. */
 export function renderPage(page: ReportPage, assets: PageAssets): string {
   const body = html`${headlineSection(sessionHead(page))} ${chartSection(page.chart)}
@@ -59,7 +62,7 @@ function renderDocument(
     <meta name="referrer" content="no-referrer" />`;
   return pageDocument(
     {
-      title: `Context report: ${title}`,
+      title: `${TITLE}${title}`,
       head,
       body,
       footer:
