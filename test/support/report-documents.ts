@@ -100,7 +100,7 @@ export async function folderDocumentOf(
   const page = {
     title: label.ofPath('/home/secret'),
     isRedacted,
-    sessions: recordings.map((recording) => folderSession(recording, label)),
+    sessions: recordings.map((recording) => folderSession(recording, label, '/home/secret')),
     unreadFiles: 1,
   };
   return renderFolderPage(page, await readPageAssets());

@@ -52,7 +52,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
       return exitCodeOfReplay(recording.report, true);
     }
     const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
-      folderSession(played, label),
+      folderSession(played, label, path),
     );
     progress.close();
     const code = exitCodeOfFolder(sessions);

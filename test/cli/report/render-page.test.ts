@@ -143,8 +143,9 @@ describe('renderFolderPage', () => {
 
   test('shows no content and no path when redacted', async () => {
     expect(await folderDocumentOf(sessions)).not.toContain('secret');
+    // From the folder on, which is the title.
     expect(await folderDocumentOf(sessions, { isRedacted: false })).toContain(
-      '/home/secret/session.jsonl',
+      '<b><bdi>session.jsonl</bdi></b>',
     );
   });
 });
