@@ -137,10 +137,10 @@ describe('one session', () => {
 
   test.each(['replay', 'analyze'] as const)('is told alike in a folder: %s', async (command) => {
     const folder = mkdtempSync(path.join(scratch, 'folder-'));
-    const files = sample(SESSIONS, 2);
+    const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
     for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
     const figures = await Promise.all(
-      files.map(async (file) => [path.basename(file), await replayed(file)] as const),
+      Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
     );
     expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
       Object.fromEntries(figures),
