@@ -56,11 +56,11 @@ beforeAll(async () => {
 
 describe('renderAnalysis', () => {
   test('shows nothing reclaimed of what seems to have grown by a split of tokens', () => {
-    const categories = single.totals.categories.map((figures) =>
-      figures.category === 'thinking' ? { ...figures, reclaimedTokens: -2 } : figures,
+    const categories = folder.totals.categories.map((figures) =>
+      figures.category === 'assistant-text' ? { ...figures, reclaimedTokens: -2 } : figures,
     );
-    const text = renderAnalysis({ ...single, totals: { ...single.totals, categories } }, PLAIN);
-    expect(text).toMatch(/^thinking .* –$/m);
+    const text = renderAnalysis({ ...folder, totals: { ...folder.totals, categories } }, PLAIN);
+    expect(text).toMatch(/^assistant text .* –$/m);
   });
 
   test.each([24, 40, 80, 93, 100])('keeps to a width of %i', (width) => {
