@@ -2,7 +2,7 @@
 // each session, because a folder may have hundreds.
 
 import { relative } from 'node:path';
-import type { TokenPair } from '../replay/replay-report.js';
+import type { TokenPair, InputSums, Money } from '../replay/money.js';
 import { groupBy } from '../measure/aggregate.js';
 import {
   formatCompact,

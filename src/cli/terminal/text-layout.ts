@@ -80,7 +80,9 @@ export function shortenEnd(text: string, maxColumns: number): string {
 /** Truncates the start: for paths, whose end says more. */
 export function shortenStart(text: string, maxColumns: number): string {
   if (columnsOf(text) <= maxColumns) return text;
-  return `…${fitting(Array.from(text).reverse(), maxColumns - 1).toReversed().join('')}`;
+  return `…${fitting(Array.from(text).reverse(), maxColumns - 1)
+    .toReversed()
+    .join('')}`;
 }
 
 /** Joins facts with dots into lines of at most `width`, broken between facts where possible. */
