@@ -2,12 +2,13 @@
 // `npm run fidelity -- <file or folder>... [--json] [--places] [--chart file.svg] [--docs] [--tune]`. `--docs` writes
 // the figures and the chart into the documentation; `--tune` looks for better numbers instead; `--shrink` prints what each
 // way of shrinking results takes, `--money` what the input costs (with `--docs` into the documentation as well), `--five-lines` what the adapters do,
-// `--compaction` what pruning before a provider's compaction saves.
+// `--compaction` what pruning before a provider's compaction saves, `--excerpts` which identifiers excerpts keep.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { drawChart } from './chart.js';
 import { compactionTable } from './compaction-report.js';
+import { excerptTable } from './excerpt-report.js';
 import { withFigures, withMoney } from './figures-page.js';
 import { moneyTable } from './money-report.js';
 import { renderFidelity, renderTable } from './render.js';
@@ -35,6 +36,7 @@ const { values, positionals } = parseArgs({
     shrink: { type: 'boolean', default: false },
     money: { type: 'boolean', default: false },
     compaction: { type: 'boolean', default: false },
+    excerpts: { type: 'boolean', default: false },
   },
 });
 const isFiveLines = values['five-lines'];
@@ -52,6 +54,7 @@ async function run(loaded: LoadedSessions): Promise<string> {
   if (values.shrink) return renderShrinking(loaded.contexts);
   if (values.money) return runMoney(loaded);
   if (values.compaction) return renderTable(await compactionTable(loaded.contexts));
+  if (values.excerpts) return renderTable(excerptTable(loaded.contexts));
   if (!isFiveLines) return runMeasure(loaded);
   const rows = await reportFiveLines(loaded.contexts);
   return values.json ? JSON.stringify(rows, null, 2) : renderFiveLines(rows);

@@ -453,6 +453,27 @@ describe('a run that somebody looks at', () => {
   });
 });
 
+describe('a page without a given name', () => {
+  test('replaces a page of its own, and no other file', () => {
+    const folder = mkdtempSync(path.join(scratch, 'page-'));
+    const page = path.join(folder, 'report.html');
+    const report = () =>
+      spawnSync(process.execPath, [COMMAND, 'report', SWE_AGENT], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+    writeFileSync(page, '<title>Coverage</title>');
+    const refused = report();
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toMatch(
+      /^error: report\.html is there already and is no page of ctxfold: name a file with --output\./,
+    );
+    expect(readFileSync(page, 'utf8')).toBe('<title>Coverage</title>');
+    rmSync(page);
+    expect([report().status, report().status]).toEqual([0, 0]);
+  });
+});
+
 describe.skipIf(process.platform !== 'linux')('output that cannot be written', () => {
   const shell = (script: string, ...args: readonly string[]) =>
     spawnSync('sh', ['-c', script, process.execPath, COMMAND, ...args], { encoding: 'utf8' });

@@ -2,7 +2,7 @@
 // nothing but its five lines. `npm run build` comes first.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -39,6 +39,19 @@ interface Tokens {
 interface Figures {
   readonly end: Tokens;
   readonly input: Tokens;
+  /** With ctxfold and without. */
+  readonly dollars: readonly [number, number];
+}
+
+interface Played {
+  readonly file: string;
+  readonly end: Tokens & { readonly tokens?: Tokens };
+  readonly input: Tokens;
+  readonly money: Readonly<Record<keyof Tokens, { readonly dollars: number }>>;
+}
+
+function figuresOf({ end, input, money }: Played): Figures {
+  return { end: end.tokens ?? end, input, dollars: [money.with.dollars, money.without.dollars] };
 }
 
 async function printed(...args: readonly string[]): Promise<string> {
@@ -48,22 +61,26 @@ async function printed(...args: readonly string[]): Promise<string> {
 }
 
 async function replayed(file: string): Promise<Figures> {
-  const { end, input } = JSON.parse(await printed('replay', file, '--json')) as {
-    readonly end: { readonly tokens: Tokens };
-    readonly input: Tokens;
-  };
-  return { end: end.tokens, input };
+  return figuresOf(JSON.parse(await printed('replay', file, '--json')) as Played);
 }
 
 async function analyzed(file: string): Promise<Figures> {
-  const { sessions } = JSON.parse(await printed('analyze', file, '--json')) as {
-    readonly sessions: readonly Figures[];
-  };
-  const [session] = sessions;
-  return { end: session!.end, input: session!.input };
+  const [session] = await ofFolder('analyze', file);
+  return session![1];
 }
 
-/** The figures of a page are those of its chart. */
+/** Of a folder, or of a file as `analyze` prints it: the figures of each session by the name of its file. */
+async function ofFolder(
+  command: 'replay' | 'analyze',
+  folder: string,
+): Promise<readonly (readonly [string, Figures])[]> {
+  const { sessions } = JSON.parse(await printed(command, folder, '--json', '--no-redact')) as {
+    readonly sessions: readonly Played[];
+  };
+  return sessions.map((session) => [path.basename(session.file), figuresOf(session)]);
+}
+
+/** The figures of a page are those of its headline and its chart. */
 async function reported(file: string): Promise<Figures> {
   const page = await printed('report', file, '-o', '-');
   const [, data = ''] = /id="data">(.*?)<\/script>/s.exec(page) ?? [];
@@ -72,7 +89,10 @@ async function reported(file: string): Promise<Figures> {
     readonly layers: readonly { readonly tokens: readonly number[] }[];
   };
   const left = without.map((_, at) => sum(layers.map(({ tokens }) => tokens[at] ?? 0)));
+  const [, now, before] =
+    /Input costs <b>\$([^<]*)<\/b> with ctxfold,\s*<b class="before">\$([^<]*)</.exec(page) ?? [];
   return {
+    dollars: [Number(now), Number(before)],
     end: { without: without.at(-1) ?? 0, with: left.at(-1) ?? 0 },
     input: { without: sum(without.slice(0, -1)), with: sum(left.slice(0, -1)) },
   };
@@ -107,7 +127,24 @@ describe('one session', () => {
   test.each(sample(SESSIONS, 2))('is told alike by all commands: %s', async (file) => {
     const replay = await replayed(file);
     expect(await analyzed(file)).toEqual(replay);
-    expect(await reported(file)).toEqual(replay);
+    const { dollars, ...figures } = await reported(file);
+    expect(replay).toMatchObject(figures);
+    // The page rounds them.
+    for (const [at, shown] of dollars.entries()) {
+      expect(shown / replay.dollars[at]!).toBeCloseTo(1, 1);
+    }
+  });
+
+  test.each(['replay', 'analyze'] as const)('is told alike in a folder: %s', async (command) => {
+    const folder = mkdtempSync(path.join(scratch, 'folder-'));
+    const files = new Set([SESSIONS[2]!, ...sample(SESSIONS, 1)]);
+    for (const file of files) cpSync(file, path.join(folder, path.basename(file)));
+    const figures = await Promise.all(
+      Array.from(files, async (file) => [path.basename(file), await replayed(file)] as const),
+    );
+    expect(Object.fromEntries(await ofFolder(command, folder))).toEqual(
+      Object.fromEntries(figures),
+    );
   });
 
   test.each(sample(SESSIONS, 2))('comes to the same in the adapter: %s', async (file) => {
@@ -138,6 +175,8 @@ describe('analyze --suggest', () => {
       const input = sessions[0]!.input;
       const saved = `${((1 - input.with / input.without) * 100).toFixed(1)} %`;
       expect(code).toMatch(new RegExp(`^// ${saved} less input over `));
+      // Without one that was given, it is that of the model.
+      expect(code.includes('contextLimit:')).toBe(options.includes('--context-limit'));
       const session = await paste(code);
       const { entries } = await readTranscript(file);
       let sent = 0;

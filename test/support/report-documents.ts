@@ -86,7 +86,7 @@ export async function documentOf(
   const policies = (['every-turn', 'batched'] as const).map((policy) => {
     return { policy, requests: recording.requests, tokensAtEnd };
   });
-  const page = createReportPage(recording, LABELS[`${isRedacted}`], policies);
+  const page = createReportPage(recording, LABELS[`${isRedacted}`], policies, given);
   return renderPage(page, await readPageAssets());
 }
 
@@ -100,7 +100,7 @@ export async function folderDocumentOf(
   const page = {
     title: label.ofPath('/home/secret'),
     isRedacted,
-    sessions: recordings.map((recording) => folderSession(recording, label)),
+    sessions: recordings.map((recording) => folderSession(recording, label, '/home/secret')),
     unreadFiles: 1,
   };
   return renderFolderPage(page, await readPageAssets());

@@ -21,6 +21,7 @@ import {
 } from '../replay/render-tables.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
+  columnsOf,
   formatCompact,
   formatCount,
   formatShare,
@@ -58,7 +59,8 @@ export function renderCategories(
       formatCount(figures.tokens),
       formatShare(figures.tokens, tokens.without),
       paint('cyan', bar(figures.tokens / Math.max(1, tokens.without))),
-      zeroAsDash(figures.reclaimedTokens),
+      // After an edit, an entry's tokens are split anew over its blocks, so one can seem to grow by a token.
+      zeroAsDash(Math.max(0, figures.reclaimedTokens)),
     ]);
   const head = ['composition', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
   return renderTable(head, rows, layout, ['left', 'right', 'right', 'right', 'left']);
@@ -130,8 +132,9 @@ export function renderRules({ rules, tokens }: AnalysisFigures, layout: Layout):
 const EXAMPLE_MARGIN = 32;
 
 function aboutExample(example: { readonly tool: string | null } & Subject, length: number): string {
-  const tool = example.tool === null ? '' : `${printable(example.tool)} `;
-  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - tool.length));
+  const tool =
+    example.tool === null ? '' : `${shortenEnd(printable(example.tool), MAX_TOOL_LENGTH)} `;
+  return tool + subjectText(example, Math.max(MIN_SUBJECT_LENGTH, length - columnsOf(tool)));
 }
 
 /** Names of the reasons: for the table of reasons, and beside a single entry. */
@@ -146,7 +149,7 @@ const REASONS: Readonly<Record<StayReason, readonly [name: string, short: string
   'newest-result': ['the newest results of other tools', 'among the newest'],
   'recent-result': ['calls whose result is in use', 'result in use'],
   'small-result': ['calls whose result is too small to prune', 'small result'],
-  'waiting-result': ['calls whose unused result awaits an edit', 'awaits an edit'],
+  'waiting-result': ['unused results that leave when that pays', 'leaves when it pays'],
   'shortened-result': ['calls whose old result is an excerpt', 'an excerpt'],
   'pruned-result': ['calls whose old result is a pointer', 'already pruned'],
   'other-call': ['other tools: no write makes them stale', 'no rule applies'],

@@ -4,7 +4,6 @@
 import { availableParallelism } from 'node:os';
 import { playFiles } from '../replay/play-file.js';
 import type { PlayedFiles } from '../replay/play-file.js';
-import { createReplayCompactor } from '../replay/replay-session.js';
 import type { ReplayOptions } from '../replay/replay-session.js';
 import type { SessionFiles } from '../replay/session-files.js';
 import { analyzeRecording } from './analysis.js';
@@ -18,9 +17,8 @@ export async function analyzeFiles(
   options: ReplayOptions,
 ): Promise<PlayedFiles<SessionAnalysis>> {
   const { threads = Math.min(MAX_THREADS, availableParallelism()) } = options;
-  await using compactor = createReplayCompactor({ ...options, threads });
   // One more than threads, so that one file is parsed while the threads count others.
-  const play = { ...options, threads, compactor, doing: 'analyzing', atOnce: threads + 1 };
+  const play = { ...options, threads, doing: 'analyzing', atOnce: threads + 1 };
   const { sessions, unread } = await playFiles(found, play, analyzeRecording);
   return { sessions: sessions.toSorted((a, b) => b.tokens.without - a.tokens.without), unread };
 }

@@ -93,9 +93,11 @@ function renderBlock(block: BlockExplanation, { width, paint }: Layout): readonl
     head,
     ...joined(about, body).map((line) => `${INDENT}${shortenStart(line, body)}`),
     ...wrap(printable(block.text), body).map((line) => INDENT + line),
-    ...joined([`${rule}: ${reason}`, ...factsOf(block)], body).map(
-      (line) => INDENT + paint('dim', line),
-    ),
+    ...(rule === 'none'
+      ? []
+      : joined([`${rule}: ${reason}`, ...factsOf(block)], body).map(
+          (line) => INDENT + paint('dim', line),
+        )),
   ];
 }
 

@@ -2,7 +2,7 @@
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';
-import { formatNumberOf, formatShare, wrap } from '../terminal/text-layout.js';
+import { formatNumberOf, formatShare, shortenStart, wrap } from '../terminal/text-layout.js';
 import type { AnalysisReport } from './analysis-report.js';
 
 /**
@@ -17,21 +17,20 @@ export function renderSuggestion(
 ): string {
   const { input, modelCalls } = totals;
   const saved = formatShare(input.without - input.with, input.without);
-  const limits = new Set(sessions.map(({ contextLimit }) => contextLimit));
-  const [limit = null] = limits.size === 1 ? limits : [];
   // All sessions are played at one price if the user gave it.
   const price = sessions[0]?.money.price;
   const byModel = [
-    ...(limits.size > 1 ? ['context limit'] : []),
+    ...(settings.contextLimit === null ? ['context limit'] : []),
     ...(price?.origin === 'given' ? [] : ['prices']),
   ];
+  const room = width - COMMENT.length;
   const comments = [
     `${saved} less input over ${formatNumberOf(modelCalls, 'model call')} of ` +
-      `${isFolder ? formatNumberOf(sessions.length, 'session') : printable(path)}.`,
+      `${isFolder ? formatNumberOf(sessions.length, 'session') : shortenStart(printable(path), room - 1)}.`,
     ...(byModel.length === 0
       ? []
       : [
-          `The ${byModel.join(' and the ')} depend on the model: ` +
+          `The model decides on the ${byModel.join(' and the ')}: ` +
             'adapters name it, others call session.history.nameModel.',
         ]),
   ];
@@ -39,14 +38,12 @@ export function renderSuggestion(
     {
       ...{ strategy: 'high-density', threshold: null, preserveThreshold: null },
       ...{ topPreserveThreshold: null, summarizer: null, workspaceRoot },
-      contextLimit: settings.contextLimit ?? limit,
+      contextLimit: settings.contextLimit,
       recencyRetention: settings.recencyRetention,
     },
     price,
   );
-  const lines = comments.flatMap((comment) =>
-    wrap(comment, width - COMMENT.length).map((line) => COMMENT + line),
-  );
+  const lines = comments.flatMap((comment) => wrap(comment, room).map((line) => COMMENT + line));
   return `${[...lines, code].join('\n')}\n`;
 }
 

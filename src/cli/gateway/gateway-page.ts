@@ -21,16 +21,17 @@ const FOOTER =
   'Tokens with and without ctxfold are estimates; input, cache and output are what the provider reported. ' +
   'Content of a conversation is shown only when you open an original.';
 
+/** A phone shows the first ones. */
 const CONVERSATION_COLUMNS = [
   'Conversation',
-  'Model',
+  'Saved',
+  'Cost',
   'Mode',
+  'Model',
   'Calls',
   'Messages',
   'Tokens without',
   'Tokens with',
-  'Saved',
-  'Cost',
   'Cache',
 ];
 const CALL_COLUMNS = [
@@ -67,6 +68,7 @@ function body(): Markup {
     </section>
     <section>
       <h2>Conversations</h2>
+      <p>Select one to see its calls and edits.</p>
       ${emptyTable('conversations', 'Conversations', CONVERSATION_COLUMNS)}
       <p id="none">No conversations yet.</p>
     </section>

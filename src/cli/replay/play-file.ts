@@ -9,7 +9,7 @@ import { createSummarizer, readModelChoice } from './model-options.js';
 import { readPrice } from './money.js';
 import type { Recording } from './recording.js';
 import type { PlayArguments } from './replay-command.js';
-import { replaySession } from './replay-session.js';
+import { createReplayCompactor, replaySession } from './replay-session.js';
 import type { ReplayOptions, ReplaySetup } from './replay-session.js';
 import { findSessionFiles, readSession, unlessUnreadable } from './session-files.js';
 import type { SessionFiles, UnreadFile } from './session-files.js';
@@ -85,16 +85,19 @@ export interface PlayedFiles<Digest> {
 }
 
 /**
- * Plays files and keeps only a digest of each, because a folder may have hundreds.
+ * Plays files and keeps only a digest of each, because a folder may have hundreds. They share a compactor, since starting
+ * threads takes longer than playing a short session; but for summaries, which are counted by session.
  *
  * @throws the signal's reason; errors of playing, and of reading a file that was not found in a folder.
  */
 export async function playFiles<Digest>(
   { isFolder, files }: SessionFiles,
-  { doing = 'playing', atOnce = 1, ...options }: PlayFilesOptions,
+  { doing = 'playing', atOnce = 1, ...given }: PlayFilesOptions,
   digest: (recording: Recording) => Digest,
 ): Promise<PlayedFiles<Digest>> {
-  const { signal, progress } = options;
+  const { signal, progress, summarizer } = given;
+  await using compactor = summarizer === undefined ? createReplayCompactor(given) : undefined;
+  const options = { ...given, compactor };
   // The bar counts files, or the stages of a single one.
   const isSingle = files.length === 1;
   const update = isSingle ? undefined : progress?.begin(files.length, doing, 'files');

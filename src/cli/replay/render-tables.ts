@@ -10,9 +10,11 @@ import type { ReclaimedItem, ReplayReport, RuleTotal } from './replay-report.js'
 import type { TokenPair } from './money.js';
 import { printable } from '../terminal/terminal-text.js';
 import {
+  columnsOf,
   formatCount,
   formatShare,
   joined,
+  moreLines,
   shortenEnd,
   shortenStart,
   wrap,
@@ -110,7 +112,10 @@ interface SessionColumns<Session> {
   readonly total: readonly string[];
 }
 
-/** Renders the sessions of a folder and their sum. Names take the remaining width. */
+/** More sessions would bury what is said of all. */
+const MAX_SESSIONS = 50;
+
+/** Renders the first sessions of a folder and the sum of all. Names take the remaining width. */
 export function renderSessions<Session extends { readonly file: string }>(
   folder: string,
   sessions: readonly Session[],
@@ -118,12 +123,13 @@ export function renderSessions<Session extends { readonly file: string }>(
   layout: Layout,
 ): readonly string[] {
   const { listWidth: width, paint } = layout;
-  const rows = sessions.map(cellsOf);
+  const shown = sessions.slice(0, MAX_SESSIONS);
+  const rows = shown.map(cellsOf);
   const room = Math.max(MIN_SUBJECT_LENGTH, width - tableWidth([head, ...rows, total]));
-  return renderTable(
+  const table = renderTable(
     ['session', ...head],
     [
-      ...sessions.map(({ file }, at) => [
+      ...shown.map(({ file }, at) => [
         shortenStart(printable(relative(folder, file)), room),
         ...(rows[at] ?? []),
       ]),
@@ -132,6 +138,8 @@ export function renderSessions<Session extends { readonly file: string }>(
     { ...layout, width },
     ['left', ...aligns],
   );
+  const more = moreLines(sessions.length - MAX_SESSIONS, 'more sessions', 0, width);
+  return [...table, ...more.map((line) => paint('dim', line))];
 }
 
 const GAP = '  ';
@@ -140,7 +148,7 @@ const GAP = '  ';
 function tableWidth(rows: readonly (readonly string[])[]): number {
   return sumOf(
     (rows[0] ?? []).keys(),
-    (column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)) + GAP.length,
+    (column) => Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))) + GAP.length,
   );
 }
 
@@ -177,7 +185,7 @@ export function renderTable(
     .toString()
     .split('\n')
     .map((line) => line.trimEnd());
-  const fits = lines.every((line) => stripVTControlCharacters(line).length <= width);
+  const fits = lines.every((line) => columnsOf(stripVTControlCharacters(line)) <= width);
   return fits ? lines : stacked(head, rows, Math.max(0, aligns.indexOf('left')), layout);
 }
 

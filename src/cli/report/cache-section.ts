@@ -111,15 +111,16 @@ const POLICIES: Readonly<Record<EditPolicy, string>> = {
 function policyTable({ recording, policies }: ReportPage, { without }: InputSums): Markup {
   const row = (name: Markup, sum: InputSum, rewrites: number, tokensAtEnd: number): Markup =>
     figureRow(name, [
+      formatDollars(sum.dollars),
       formatCount(sum.sentTokens),
       formatShare(sum.cacheReadTokens, sum.sentTokens),
       formatCount(rewrites),
       formatCount(tokensAtEnd),
-      formatDollars(sum.dollars),
     ]);
   const head = [
     ...headCells([html`<code>edits</code>`]),
-    ...headCells(['tokens sent', 'from cache', 'rewrites', 'at the end', 'cost'], 'number'),
+    // Ordered by importance: a phone shows the first columns.
+    ...headCells(['cost', 'tokens sent', 'from cache', 'rewrites', 'at the end'], 'number'),
   ];
   const rows = [
     row(html`no edits`, without, 0, recording.report.end.tokens.without),

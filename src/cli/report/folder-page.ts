@@ -1,6 +1,7 @@
 // The page about a folder: one headline figure, totals by day, and a list of sessions that can be expanded. Keeps only a digest of
 // each session, because a folder may have hundreds.
 
+import { relative } from 'node:path';
 import type { TokenPair, InputSums, Money } from '../replay/money.js';
 import { groupBy } from '../measure/aggregate.js';
 import {
@@ -8,6 +9,7 @@ import {
   formatCount,
   formatNumberOf,
   formatShare,
+  shortenStart,
 } from '../terminal/text-layout.js';
 import type { ContentLabel } from '../terminal/content-label.js';
 import { editGroups } from './edit-groups.js';
@@ -49,17 +51,19 @@ export interface FolderPage {
 }
 
 const MAX_REASONS = 5;
+const MAX_TITLE = 80;
 
-/** Returns the digest of a session. */
+/** Returns the digest of a session of a folder. */
 export function folderSession(
   { report, requests, rows, model }: Recording,
   label: ContentLabel,
+  folder: string,
 ): FolderSession {
   const byDay = groupBy(requests, ({ atMs }) =>
     atMs === null ? '' : new Date(atMs).toISOString().slice(0, 10),
   );
   return {
-    title: label.ofPath(report.file),
+    title: label.ofPath(relative(folder, report.file)),
     format: report.format,
     model: model === null ? null : label.ofName(model),
     input: report.money,
@@ -159,7 +163,7 @@ function sessionRow(session: FolderSession): Markup {
   >
     <summary>
       <span class="what"
-        ><b>${named(title)}</b>
+        ><b>${named(shortenStart(title, MAX_TITLE))}</b>
         <span class="faint"
           >${[day, model ?? format].filter((part) => part !== '').join(' · ')}</span
         ></span

@@ -64,7 +64,7 @@ function figure({ input, pricing }: PageHead): Markup {
     </dl>
     <p>
       ${formatCompact(left.sentTokens)} of ${formatCompact(without.sentTokens)} tokens were sent in
-      ${formatCount(requests)} model calls.
+      ${formatNumberOf(requests, 'model call')}.
     </p>
     <details>
       <summary>Prices</summary>

@@ -12,28 +12,33 @@ import { lifeSection } from './life-section.js';
 import { contentPolicy, pageDocument } from './page-document.js';
 import type { PageAssets } from './page-document.js';
 import type { ReportPage } from './report-page.js';
-import type { ReplayReport } from '../replay/replay-report.js';
 import { runSection } from './run-section.js';
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { windowSection, windowStyle } from './window-section.js';
+
+/** How the title of each page begins. */
+export const TITLE = 'Context report: ';
 
 /** Returns the page of a session as an HTML document. */
 export function renderPage(page: ReportPage, assets: PageAssets): string {
   const body = html`${headlineSection(sessionHead(page))} ${chartSection(page.chart)}
   ${cacheSection(page)} ${windowSection(page)} ${lifeSection(page)} ${editsSection(page)}
-  ${settingsSection(page.recording.report)} ${runSection(page)}`;
+  ${settingsSection(page)} ${runSection(page)}`;
   const style = assets.style + windowStyle(page);
   return renderDocument(page.title, body, page.chart, { ...assets, style });
 }
 
 /** Returns the settings that the session was played with, as code to paste. */
-function settingsSection({ settings, money }: ReplayReport): Markup {
+function settingsSection({ recording: { report: replay }, contextLimit }: ReportPage): Markup {
+  const code = settingsSnippet({ ...replay.settings, contextLimit }, replay.money.price);
+  const byModel =
+    contextLimit === null ? ' The model decides on the context limit: adapters name it.' : '';
   return html`<section aria-labelledby="h-settings">
     <h2 id="h-settings">Settings</h2>
-    <p>The settings behind these figures, ready to paste.</p>
+    <p>The settings behind these figures, ready to paste.${byModel}</p>
     <div class="snippet">
       <button type="button" data-copy="snippet">Copy</button>
-      <pre id="snippet" tabindex="0">${settingsSnippet(settings, money.price)}</pre>
+      <pre id="snippet" tabindex="0">${code}</pre>
     </div>
   </section>`;
 }
@@ -57,7 +62,7 @@ function renderDocument(
     <meta name="referrer" content="no-referrer" />`;
   return pageDocument(
     {
-      title: `Context report: ${title}`,
+      title: `${TITLE}${title}`,
       head,
       body,
       footer:

@@ -13,6 +13,8 @@ export interface ReportArguments extends PlayArguments {
   readonly title?: string;
 }
 
+const DEFAULT_OUTPUT = 'report.html';
+
 const EXAMPLES_HELP = `
 Examples:
   ctxfold report ~/.claude/projects/my-project/session.jsonl -o report.html
@@ -33,14 +35,18 @@ export function createReportCommand(onExit: (code: number) => void): Command {
         'the session unless --no-redact is given: then only you may read the file.',
     )
     .argument('<path>', SESSION_HELP)
-    .option('-o, --output <file>', 'file for the page; - for standard output', 'report.html')
+    .option('-o, --output <file>', 'file for the page; - for standard output', DEFAULT_OUTPUT)
     .option('--redact', 'hide content and paths', true)
     .option('--no-redact', 'show paths, and the start of removed content')
     .option('--title <text>', 'title of the page (default: a tag for the file)');
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReportArguments, command: Command) => {
-      const { runReport } = await import('./run-report.js');
-      onExit(await runReport(file, given, failOf(command)));
+      const { assertOwnPage, runReport } = await import('./run-report.js');
+      const fail = failOf(command);
+      if (command.getOptionValueSource('output') === 'default') {
+        await assertOwnPage(DEFAULT_OUTPUT, fail);
+      }
+      onExit(await runReport(file, given, fail));
     });
 }

@@ -28,6 +28,8 @@ export interface PolicyFigures {
 /** The data of a page. */
 export interface ReportPage {
   readonly title: string;
+  /** As the user gave it; `null` if the model decided. */
+  readonly contextLimit: number | null;
   readonly recording: Recording;
   readonly label: ContentLabel;
   readonly rows: readonly EditRow[];
@@ -58,10 +60,17 @@ export function createReportPage(
   recording: Recording,
   label: ContentLabel,
   policies: readonly PolicyFigures[],
-  title: string = label.ofPath(recording.report.file),
+  {
+    title = label.ofPath(recording.report.file),
+    contextLimit = null,
+  }: {
+    readonly title?: string | undefined;
+    readonly contextLimit?: number | null | undefined;
+  } = {},
 ): ReportPage {
   const rows = shownRows(recording, label);
-  return { title, recording, label, rows, chart: chartOf(recording, rows), policies };
+  const chart = chartOf(recording, rows);
+  return { title, contextLimit, recording, label, rows, chart, policies };
 }
 
 /** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */

@@ -1,11 +1,11 @@
 // Runs `report`: plays a file or a folder, and writes the page.
 
 import { constants, statSync } from 'node:fs';
-import { access, open } from 'node:fs/promises';
+import { access, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ReportArguments } from './report-command.js';
 import { contentLabel } from '../terminal/content-label.js';
-import { renderPage, renderFolderPage } from './render-page.js';
+import { renderPage, renderFolderPage, TITLE } from './render-page.js';
 import { readPageAssets } from './page-document.js';
 import { createReportPage } from './report-page.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
@@ -46,13 +46,13 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
       const policies = await comparePolicies(recording, given.strategy, (edits) =>
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );
-      const page = createReportPage(recording, label, policies, given.title);
+      const page = createReportPage(recording, label, policies, given);
       progress.close();
       await whileWriting(given.output, () => writePage(given, renderPage(page, assets)));
       return exitCodeOfReplay(recording.report, true);
     }
     const { sessions, unread } = await playFiles(found, { ...options, explains: true }, (played) =>
-      folderSession(played, label),
+      folderSession(played, label, path),
     );
     progress.close();
     const code = exitCodeOfFolder(sessions);
@@ -63,6 +63,13 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
     await whileWriting(given.output, () => writePage(given, renderFolderPage(page, assets)));
     return code;
   });
+}
+
+/** Fails if a file that nobody named is there already and is no page of this command. */
+export async function assertOwnPage(output: string, fail: Fail): Promise<void> {
+  const text = await readFile(output, 'utf8').catch(() => undefined);
+  if (text?.includes(TITLE) === false)
+    fail(`${output} is there already and is no page of ctxfold: name a file with --output.`);
 }
 
 /** The default comes first: the main replay uses it. */

@@ -47,16 +47,42 @@ export function formatNumberOf(count: number, one: string, many: string = `${one
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** Truncates the end, marked by an ellipsis. */
-export function shortenEnd(text: string, maxLength: number): string {
-  const characters = Array.from(text);
-  return characters.length <= maxLength ? text : `${characters.slice(0, maxLength - 1).join('')}…`;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Characters that take two columns of a terminal, and those that take none. */
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
+const COMBINING = /\p{M}/u;
+
+/** Returns the number of columns that a text without control characters takes in a terminal. */
+export function columnsOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) {
+    columns += WIDE.test(character) ? 2 : COMBINING.test(character) ? 0 : 1;
+  }
+  return columns;
+}
+
+/** Returns as many characters as fit, of those that an array gives in its order. */
+function fitting(characters: readonly string[], columns: number): readonly string[] {
+  let room = columns;
+  const end = characters.findIndex((character) => (room -= columnsOf(character)) < 0);
+  return end === -1 ? characters : characters.slice(0, end);
+}
+
+/** Truncates the end to a number of columns, marked by an ellipsis. */
+export function shortenEnd(text: string, maxColumns: number): string {
+  if (columnsOf(text) <= maxColumns) return text;
+  return `${fitting(Array.from(text), maxColumns - 1).join('')}…`;
 }
 
 /** Truncates the start: for paths, whose end says more. */
-export function shortenStart(text: string, maxLength: number): string {
-  const characters = Array.from(text);
-  return characters.length <= maxLength ? text : `…${characters.slice(1 - maxLength).join('')}`;
+export function shortenStart(text: string, maxColumns: number): string {
+  if (columnsOf(text) <= maxColumns) return text;
+  return `…${fitting(Array.from(text).reverse(), maxColumns - 1)
+    .toReversed()
+    .join('')}`;
 }
 
 /** Joins facts with dots into lines of at most `width`, broken between facts where possible. */
@@ -64,7 +90,7 @@ export function joined(facts: readonly string[], width: number): readonly string
   const lines: string[] = [];
   for (const fact of facts) {
     const line = lines.at(-1);
-    if (line === undefined || line.length + 3 + fact.length > width)
+    if (line === undefined || columnsOf(line) + 3 + columnsOf(fact) > width)
       lines.push(...wrap(fact, width));
     else lines[lines.length - 1] = `${line} · ${fact}`;
   }
@@ -93,7 +119,7 @@ export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((each) => piecesOf(each, width))) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+    if (line !== '' && columnsOf(line) + 1 + columnsOf(word) > width) {
       lines.push(line);
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
@@ -102,11 +128,16 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 function piecesOf(word: string, width: number): readonly string[] {
-  if (word.length <= width) return [word];
-  const characters = Array.from(word);
-  return Array.from({ length: Math.ceil(characters.length / width) }, (_, at) =>
-    characters.slice(at * width, (at + 1) * width).join(''),
-  );
+  if (columnsOf(word) <= width) return [word];
+  const pieces: string[] = [];
+  for (let rest: readonly string[] = Array.from(word); rest.length > 0;) {
+    const fits = fitting(rest, width);
+    // At least one, however narrow the line is.
+    const length = Math.max(1, fits.length);
+    pieces.push(rest.slice(0, length).join(''));
+    rest = rest.slice(length);
+  }
+  return pieces;
 }
 
 /** Wraps the lines that are wider than `width`. Continuations of an indented line are indented further. */
@@ -114,7 +145,7 @@ export function fitLines(text: string, width: number): string {
   return text
     .split('\n')
     .flatMap((line) =>
-      stripVTControlCharacters(line).length <= width
+      columnsOf(stripVTControlCharacters(line)) <= width
         ? [line]
         : fitLine(stripVTControlCharacters(line), width),
     )
@@ -128,7 +159,7 @@ function fitLine(line: string, width: number): readonly string[] {
   const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
   const words = line.slice(head.length).trim().split(/ +/);
   // Drop the indent rather than split a word: it may be code.
-  const room = width - Math.max(...words.map(({ length }) => length)) - HANG.length;
+  const room = width - Math.max(...words.map(columnsOf)) - HANG.length;
   const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
   const hang = indent === '' ? '' : indent + HANG;
   const rest = wrap(words.join(' '), width - hang.length);

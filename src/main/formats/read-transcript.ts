@@ -66,7 +66,7 @@ const PROBED_LINES = 50;
 const MAX_DOCUMENT_LENGTH = 256 * 1024 * 1024;
 
 /**
- * Reads a recorded session, from a path or from chunks of text or bytes: UTF-8, or UTF-16 with a byte order mark.
+ * Reads a recorded session, from a path or from chunks of text or bytes: UTF-8 or UTF-16.
  *
  * @throws CtxfoldError `UNKNOWN_FORMAT` if the content has no known format or the given one is not
  * known; `UNREADABLE_TRANSCRIPT` if the file cannot be read, is not text, or is a document whose JSON
@@ -101,7 +101,7 @@ export async function readTranscript(
 }
 
 /**
- * Streams a recorded session, from a path or from chunks of text or bytes: UTF-8, or UTF-16 with a byte order mark.
+ * Streams a recorded session, from a path or from chunks of text or bytes: UTF-8 or UTF-16.
  *
  * @throws CtxfoldError as `readTranscript` does, while iterating.
  */

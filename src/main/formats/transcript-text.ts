@@ -13,7 +13,7 @@ export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
 const PROBE_LENGTH = 4096;
 
 /**
- * Yields the text of a transcript without byte order mark: UTF-8, or UTF-16 with a mark.
+ * Yields the text of a transcript without byte order mark: UTF-8, or UTF-16.
  *
  * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` if the source fails or is not text.
  */
@@ -24,7 +24,7 @@ export async function* readText(
 ): AsyncGenerator<string> {
   const name = typeof source === 'string' ? source : 'The transcript';
   const chunks = typeof source === 'string' ? createReadStream(source) : source;
-  const decoder = new MarkedDecoder();
+  const decoder = new Decoder();
   let probe: string | undefined = '';
   let length = 0;
   try {
@@ -52,28 +52,45 @@ export async function* readText(
   }
 }
 
-/** Decodes bytes as UTF-8, or as UTF-16 if they begin with its byte order mark: PowerShell redirects output as that. */
-class MarkedDecoder {
+/**
+ * Decodes bytes as UTF-8, or as UTF-16 if they begin with its byte order mark, as what PowerShell redirects, or with two
+ * characters of JSON in it.
+ */
+class Decoder {
   #decoder: TextDecoder | undefined;
   #start: Uint8Array = new Uint8Array();
 
+  /** @throws CtxfoldError if the bytes are compressed. */
   push(chunk: Uint8Array): string {
     if (this.#decoder !== undefined) return this.#decoder.decode(chunk, { stream: true });
     this.#start = Buffer.concat([this.#start, chunk]);
-    if (this.#start.length < 2) return '';
-    const mark = (this.#start[0] ?? 0) * 256 + (this.#start[1] ?? 0);
-    this.#decoder = new TextDecoder(
-      mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8',
-    );
-    return this.#decoder.decode(this.#start, { stream: true });
+    return this.#start.length < PROBED_BYTES ? '' : this.#open(this.#start, true);
   }
 
   end(): string {
-    return this.#decoder === undefined
-      ? new TextDecoder().decode(this.#start)
-      : this.#decoder.decode();
+    return this.#decoder?.decode() ?? this.#open(this.#start, false);
+  }
+
+  #open(start: Uint8Array, stream: boolean): string {
+    const [encoding = 'utf-8'] =
+      ENCODINGS.find(([, begin]) => begin.test(Buffer.from(start).toString('latin1', 0, 4))) ?? [];
+    if (encoding === 'gzip' || encoding === 'zstd') {
+      throw unreadable(`The transcript is compressed with ${encoding}; decompress it first.`);
+    }
+    this.#decoder = new TextDecoder(encoding);
+    return this.#decoder.decode(start, { stream });
   }
 }
+
+const PROBED_BYTES = 4;
+
+/** How a file begins, its bytes as Latin-1. */
+const ENCODINGS: readonly (readonly [string, RegExp])[] = [
+  ['utf-16le', /^(?:\xff\xfe|[[{]\0[^\0]\0)/],
+  ['utf-16be', /^(?:\xfe\xff|\0[[{]\0[^\0])/],
+  ['gzip', /^\x1f\x8b/],
+  ['zstd', /^\x28\xb5\x2f\xfd/],
+];
 
 /** Yields the chunks until the signal aborts, even if the source never yields another one. */
 async function* untilAborted(
@@ -111,8 +128,6 @@ function checkedText(start: string, name: string): string {
   const isJson = JSON_LINE.test(text);
   const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;
-  const cause = new TypeError(
-    'Expected text in UTF-8, or in UTF-16 with a byte order mark, got bytes that are none.',
-  );
+  const cause = new TypeError('Expected text in UTF-8 or UTF-16, got bytes that are none.');
   throw unreadable(`${name} is no text file; give a transcript in JSON or JSON Lines.`, cause);
 }

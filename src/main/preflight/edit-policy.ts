@@ -108,9 +108,9 @@ export class EditGate {
     const shrinking = bound(found.shrinkingFrom(sentEntries));
     // Between batches most is held, which grows with the history: it must not be looked at.
     const worthwhile = isBatchPoint ? this.#worthwhile(bound(found), shrinking, point) : undefined;
-    return worthwhile === undefined
-      ? admitted(found, shrinking, 'unsent')
-      : admitted(found, worthwhile, 'reclaims-enough');
+    const landing = worthwhile ?? shrinking;
+    const isUnsent = landing.firstEntry >= sentEntries;
+    return admitted(found, landing, isUnsent ? 'unsent' : 'reclaims-enough');
   }
 
   /** The part of an edit that is worth the cache it invalidates; `undefined` if none is. */

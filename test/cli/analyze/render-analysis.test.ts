@@ -55,6 +55,14 @@ beforeAll(async () => {
 });
 
 describe('renderAnalysis', () => {
+  test('shows nothing reclaimed of what seems to have grown by a split of tokens', () => {
+    const categories = folder.totals.categories.map((figures) =>
+      figures.category === 'assistant-text' ? { ...figures, reclaimedTokens: -2 } : figures,
+    );
+    const text = renderAnalysis({ ...folder, totals: { ...folder.totals, categories } }, PLAIN);
+    expect(text).toMatch(/^assistant text .* –$/m);
+  });
+
   test.each([24, 40, 80, 93, 100])('keeps to a width of %i', (width) => {
     for (const report of [single, folder]) {
       for (const line of renderAnalysis(report, layoutOf(width, false)).split('\n')) {

@@ -74,9 +74,11 @@ describe('renderExplanation', () => {
   });
 
   test('says of what no rule looks at that it stays', () => {
-    expect(render(RUN, 0)).toContain(
-      'human · stays as it is\n\nblock 0, text: stays\n  No rule removes it.\n  none: no-rule\n',
+    const text = render(RUN, 0);
+    expect(text).toContain(
+      'human · stays as it is\n\nblock 0, text: stays\n  No rule removes it.\n',
     );
+    expect(text).not.toContain('no-rule');
     expect(render([aiContent([])], 0)).toContain('The entry is empty.');
   });
 

@@ -71,6 +71,36 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await page.locator('#original', { hasText: 'has seen' }).waitFor();
     });
 
+    test('leaves the focus where it is while calls come in', async () => {
+      const focused = (): Promise<unknown> =>
+        page.evaluate(
+          `[document.activeElement.tagName, document.activeElement.closest('tr')?.dataset.id]`,
+        );
+      const row = rows().filter({ hasText: 'main-one' });
+      const shown = async (count: number): Promise<void> => {
+        await row.filter({ hasText: `${count}` }).waitFor();
+      };
+      const edit = page.locator('#edits tbody tr button').first();
+      for (const [place, count] of [
+        [row, 20],
+        [edit, 21],
+      ] as const) {
+        await place.focus();
+        const before = await focused();
+        await calls(42, 42, 'main-one');
+        await shown(count);
+        expect(await focused()).toEqual(before);
+      }
+      const select = row.getByRole('combobox');
+      await select.focus();
+      await page.evaluate('window.list = document.activeElement');
+      await calls(42, 42, 'main-one');
+      await page.locator('#totals', { hasText: '22' }).waitFor();
+      expect(await page.evaluate('window.list === document.activeElement')).toBe(true);
+      await select.blur();
+      await shown(22);
+    });
+
     test('switches all conversations, and one', async () => {
       const sizes = (): number[] => world.received.map(({ body }) => body.length);
       await page.getByRole('button', { name: 'Compact' }).click();

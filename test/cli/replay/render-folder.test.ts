@@ -15,8 +15,8 @@ function reportOf(without: number): FolderReplayReport {
   };
 }
 
-/** One session that has all of the tokens. */
-function render(without: number, columns: number): readonly string[] {
+/** Sessions of which each has all of the tokens. */
+function render(without: number, columns: number, count: number = 1): readonly string[] {
   const report = reportOf(without);
   const { input, end } = report.totals;
   const session = {
@@ -24,7 +24,10 @@ function render(without: number, columns: number): readonly string[] {
     modelCalls: Array.from({ length: 1_491 }),
     ...{ input, end: { tokens: end }, money: { price: { origin: 'given', price: {} } } },
   };
-  const sessions = [session] as unknown as FolderReplayReport['sessions'];
+  const sessions = Array.from(
+    { length: count },
+    () => session,
+  ) as unknown as FolderReplayReport['sessions'];
   return renderFolder({ ...report, sessions }, layoutOf(columns, false)).split('\n');
 }
 
@@ -40,6 +43,12 @@ describe('renderFolder', () => {
       expect(lines).toContainEqual(expect.stringMatching(/^all sessions +1,491 .* 30\.0 %$/));
     },
   );
+
+  test('lists the first fifty of many sessions', () => {
+    const lines = render(1_000, 80, 3_000);
+    expect(lines.filter((line) => line.includes('-0.jsonl'))).toHaveLength(50);
+    expect(lines).toContain('and 2,950 more sessions; --json lists all');
+  });
 
   test('gives names the width of a wide terminal', () => {
     expect(render(1_000, 160).join('\n')).toContain(`${'long-name-'.repeat(9)}0.jsonl `);

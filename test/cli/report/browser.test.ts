@@ -228,6 +228,21 @@ describe.skipIf(CHROMIUM_PATH === undefined)(`the page in a browser${CHROMIUM_MI
     expect(await page.locator('#days tbody td:nth-child(7)').first().innerText()).toContain('$');
   });
 
+  test('keeps a long name off the figures beside it, and the button off the code, on a phone', async () => {
+    const viewport = { width: 390, height: 844 };
+    const { page: folderPage } = await open('folder', { viewport });
+    const [room, text] = await folderPage.evaluate<[number, number]>(`(() => {
+      const name = document.querySelector('.session .what');
+      name.querySelector('b').textContent = 'w'.repeat(100);
+      return [name.clientWidth, name.scrollWidth];
+    })()`);
+    expect(text).toBeLessThanOrEqual(room);
+    const { page } = await open('long', { viewport });
+    const [button, code] = [page.locator('[data-copy]'), page.locator('#snippet')];
+    const [above, below] = [await button.boundingBox(), await code.boundingBox()];
+    expect(above!.y + above!.height).toBeLessThanOrEqual(below!.y);
+  });
+
   test('no id breaks in the middle', async () => {
     const { page } = await open('long', { viewport: { width: 390, height: 844 } });
     await page.locator('#edits summary').first().click();

@@ -37,6 +37,15 @@ describe('renderPage', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(150_000);
   });
 
+  test('gives the settings the context limit that was given, and else leaves it to the model', async () => {
+    const of = async (contextLimit?: number) => {
+      const page = await documentOf(longSession(3), { ...(contextLimit && { contextLimit }) });
+      return /<pre id="snippet"[^>]*>([^<]*)/.exec(page)?.[1];
+    };
+    expect(await of(60_000)).toContain('contextLimit: 60000,');
+    expect(await of()).toContain('createCompactor();');
+  });
+
   test('shows no content and no path when redacted', async () => {
     const workingSet = {
       ...DEFAULT_WORKING_SET,
@@ -134,8 +143,9 @@ describe('renderFolderPage', () => {
 
   test('shows no content and no path when redacted', async () => {
     expect(await folderDocumentOf(sessions)).not.toContain('secret');
+    // From the folder on, which is the title.
     expect(await folderDocumentOf(sessions, { isRedacted: false })).toContain(
-      '/home/secret/session.jsonl',
+      '<b><bdi>session.jsonl</bdi></b>',
     );
   });
 });

@@ -3,7 +3,14 @@
 import fc from 'fast-check';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { createPaint, fitLines, wrap } from '../../../src/cli/terminal/text-layout.js';
+import {
+  columnsOf,
+  createPaint,
+  fitLines,
+  shortenEnd,
+  shortenStart,
+  wrap,
+} from '../../../src/cli/terminal/text-layout.js';
 import { renderTable } from '../../../src/cli/replay/render-tables.js';
 import { runs } from '../../support/scale.js';
 
@@ -11,7 +18,7 @@ import { runs } from '../../support/scale.js';
 const arbitraryText = fc
   .array(
     fc
-      .array(fc.stringMatching(/^(?:[a-z,.:/-]{1,30}| {1,6})$/), { maxLength: 12 })
+      .array(fc.stringMatching(/^(?:[a-z,.:/\-读🙂]{1,30}| {1,6})$/u), { maxLength: 12 })
       .map((parts) => parts.join(' ')),
     { maxLength: 6 },
   )
@@ -29,7 +36,7 @@ describe('fitLines', () => {
     fc.assert(
       fc.property(arbitraryText, arbitraryWidth, (text, width) => {
         const fitted = fitLines(text, width);
-        for (const line of fitted.split('\n')) expect(line.length).toBeLessThanOrEqual(width);
+        for (const line of fitted.split('\n')) expect(columnsOf(line)).toBeLessThanOrEqual(width);
         expect(said(fitted)).toBe(said(text));
       }),
       { numRuns: runs(2_000) },
@@ -45,6 +52,24 @@ describe('fitLines', () => {
     expect(fitLines('  --format <name>  the format of what is read', 30)).toBe(
       '  --format <name>\n    the format of what is read',
     );
+  });
+});
+
+describe('columnsOf', () => {
+  it('counts two columns for East Asian characters and emoji, and none for marks', () => {
+    expect(columnsOf('src/a.ts …')).toBe(10);
+    expect(columnsOf('读取ファイル파일')).toBe(16);
+    expect(columnsOf('ok 🙂')).toBe(5);
+    expect(columnsOf('cafe\u0301')).toBe(4);
+  });
+});
+
+describe('shortenEnd and shortenStart', () => {
+  it('keep to the columns, and leave alone what fits', () => {
+    expect(shortenEnd('读取文件', 8)).toBe('读取文件');
+    expect(shortenEnd('读取文件', 6)).toBe('读取…');
+    expect(shortenStart('源代码/文件.ts', 8)).toBe('…文件.ts');
+    expect(shortenStart('src/a.ts', 5)).toBe('…a.ts');
   });
 });
 

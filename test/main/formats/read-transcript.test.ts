@@ -170,14 +170,26 @@ describe('streamTranscript', () => {
     ['UTF-8', (text: string) => Buffer.from(text)],
     ['UTF-16, as PowerShell redirects it', (text: string) => Buffer.from(text, 'utf16le')],
     ['UTF-16 of the other order', (text: string) => Buffer.from(text, 'utf16le').swap16()],
-  ])('takes bytes cut anywhere, a byte order mark and CRLF: %s', async (_, encoded) => {
+  ])('takes bytes cut anywhere, a byte order mark or none, and CRLF: %s', async (_, encoded) => {
     const record = { ...USER, message: { role: 'user', content: 'größer 😀' } };
-    const bytes = encoded(`\uFEFF${JSON.stringify(record)}\r\n`);
-    const { entries, warnings } = await readChunks(
-      Array.from(bytes, (byte) => Uint8Array.of(byte)),
-    );
-    expect(bare(entries)).toEqual([humanText('größer 😀')]);
-    expect(warnings).toEqual([]);
+    for (const mark of ['\uFEFF', '']) {
+      const bytes = encoded(`${mark}${JSON.stringify(record)}\r\n`);
+      const { entries, warnings } = await readChunks(
+        Array.from(bytes, (byte) => Uint8Array.of(byte)),
+      );
+      expect(bare(entries)).toEqual([humanText('größer 😀')]);
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['gzip', [0x1f, 0x8b, 8, 0, 0]],
+    ['zstd', [0x28, 0xb5, 0x2f, 0xfd, 4]],
+  ])('says of a compressed file how it is compressed: %s', async (name, bytes) => {
+    expect(await failure(readChunks([Uint8Array.from(bytes)]))).toMatchObject({
+      code: 'UNREADABLE_TRANSCRIPT',
+      message: `The transcript is compressed with ${name}; decompress it first.`,
+    });
   });
 
   it('detects the format behind damaged and unknown records', async () => {

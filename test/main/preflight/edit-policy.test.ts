@@ -76,9 +76,9 @@ describe('EditGate', () => {
   it('lands from where the price of the cache says, when no number is given', () => {
     const given = { minReclaimTokens: undefined };
     expect(told(admitted('batched', given))).toBe('all: reclaims-enough');
-    // Rewriting it would cost more than the stale read in front of it.
+    // Rewriting it would cost more than the stale read in front of it; what was not sent rewrites nothing.
     const tokens = HISTORY.map((_, index) => (index === 4 ? 100_000 : 25));
-    expect(told(admitted('batched', { ...given, tokens }))).toBe('-5 -6: reclaims-enough');
+    expect(told(admitted('batched', { ...given, tokens }))).toBe('-5 -6: unsent');
     expect(told(admitted('batched', { ...given, tokens, isBatchPoint: false }))).toBe('none');
     const nothing = HISTORY.map(() => 0);
     expect(told(admitted('batched', { ...given, tokens: nothing }))).toBe('none');

@@ -29,11 +29,22 @@ function schedule(): void {
 
 function show(): void {
   const all = [...conversations.values()].reverse();
-  bodyOf('conversations').replaceChildren(...all.map(rowOf));
+  const table = bodyOf('conversations');
+  // Replacing it would close a list of modes that is open.
+  if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
   byId('none').hidden = all.length > 0;
   showTotals(all);
   showStatus();
   showDetail(selected === undefined ? undefined : conversations.get(selected));
+}
+
+/** Replaces the rows of a table; the focus stays in the row that has it. */
+function refill(body: HTMLElement, rows: readonly HTMLElement[]): void {
+  const focused = body.contains(document.activeElement) ? document.activeElement : null;
+  const id = focused?.closest('tr')?.dataset['id'];
+  body.replaceChildren(...rows);
+  const row = id === undefined ? undefined : rows.find(({ dataset }) => dataset['id'] === id);
+  (focused instanceof HTMLButtonElement ? row?.querySelector('button') : row)?.focus();
 }
 
 function rowOf(conversation: ConversationRecord): HTMLElement {
@@ -42,14 +53,14 @@ function rowOf(conversation: ConversationRecord): HTMLElement {
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const row = cells([
     line.name ?? line.id,
-    line.model ?? line.api,
+    share(uncompacted.sentTokens - sentTokens, uncompacted.sentTokens),
+    dollars(conversation.dollars),
     modeSelect(line.id, mode),
+    line.model ?? line.api,
     whole(calls),
     `${whole(line.givenMessages)} → ${whole(line.sentMessages)}`,
     whole(uncompacted.sentTokens),
     whole(sentTokens),
-    share(uncompacted.sentTokens - sentTokens, uncompacted.sentTokens),
-    dollars(conversation.dollars),
     prompt === 0 ? '' : `${share(usage.cacheReadTokens, prompt)} read`,
   ]);
   row.tabIndex = 0;
@@ -80,6 +91,7 @@ function modeSelect(id: string, mode: string): HTMLElement {
   select.addEventListener('change', () => {
     void switchMode(select.value, id);
   });
+  select.addEventListener('blur', schedule);
   return select;
 }
 
@@ -162,14 +174,17 @@ function showDetail(conversation: ConversationRecord | undefined): void {
         ]),
       ),
   );
-  bodyOf('edits').replaceChildren(
-    ...[...edits].reverse().map((edit) => {
+  refill(
+    bodyOf('edits'),
+    [...edits].reverse().map((edit) => {
       const button = document.createElement('button');
       button.type = 'button';
       button.textContent = 'show';
       button.addEventListener('click', () => void showOriginal(line.id, edit.number));
       const { rule, action, tool = '', before, after } = edit;
-      return cells([rule, action, tool, whole(before), whole(after), button]);
+      const row = cells([rule, action, tool, whole(before), whole(after), button]);
+      row.dataset['id'] = String(edit.number);
+      return row;
     }),
   );
 }
@@ -188,6 +203,7 @@ events.addEventListener('open', () => {
   byId('state').textContent = 'live';
   // All of them follow. After a reconnection it may be another gateway.
   conversations.clear();
+  bodyOf('conversations').replaceChildren();
   schedule();
 });
 events.addEventListener('error', () => {
