@@ -50,6 +50,8 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
+    // Of requests that are sent at once, each listens for its end.
+    socket.setMaxListeners(0);
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {

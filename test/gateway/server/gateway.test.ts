@@ -1,6 +1,5 @@
 // What clients send that the usual ones do not, byte for byte: each gets what it would have got without the gateway, or a clear refusal.
 
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
@@ -162,7 +161,9 @@ describe('an upstream', () => {
   });
 });
 
-it('keeps the order of answers to requests that are sent at once', async () => {
+it('keeps the order of answers to requests that are sent at once, however many', async () => {
+  const warned = vi.spyOn(process, 'emitWarning');
+  onTestFinished(() => warned.mockRestore());
   const world = await worldWith({ mode: 'compact' });
   const slow = new Promise<void>((resolve) => {
     world.answer = ({ url }, response) => {
@@ -172,9 +173,9 @@ it('keeps the order of answers to requests that are sent at once', async () => {
       } else void slow.then(() => response.end('first'));
     };
   });
+  const last = 'GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
   const client = clientOf(world);
-  client.write(`${WHOLE}GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
-  const answers = text(client);
-  await once(client, 'end');
-  expect(await answers).toMatch(/first[^]*second$/);
+  client.write(WHOLE.repeat(20) + last);
+  expect(await text(client)).toMatch(/^(?:[^]*first){20}[^]*second$/);
+  expect(warned).not.toHaveBeenCalled();
 });
