@@ -1,10 +1,14 @@
 // Shared by the plugins of hosts: a compactor with defaults for agents, which is created with the first call, with one conversation
-// per session of the host. Knows no host, and no format of messages.
+// per session of the host, which goes on after a restart. Knows no host, and no format of messages.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { join } from 'node:path';
 import { createCompactor } from '../main/compactor.js';
 import type { Compactor } from '../main/compactor.js';
 import type { CompactorOptions } from '../main/compactor-options.js';
+import { userStateFolder } from '../main/host/state-folder.js';
+import { directoryStore } from '../main/state/directory-store.js';
+import type { StateStore } from '../main/state/state-store.js';
 import { asError } from '../shared/errors.js';
 import type { CompactCall } from './adapter-options.js';
 import { reasoningOfHosted } from './claude-reasoning.js';
@@ -37,6 +41,7 @@ interface Opened<Message> {
 
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
+  readonly #name: string;
   readonly #format: MessageFormat<Message>;
   readonly #options: () => HostOptions;
   /** Created with the first call, also with the first one after it was closed. */
@@ -47,9 +52,15 @@ export class HostCompactor<Message> {
   readonly #limit = new AsyncLocalStorage<number | undefined>();
   /** By session, why its last call was sent uncompacted. */
   readonly #failures = new Map<string, string>();
+  /** Why sessions would not go on after a restart. */
+  #storeFailure: string | undefined;
 
-  /** @param options for when it is created: only then, hosts know their folder */
-  constructor(format: MessageFormat<Message>, options: () => HostOptions) {
+  /**
+   * @param name of the host, whose sessions have ids of their own
+   * @param options for when it is created: only then, hosts know their folder
+   */
+  constructor(name: string, format: MessageFormat<Message>, options: () => HostOptions) {
+    this.#name = name;
     this.#format = format;
     this.#options = options;
   }
@@ -69,13 +80,41 @@ export class HostCompactor<Message> {
     const { canRecall = true, ...options } = this.#options();
     const settings = { ...SETTINGS, ...options.settings };
     const contextLimit = (): number | undefined => this.#limit.getStore();
-    const compactor = createCompactor({ contextLimit, ...options, settings });
+    const { store = this.#ownStore() } = options;
+    const compactor = createCompactor({ contextLimit, ...options, settings, store });
     const compact = createMessageCompactor(compactor, this.#format, {
       canRecall,
       onError: 'throw',
       logger: options.logger,
     });
     return { compactor, compact };
+  }
+
+  /** States without originals, which the host keeps. `undefined` if the user has no home. */
+  #ownStore(): StateStore | undefined {
+    try {
+      const store = directoryStore(join(userStateFolder(), this.#name));
+      return {
+        limits: store.limits,
+        load: (key) => this.#watched(store.load(key)),
+        save: (key, state, version) => this.#watched(store.save(key, state, version)),
+        delete: (key) => this.#watched(store.delete(key)),
+      };
+    } catch (thrown) {
+      this.#storeFailure = asError(thrown).message;
+      return undefined;
+    }
+  }
+
+  async #watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      const value = await answer;
+      this.#storeFailure = undefined;
+      return value;
+    } catch (thrown) {
+      this.#storeFailure = asError(thrown).message;
+      throw thrown;
+    }
   }
 
   /** Why the compactor could not be created. */
@@ -137,6 +176,8 @@ export class HostCompactor<Message> {
     const lines = report === undefined ? [nothing] : describe(report);
     if (failure !== undefined && failure !== nothing)
       lines.push(`The last call was sent as it was: ${failure}`);
+    if (this.#storeFailure !== undefined)
+      lines.push(`After a restart this session would begin anew: ${this.#storeFailure}`);
     return ['ctxfold', ...lines].join('\n');
   }
 

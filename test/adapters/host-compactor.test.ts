@@ -1,6 +1,9 @@
 // What all plugins of hosts have in common: that they never throw at the host, and what they tell its user.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { HostCompactor } from '../../src/adapters/host-compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
@@ -19,8 +22,8 @@ const PRUNING: CompactorOptions = {
   workspaceRoot: '/w',
 };
 
-function open(options: CompactorOptions = PRUNING): HostCompactor<PlainMessage> {
-  const host = new HostCompactor(PLAIN_MESSAGE_FORMAT, () => options);
+function open(options: CompactorOptions = PRUNING, name = 'host'): HostCompactor<PlainMessage> {
+  const host = new HostCompactor(name, PLAIN_MESSAGE_FORMAT, () => options);
   onTestFinished(() => host.close());
   return host;
 }
@@ -106,5 +109,59 @@ describe('HostCompactor', () => {
     const sent = await Promise.all([narrow, wide].map((each) => host.compact(long, each)));
     expect(sent[0]!.length).toBeLessThan(20);
     expect(sent[1]).toBe(long);
+  });
+});
+
+/** A folder for the state of the user, which is empty. */
+function stateHome(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ctxfold-state-'));
+  vi.stubEnv('XDG_STATE_HOME', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
+
+describe('HostCompactor after a restart', () => {
+  const more = [...TALK, assistant('Done.'), user('Go on.')];
+
+  it('goes on where it was, whether the host returns what it had or what was sent', async () => {
+    stateHome();
+    const first = open();
+    const sent = await first.compact(TALK, { sessionId: 'a' });
+    await first.compact(TALK, { sessionId: 'b' });
+    await first.close();
+    const [whole, edited] = [open(), open()];
+    expect(await whole.compact(more, { sessionId: 'a' })).toEqual([...sent, ...more.slice(5)]);
+    const kept = structuredClone([...sent, ...more.slice(5)]);
+    expect(await edited.compact(kept, { sessionId: 'b' })).toBe(kept);
+    const sums = [whole.status('a'), edited.status('b')].map((status) => status.split('\n')[1]);
+    expect(sums[0]).toContain('2 calls sent');
+    expect(sums[1]).toBe(sums[0]);
+    const other = open(PRUNING, 'another');
+    await other.compact(more, { sessionId: 'a' });
+    expect(other.status('a')).toContain('1 calls sent');
+  });
+
+  it('has kept nothing but figures, for nobody but the user', async () => {
+    const folder = stateHome();
+    const host = open();
+    await host.compact(TALK, { sessionId: 'a' });
+    await host.close();
+    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(paths).toHaveLength(4);
+    for (const path of paths.map((each) => join(folder, each))) {
+      const status = statSync(path);
+      expect(status.mode & 0o777).toBe(status.isFile() ? 0o600 : 0o700);
+      if (status.isFile()) expect(readFileSync(path, 'utf8')).not.toMatch(/a line|I read|a\.ts/);
+    }
+  });
+
+  it('says that it could not, where nothing can be kept, and compacts all the same', async () => {
+    const host = open();
+    expect(await host.compact(TALK, { sessionId: 'a' })).toHaveLength(4);
+    expect(host.isFailing('a')).toBe(false);
+    expect(host.status('a')).toMatch(/After a restart this session would begin anew: E\w+/);
   });
 });

@@ -59,7 +59,9 @@ export const pi: Client = {
       JSON.stringify({ providers: { loopback: provider } }),
     );
     const packages = plugin === undefined ? [] : [plugin];
-    writeFileSync(join(folder, 'settings.json'), JSON.stringify({ packages }));
+    // By default pi keeps more than a compacted session holds, and then has nothing to summarize after a refusal.
+    const compaction = { keepRecentTokens: 8_000 };
+    writeFileSync(join(folder, 'settings.json'), JSON.stringify({ packages, compaction }));
   },
   run({ installed, node }, prompt, goesOn) {
     const cli = join(installed, 'node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js');

@@ -71,7 +71,8 @@ export async function playInMany(
   return sent;
 }
 
-async function request(
+/** Adds entries and prepares a request; returns what it sends. */
+export async function request(
   session: Session,
   entries: readonly IContent[],
   at: number,

@@ -41,7 +41,7 @@ class Plugin {
 
   constructor(input: OpenCodeInput, options: CompactorOptions) {
     this.#input = input;
-    this.#host = new HostCompactor(storedMessageFormat, () => ({
+    this.#host = new HostCompactor('opencode', storedMessageFormat, () => ({
       workspaceRoot: input.directory,
       ...options,
     }));

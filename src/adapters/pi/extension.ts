@@ -54,7 +54,7 @@ class Extension {
 
   constructor(pi: PiExtensionApi, options: CompactorOptions) {
     this.#pi = pi;
-    this.#host = new HostCompactor(agentMessageFormat, () => ({
+    this.#host = new HostCompactor('pi', agentMessageFormat, () => ({
       workspaceRoot: this.#context?.cwd,
       canRecall: !this.#hasForeignRecall,
       ...options,

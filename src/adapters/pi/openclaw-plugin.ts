@@ -36,7 +36,7 @@ class Plugin {
 
   constructor(api: OpenClawPluginApi) {
     this.#api = api;
-    this.#host = new HostCompactor(agentMessageFormat, () => ({
+    this.#host = new HostCompactor('openclaw', agentMessageFormat, () => ({
       ...(this.#workspaceRoot !== undefined && { workspaceRoot: this.#workspaceRoot }),
       ...(api.pluginConfig as CompactorOptions | undefined),
     }));
@@ -110,10 +110,12 @@ class Plugin {
       // Without what the provider reported: that includes OpenClaw's prompt and the running turn, which are not known here.
       contextLimit: tokenBudget,
     });
-    const estimatedTokens = this.#host.sentTokens(sessionId) - before;
+    const counted = this.#host.sentTokens(sessionId) - before;
+    // After a restart, the first call adds all calls before that.
+    const isCounted = before > 0 && counted > 0;
     return {
       messages: [...sent] as OpenClawOwn[],
-      estimatedTokens: estimatedTokens > 0 ? estimatedTokens : estimatePayloadTokens(sent),
+      estimatedTokens: isCounted ? counted : estimatePayloadTokens(sent),
     };
   }
 

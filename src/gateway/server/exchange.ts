@@ -1,7 +1,7 @@
 // Handles a request with a history: forwards it unchanged and compacts it in parallel, or waits and forwards the compacted body. If
 // anything fails here, the original bytes are sent.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
@@ -38,11 +38,11 @@ export function exchange(
   route: HistoryRoute,
 ): void {
   const { ledger, options } = parts;
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const isPlain = isAsItIs(request.headers);
   const announced = Number(request.headers['content-length'] ?? NaN);
   const copy = new BodyCopy(options.maxBodyBytes, Number.isNaN(announced) ? undefined : announced);
-  if (encoding !== 'identity' || copy.isTooLarge) {
-    ledger.recordPassed(encoding === 'identity' ? TOO_LARGE : 'a compressed body');
+  if (!isPlain || copy.isTooLarge) {
+    ledger.recordPassed(isPlain ? TOO_LARGE : 'a compressed body');
     parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   } else if (ledger.mayCompact) {
     collect(parts, request, response, route, copy);
@@ -52,6 +52,14 @@ export function exchange(
 }
 
 const TOO_LARGE = 'a body that is too large';
+
+/** Whether a body is in no coding, neither of its content nor of its transfer. */
+function isAsItIs({
+  'content-encoding': encoding = 'identity',
+  'transfer-encoding': coding = 'chunked',
+}: IncomingHttpHeaders): boolean {
+  return encoding === 'identity' && coding.toLowerCase() === 'chunked';
+}
 
 /** Pipes the request to the upstream. The engine gets a copy once there is an answer. */
 function observe(

@@ -2,7 +2,13 @@
 // Reads no content.
 
 import { Agent as HttpAgent, request as requestHttp, STATUS_CODES } from 'node:http';
-import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
+import type {
+  ClientRequest,
+  IncomingMessage,
+  InformationEvent,
+  RequestOptions,
+  ServerResponse,
+} from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -61,12 +67,14 @@ export class Forwarder {
     }
     let isAnswered = false;
     let isBroken = false;
+    const startMs = performance.now();
     const fail = (error: NodeJS.ErrnoException): void => {
       // Data that has arrived is still piped. Then the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
-      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && body !== undefined;
-      if (isStale) {
+      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET';
+      // One that is reset later may be of an upstream that has worked on the request.
+      if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
         this.forward(request, response, route, body, events);
         return;
       }
@@ -89,6 +97,9 @@ export class Forwarder {
       if (body === undefined && !request.complete) discardRest(request, outgoing);
     };
     outgoing.once('close', drain);
+    outgoing.on('information', (interim) => {
+      passInterim(interim, response);
+    });
     outgoing.on('response', (answer) => {
       isAnswered = true;
       answer.once('end', drain);
@@ -132,7 +143,7 @@ export class Forwarder {
     ]);
     headers.unshift('Host', route.upstream.host);
     if (length !== undefined) headers.push('Content-Length', String(length));
-    else if (isChunked) headers.push('Transfer-Encoding', 'chunked');
+    else if (isChunked) headers.push('Transfer-Encoding', coding);
     // Node would announce chunks for a request of such a method that has no body.
     else if (announced === undefined && MAY_LACK_BODY.test(request.method ?? ''))
       headers.push('Content-Length', '0');
@@ -159,6 +170,8 @@ const MAY_LACK_BODY = /^(?:POST|PUT|PATCH)$/;
 const TIMEOUT = 'ETIMEDOUT';
 /** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;
+/** By then an upstream that has closed a connection has said so. */
+const STALE_MS = 1_000;
 
 /**
  * Has an agent close idle connections before their server does: a request that crosses with that fails. After a machine has slept,
@@ -211,6 +224,17 @@ function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.unpipe(outgoing);
   outgoing.destroy();
   request.resume();
+}
+
+/** Passes on an interim answer, such as early hints. A client that has asked for one itself has it from the gateway. */
+function passInterim(
+  { statusCode, statusMessage, rawHeaders }: InformationEvent,
+  { socket, req, headersSent }: ServerResponse,
+): void {
+  if (statusCode === 100 || headersSent || req.httpVersion === '1.0') return;
+  const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
+  const lines = pairs(endToEnd(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket?.write(`HTTP/1.1 ${statusCode} ${reason}\r\n${lines.join('')}\r\n`, 'latin1');
 }
 
 function pipeAnswer(

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Engine } from '../engine/protocol.js';
 import type { CompleteGatewayOptions } from './options.js';
 import { exchange, recordingFailure } from './exchange.js';
@@ -27,6 +28,8 @@ const HEADERS_TIMEOUT_MS = 30_000;
 /** Enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
+/** Longer than a packet takes to any client and back. */
+const PROBE_MS = 250;
 
 /** Listens until it is closed. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
@@ -41,15 +44,20 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     noDelay: true,
   });
   server.maxConnections = options.maxConnections;
+  // Node's types do not have it.
+  Object.assign(server, { httpAllowHalfOpen: true });
   /** Including upgraded ones, which the server does not track. */
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
+    // Of requests that are sent at once, each listens for its end.
+    socket.setMaxListeners(0);
     socket.once('close', () => sockets.delete(socket));
   });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     response.on('error', () => response.destroy());
     request.on('error', () => response.destroy());
+    awaitEnd(request, response);
     const admission = admit(request, options.token);
     if ('status' in admission) {
       refuse(response, admission.status, admission.message);
@@ -80,6 +88,10 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     response.writeContinue();
     handle(request, response);
   });
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    answer(socket, 405);
+  });
   server.on('upgrade', (request, socket, head) => {
     if (!isForWebSocket(request)) {
       declineUpgrade(server, request, socket, head);
@@ -106,6 +118,29 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return closing;
     },
   };
+}
+
+/**
+ * A client that has sent everything may close its half of the connection, which looks as if it had gone. So it is sent an interim
+ * answer, twice: the first one makes the system of a client that has gone say so, and the second one fails for that.
+ */
+function awaitEnd({ socket, httpVersion }: IncomingMessage, response: ServerResponse): void {
+  let again: NodeJS.Timeout | undefined;
+  const probe = (): void => {
+    if (!response.headersSent && httpVersion !== '1.0') response.writeContinue();
+  };
+  const onEnd = (): void => {
+    if (response.writableEnded) return;
+    // An answer may pause for long, and no interim one can stand in it.
+    if (response.headersSent) return void socket.end();
+    probe();
+    again = setTimeout(probe, PROBE_MS).unref();
+  };
+  socket.once('end', onEnd);
+  response.once('close', () => {
+    clearTimeout(again);
+    socket.off('end', onEnd);
+  });
 }
 
 function routed(

@@ -18,22 +18,29 @@ export type Admission = { readonly target: string } | Refusal;
 export const TOKEN_HEADER = 'x-ctxfold-token';
 
 const TOKEN_PATH = /^\/token\/([^/?]*)/;
+/** What begins the target of a request to a proxy: whom it is for. */
+const AUTHORITY = /^http:\/\/([^/?#]*)/i;
 
 /** Checks a request. Its target is the path without the token. */
 export function admit(request: IncomingMessage, token: string | undefined): Admission {
-  const { headers, url = '' } = request;
+  const { headers, socket, url: asked = '' } = request;
+  const [start = '', host = headers.host] = AUTHORITY.exec(asked) ?? [];
+  if (start !== '' && Number(/:(\d+)$/.exec(start)?.[1] ?? 80) !== socket.localPort) {
+    return { status: 421, message: 'This is no proxy: set it as the base URL instead.' };
+  }
+  const url = asked.slice(start.length);
   const given = TOKEN_PATH.exec(url);
-  const target = given === null ? url : url.slice(given[0].length) || '/';
+  const target = url.slice(given?.[0].length ?? 0) || '/';
   if (token !== undefined) {
     const header = headers[TOKEN_HEADER];
     const offered = given?.[1] ?? (typeof header === 'string' ? header : '');
     if (!isSameSecret(offered, token)) {
       return { status: 401, message: `Expected the token of this gateway, as ${TOKEN_HEADER}.` };
     }
-  } else if (!isLoopbackName(headers.host)) {
+  } else if (!isLoopbackName(host)) {
     return { status: 421, message: 'Expected this machine as the host.' };
   }
-  if (!isOwnOrigin(headers.origin, headers.host) || headers['sec-fetch-site'] === 'cross-site') {
+  if (!isOwnOrigin(headers.origin, host) || headers['sec-fetch-site'] === 'cross-site') {
     return { status: 403, message: 'Pages of other sites may not use this gateway.' };
   }
   return { target };

@@ -36,6 +36,7 @@ export async function answerOwn(
   const route = `${request.method ?? ''} ${pathname}`;
   switch (route) {
     case 'GET /ctxfold':
+    case 'HEAD /ctxfold':
       return page(parts, response);
     case 'GET /ctxfold/state': {
       const { status, conversations } = parts.ledger;

@@ -154,16 +154,23 @@ export class HistoryTrace {
 
   /** Equal for histories with the same added entries. A number, since thousands of them are kept. */
   get key(): number {
-    return this.#length * 2 ** 32 + (this.#hash >>> 0);
+    return traceKey(this.#length, this.#hash);
   }
 
-  add({ speaker, blocks }: IContent): void {
+  add(entry: IContent): void {
     this.#length += 1;
-    if (!this.#isAsked) return;
-    let hash = hashOn(this.#hash, speaker);
-    for (const block of blocks) hash = hashBlock(block, hash);
-    this.#hash = hash;
+    if (this.#isAsked) this.#hash = traceOn(this.#hash, entry);
   }
+}
+
+/** Continues the hash of a trace with the next entry. */
+export function traceOn(hash: number, { speaker, blocks }: IContent): number {
+  return blocks.reduce((now, block) => hashBlock(block, now), hashOn(hash, speaker));
+}
+
+/** The key of a trace: equal only for histories of one length. */
+export function traceKey(length: number, hash: number): number {
+  return length * 2 ** 32 + (hash >>> 0);
 }
 
 function hashBlock(block: ContentBlock, hash: number): number {

@@ -17,6 +17,7 @@ import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
 import { brokenState, openState } from './session-state.js';
+import { haveKey, lengthOfKey } from './standing-key.js';
 import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
 
 /**
@@ -70,6 +71,10 @@ function* replayInSlices(
   yield* journal.digest.settleInSlices();
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
+  if (known < taken || isShort) {
+    const asSent = yield* continueAsSent(state, raw, () => new Journal(keepsAdded, hashes));
+    if (asSent !== undefined) return asSent;
+  }
   if (known === 0 && digests.entries > 0) return foreign(1);
   const records = yield* readAll(state);
   const total = records.filter(({ kind }) => kind !== 'settings').length;
@@ -100,6 +105,24 @@ function* replayInSlices(
     },
   };
 }
+
+/** Continues with what was sent, if the host has stored that instead of what it had added. To this session, it was added. */
+function* continueAsSent(
+  { standing = 0, tokens, memory }: OpenState,
+  given: readonly IContent[],
+  createJournal: () => Journal,
+): Generator<void, ReplayedState | undefined, undefined> {
+  const taken = lengthOfKey(standing);
+  const entries = given.slice(0, taken);
+  if (taken === 0 || !haveKey(entries, standing)) return undefined;
+  const journal = createJournal();
+  for (const entry of entries) journal.add(entry);
+  yield* journal.digest.settleInSlices();
+  return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
+}
+
+/** The lengths at which batches land are those of what was added. */
+const FIRST_PASSES = { nextPoint: 0, isSettled: false };
 
 function foreign(left: number): StateDivergence {
   return { reason: 'foreign', entry: 0, followed: 0, left };
@@ -145,8 +168,7 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
       compacted: endingWith(costs.compacted, kept),
       uncompacted: endingWith(costs.uncompacted, kept + reclaimedTokens),
     },
-    // The lengths at which batches land were those of another history.
-    passes: { nextPoint: 0, isSettled: false },
+    passes: FIRST_PASSES,
     floorTokens: 0,
     request: null,
     usage,

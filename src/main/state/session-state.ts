@@ -50,6 +50,8 @@ export interface SessionState {
   readonly journal: { readonly records: string; readonly texts: readonly string[] };
   /** Tokens of each present entry. */
   readonly tokens: string;
+  /** A key of the present entries, which a host may pass instead of the added ones. @default these are the same */
+  readonly standing?: number | undefined;
   /** When it was saved, in milliseconds since the epoch. */
   readonly at: number;
   readonly memory: SessionMemory;
@@ -72,6 +74,7 @@ export interface OpenState {
   readonly journal: PackedJournal;
   /** Tokens by entry; `undefined` if unknown. */
   readonly tokens: KnownTokens;
+  readonly standing?: number | undefined;
   readonly at: number;
   readonly memory: SessionMemory;
   readonly model: ModelMemory | null;
@@ -86,6 +89,7 @@ export function sealState({
   digests,
   journal,
   packedTokens,
+  standing,
   at,
   memory,
   model,
@@ -96,6 +100,7 @@ export function sealState({
     history: { entries, bytes: toBase64(bytes), places: toBase64(places) },
     journal: { records: toBase64(journal.bytes), texts: [...journal.texts] },
     tokens: toBase64(packedTokens),
+    ...(standing !== undefined && { standing }),
     at,
     memory,
     model,
@@ -156,6 +161,7 @@ const STATE = z.object({
   history: z.object({ entries: COUNT, bytes: BYTES, places: BYTES }),
   journal: z.object({ records: BYTES, texts: z.array(z.string()) }),
   tokens: z.pipe(BYTES, z.transform(unpackTokens)),
+  standing: z.optional(COUNT),
   at: COUNT,
   memory: z.object({
     sent: z.object({

@@ -54,7 +54,7 @@ class PackedTokens {
 }
 
 /** Number of entries in front of whatever a change replaced or removed. */
-function unchangedEntries(change: HistoryChange): number {
+export function unchangedEntries(change: HistoryChange): number {
   if (change.kind === 'append') return Infinity;
   return change.kind === 'edit' ? firstEditedIndex(change) : 0;
 }

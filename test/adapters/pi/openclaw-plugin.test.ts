@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
 import type { OpenClawPluginApi } from '../../../src/adapters/pi/openclaw-api.js';
+import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { register } from '../../../src/adapters/pi/openclaw-plugin.js';
 import { message, result, said, staleRead, user } from './pi-messages.js';
 
@@ -58,6 +59,18 @@ describe('register', () => {
     expect(left.estimatedTokens).toBeLessThan(whole.estimatedTokens);
     expect(talk).toEqual(before);
     expect(status()).toContain('2 calls sent');
+  });
+
+  it('tells the tokens of one call after a restart, too', async () => {
+    const pluginConfig = { ...PRUNING, store: memoryStore() };
+    const [former, next] = [playedOpenClaw(pluginConfig), playedOpenClaw(pluginConfig)];
+    const talk = staleRead();
+    const whole = await former.assemble(talk.slice(0, 3));
+    await former.assemble(talk);
+    await former.stop();
+    const again = await next.assemble([...talk, user('Go on.')]);
+    expect(next.status()).toContain('3 calls sent');
+    expect(again.estimatedTokens).toBeLessThan(whole.estimatedTokens);
   });
 
   it("takes nothing from a report that counts OpenClaw's own prompt and the running turn", async () => {

@@ -1,14 +1,17 @@
 // Sessions that go on from the state of another one send what one that lived through all of it would have sent.
 
 import fc from 'fast-check';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
 import { readTranscript } from '../../../src/main/formats/read-transcript.js';
 import type { EditOptions } from '../../../src/main/preflight/edit-options.js';
+import type { SessionState } from '../../../src/main/state/session-state.js';
 import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
 import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
-import { playInMany, playInOne, requestsOf } from '../../support/resumed-session.js';
+import { playInMany, playInOne, request, requestsOf } from '../../support/resumed-session.js';
 import type { PlayOptions } from '../../support/resumed-session.js';
 import { PLAYS_ALL, runs, sample } from '../../support/scale.js';
 import { scriptedSummarizer } from '../../support/scripted-summarizer.js';
@@ -102,6 +105,42 @@ describe('Session.snapshot', () => {
       ),
       { numRuns: runs(2_500, 25) },
     );
+  }, 600_000);
+
+  it('has one go on from what the former sent, where the host stores that, as if it had been added', async () => {
+    let edited = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryWorkingHistory(arbitrarySendableHistory({ maxEntries: 60 })),
+        choice,
+        async (history, chosen) => {
+          const options = optionsOf(chosen);
+          let stored: readonly IContent[] = [];
+          let state: SessionState | undefined;
+          for (const [at, added] of requestsOf(history).entries()) {
+            await using compactor = createCompactor(options.compactor());
+            const given = structuredClone(stored);
+            const session = await compactor.createSession({
+              ...options.session,
+              history: given,
+              state,
+            });
+            const told: unknown[] = [];
+            session.on('stateDiverged', (event) => told.push(event));
+            session.on('stateRefused', (event) => told.push(event));
+            await nextTurn();
+            expect(told).toEqual([]);
+            expect(session.history.getAll()).toEqual(stored);
+            expect(session.costs().requests).toBe(state?.memory.costs.requests ?? 0);
+            stored = await request(session, added, at, options);
+            state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+            if (state.standing !== undefined) edited += 1;
+          }
+        },
+      ),
+      { numRuns: runs(500, 20) },
+    );
+    expect(edited).toBeGreaterThan(0);
   }, 600_000);
 
   /** Where a policy leaves much, and where a strategy has to compress. */

@@ -72,6 +72,21 @@ describe('createSession with a state', () => {
     expect(resumed.told).toEqual([]);
   });
 
+  it('goes on with what was sent, if the host has stored that', async () => {
+    const { state, entries } = await sent();
+    const stored = structuredClone(entries);
+    const { session, told, entries: resumed } = await goOn([...stored, humanText('more')], state);
+    expect(told).toEqual([]);
+    expect(resumed).toEqual([...stored, humanText('more')]);
+    const { memory, standing, history } = session.snapshot();
+    const { idleMs: _, ...now } = memory.sent;
+    expect(state.memory.sent).toMatchObject(now);
+    expect(memory.costs).toEqual(state.memory.costs);
+    expect([standing, history.entries]).toEqual([undefined, stored.length + 1]);
+    const differing = await goOn(stored.with(0, humanText('something else')), state);
+    expect(differing.told).toMatchObject([{ reason: 'foreign' }]);
+  });
+
   it('tells the first entry that says something else, and keeps what landed before it', async () => {
     const { state } = await sent();
     const edited = HISTORY.with(7, humanText('something else'));

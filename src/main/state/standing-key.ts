@@ -1,0 +1,54 @@
+// The trace of a history as it stands after its edits: a host that stores what it was returned comes back with that. Read with each
+// save, so only what changed since the last one is hashed.
+
+import type { IContent } from '../../shared/content.js';
+import type { HistoryService } from '../history-service.js';
+import { unchangedEntries } from '../tokens/packed-tokens.js';
+import { traceKey, traceOn } from './journal.js';
+
+/** The same in every process, unlike that of other traces. */
+const SEED = 0x811c9dc5;
+
+const KEYS = new WeakMap<HistoryService, StandingKey>();
+
+/** Returns the key of the entries that are left, `undefined` if they are those that were added. */
+export function standingKeyOf(history: HistoryService): number | undefined {
+  if (history.journal.count === 0) return undefined;
+  let key = KEYS.get(history);
+  if (key === undefined) {
+    key = new StandingKey(history);
+    KEYS.set(history, key);
+  }
+  return key.now;
+}
+
+class StandingKey {
+  readonly #history: HistoryService;
+  /** By entry, the hash of all up to it. */
+  readonly #hashes: number[] = [];
+
+  constructor(history: HistoryService) {
+    this.#history = history;
+    history.watch((change) => {
+      this.#hashes.length = Math.min(this.#hashes.length, unchangedEntries(change));
+    });
+  }
+
+  get now(): number {
+    const entries = this.#history.getRawHistory();
+    for (const entry of entries.slice(this.#hashes.length)) {
+      this.#hashes.push(traceOn(this.#hashes.at(-1) ?? SEED, entry));
+    }
+    return traceKey(entries.length, this.#hashes.at(-1) ?? SEED);
+  }
+}
+
+/** The length of a history with this key. */
+export function lengthOfKey(key: number): number {
+  return Math.floor(key / 2 ** 32);
+}
+
+/** Whether entries have this key. */
+export function haveKey(entries: readonly IContent[], key: number): boolean {
+  return traceKey(entries.length, entries.reduce(traceOn, SEED)) === key;
+}

@@ -1,0 +1,181 @@
+// What clients send that the usual ones do not, byte for byte: each gets what it would have got without the gateway, or a clear refusal.
+
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import { gatewayWorld, listening } from '../../support/gateway-world.js';
+import type { GatewayWorld } from '../../support/gateway-world.js';
+
+const BODY = bodyOf(API_TALKS[0]!, talk(API_TALKS[0]!, 4));
+
+async function worldWith(options: Parameters<typeof gatewayWorld>[0] = {}): Promise<GatewayWorld> {
+  const world = await gatewayWorld(options);
+  onTestFinished(world.close);
+  return world;
+}
+
+/** An upstream that does with a request what it is told to, and a gateway in front of it. */
+async function upstreamOf(listener: RequestListener): Promise<GatewayWorld> {
+  const upstream = createServer(listener);
+  const url = await listening(upstream);
+  onTestFinished(() => {
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+  return worldWith({ mode: 'compact', upstreams: { anthropic: url, openai: url } });
+}
+
+/** The head of a request with a body of so many bytes. */
+function headOf(target: string, length: number, more: readonly string[] = []): string {
+  const lines = [`POST ${target} HTTP/1.1`, 'Host: 127.0.0.1', `Content-Length: ${length}`];
+  return `${[...lines, ...more].join('\r\n')}\r\n\r\n`;
+}
+
+const WHOLE = headOf('/v1/messages', BODY.length) + BODY;
+
+function clientOf({ gateway }: GatewayWorld): Socket {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** Says something, closes that half of the connection, and returns all that is answered. */
+async function said(world: GatewayWorld, request: string): Promise<string> {
+  const client = clientOf(world);
+  client.end(request, 'latin1');
+  return text(client);
+}
+
+const CLOSE = ['Connection: close'];
+
+describe.each(['observe', 'compact'] as const)('a gateway that is to %s', (mode) => {
+  it('answers a client that closes its half of the connection after the request', async () => {
+    const world = await worldWith({ mode });
+    expect(await said(world, WHOLE)).toMatch(/HTTP\/1\.1 200 OK\r\n[^]*\{\}$/);
+    const old = WHOLE.replace('HTTP/1.1', 'HTTP/1.0');
+    expect(await said(world, old)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\{\}$/);
+    const both = await said(world, WHOLE + WHOLE);
+    expect(both.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  });
+
+  it('ends the request of a client that has gone before there is an answer', async () => {
+    const world = await worldWith({ mode });
+    const gone: string[] = [];
+    const isAsked = new Promise<void>((resolve) => {
+      world.answer = (_, response) => {
+        response.once('close', () => gone.push('closed'));
+        resolve();
+      };
+    });
+    const client = clientOf(world);
+    client.write(WHOLE);
+    await isAsked;
+    client.destroy();
+    await expect.poll(() => gone, { timeout: 5_000 }).toEqual(['closed']);
+  });
+
+  it('passes on a body in a coding of the transfer, with its name', async () => {
+    const world = await worldWith({ mode });
+    const body = gzipSync(BODY).toString('latin1');
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const coded = 'Transfer-Encoding: gzip, chunked';
+    const request = headOf('/v1/messages', 0, CLOSE).replace('Content-Length: 0', coded);
+    await said(world, request + chunks);
+    const [{ headers, body: got }] = world.received as [GatewayWorld['received'][0]];
+    expect(headers['transfer-encoding']).toBe('gzip, chunked');
+    expect(got.toString('latin1')).toBe(body);
+  });
+});
+
+describe('a request as to a proxy', () => {
+  it('is answered if it names the gateway, with its token or without', async () => {
+    const world = await worldWith();
+    const { origin, port } = new URL(world.gateway.url);
+    for (const path of ['/v1/messages', '/token/none/v1/messages', `?${port}`]) {
+      await said(world, headOf(origin + path, 2, CLOSE) + '{}');
+    }
+    expect(world.received.map(({ url }) => url)).toEqual(['/v1/messages', '/v1/messages']);
+  });
+
+  it('is refused if it is for another, and says why', async () => {
+    const world = await worldWith();
+    const { port } = new URL(world.gateway.url);
+    const others = ['127.0.0.1', '127.0.0.1:1', 'a.invalid', `a.invalid:${port}`, `:@:${port}`];
+    for (const other of others) {
+      const answer = await said(world, headOf(`http://${other}/v1/messages`, 2) + '{}');
+      expect(answer).toMatch(/^HTTP\/1\.1 421 [^]*(?:Expected this machine|base URL)/);
+    }
+    const tunnel = await said(world, 'CONNECT a.invalid:443 HTTP/1.1\r\nHost: a.invalid\r\n\r\n');
+    expect(tunnel).toMatch(/^HTTP\/1\.1 405 /);
+    expect(world.received).toEqual([]);
+  });
+});
+
+it('has a page for those that ask whether it is there', async () => {
+  const request = 'HEAD /ctxfold HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
+  expect(await said(await worldWith(), request)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/);
+});
+
+describe('an upstream', () => {
+  it('may send interim answers, which clients get that know them', async () => {
+    const world = await upstreamOf((_, response) => {
+      response.writeContinue();
+      response.writeEarlyHints({ link: '</a>; rel=preload', 'x-hint': 'yes' });
+      response.writeProcessing();
+      response.end('fine');
+    });
+    const answer = await said(world, headOf('/v1/messages', 2, CLOSE) + '{}');
+    expect(answer.match(/HTTP\/1\.1 \d+/g)?.filter((line) => !line.endsWith('100'))).toEqual(
+      [103, 102, 200].map((status) => `HTTP/1.1 ${status}`),
+    );
+    expect(answer).toMatch(/103 Early Hints\r\nLink: <\/a>; rel=preload\r\nx-hint: yes\r\n\r\n/);
+    const old = headOf('/v1/messages', 2).replace('HTTP/1.1', 'HTTP/1.0');
+    expect(await said(world, `${old}{}`)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*fine$/);
+  });
+
+  it.each([
+    ['is asked again where it resets a kept connection at once', 0, [200, 200], 3],
+    ['is not where it may have worked on the request', 2_000, [200, 502], 2],
+  ])('%s', async (_, afterMs, statuses, asked) => {
+    const now = vi.spyOn(performance, 'now');
+    onTestFinished(() => now.mockRestore());
+    let count = 0;
+    const world = await upstreamOf((request, response) => {
+      count += 1;
+      request.resume();
+      if (count !== 2) return void response.end('fine');
+      const then = performance.now();
+      now.mockImplementation(() => then + afterMs);
+      request.socket.resetAndDestroy();
+    });
+    const got: number[] = [];
+    for (const body of [BODY, BODY]) got.push((await world.send('/v1/messages', { body })).status);
+    expect([got, count]).toEqual([statuses, asked]);
+  });
+});
+
+it('keeps the order of answers to requests that are sent at once, however many', async () => {
+  const warned = vi.spyOn(process, 'emitWarning');
+  onTestFinished(() => warned.mockRestore());
+  const world = await worldWith({ mode: 'compact' });
+  const slow = new Promise<void>((resolve) => {
+    world.answer = ({ url }, response) => {
+      if (url === '/v1/models') {
+        response.end('second');
+        resolve();
+      } else void slow.then(() => response.end('first'));
+    };
+  });
+  const last = 'GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n';
+  const client = clientOf(world);
+  client.write(WHOLE.repeat(20) + last);
+  expect(await text(client)).toMatch(/^(?:[^]*first){20}[^]*second$/);
+  expect(warned).not.toHaveBeenCalled();
+});
