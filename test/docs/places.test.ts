@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 /** What has its test elsewhere: commands run as a whole, in `integration`; a page's script, in a browser. */
-const ELSEWHERE =
-  /^cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
+const ELSEWHERE = /^cli\/(?:[a-z-]+\/)*(?:main|commands|[a-z]+-command|run-[a-z]+)\.ts$|\/client\//;
 /** How much of the sources may have a test elsewhere, say in `integration`, or none. */
 const MAX_SHARE = 0.1;
 
