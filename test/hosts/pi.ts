@@ -60,7 +60,7 @@ export const pi: Client = {
     );
     const packages = plugin === undefined ? [] : [plugin];
     // By default pi keeps more than a compacted session holds, and then has nothing to summarize after a refusal.
-    const compaction = { keepRecentTokens: 8_000 };
+    const compaction = plugin === undefined ? {} : { keepRecentTokens: 8_000 };
     writeFileSync(join(folder, 'settings.json'), JSON.stringify({ packages, compaction }));
   },
   run({ installed, node }, prompt, goesOn) {
