@@ -203,6 +203,7 @@ class ThreadedCompactor implements Compactor {
       cache: model.cache,
       edits: edits.edits,
       resolveStrategy: getCompressionStrategy,
+      alwaysPrunes: defaults.alwaysPrunes,
     });
     const meter = new OffloadMeter(sessionId, onFallback, this.#meter);
     const offload = this.#createOffload(meter, config);

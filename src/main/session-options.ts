@@ -139,6 +139,8 @@ export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. */
   readonly addsWorkNote: boolean;
+  /** Whether results are shrunk and pruned with each strategy, and not only with those that do so themselves. */
+  readonly alwaysPrunes: boolean;
   /** Share of the context window at which summaries are requested in the background; 1 for never. */
   readonly ahead: number;
   readonly density: Pick<
@@ -150,6 +152,7 @@ export interface SessionDefaults {
 const FOR_AGENTS: SessionDefaults = {
   edits: 'auto',
   addsWorkNote: true,
+  alwaysPrunes: true,
   ahead: 0.7,
   density: { ...agentPreset(), shrink: DEFAULT_SHRINK },
 };
@@ -158,6 +161,7 @@ const FOR_AGENTS: SessionDefaults = {
 const DOCUMENTED: SessionDefaults = {
   edits: 'every-turn',
   addsWorkNote: false,
+  alwaysPrunes: false,
   ahead: 1,
   density: { inclusionSyntaxes: SAFE_INCLUSION_SYNTAXES },
 };

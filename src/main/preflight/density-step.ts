@@ -80,8 +80,8 @@ export class DensityPruner {
   begin(): CompressionStrategy | null {
     this.#startOverWhenCleared();
     if (!this.isDirty) return null;
-    const strategy = this.#parts.config.strategy;
-    return strategy.optimize === undefined ? null : strategy;
+    const { pruning } = this.#parts.config;
+    return pruning.optimize === undefined ? null : pruning;
   }
 
   /**

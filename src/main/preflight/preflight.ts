@@ -150,7 +150,7 @@ export class Preflight {
   ): Steps<PrunedEvent | null> {
     const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
-    yield { step: 'pruned', strategy: this.#parts.config.strategy.name, ...end };
+    yield { step: 'pruned', strategy: this.#parts.config.pruning.name, ...end };
     const { failure } = end;
     if (
       failure !== undefined &&

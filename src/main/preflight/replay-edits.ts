@@ -97,7 +97,7 @@ class PreflightReplay {
   constructor(parts: SessionParts, pendingTokens: number, given: readonly IContent[]) {
     this.#parts = parts;
     this.#pendingTokens = pendingTokens;
-    this.#strategy = parts.config.strategy;
+    this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
     if (isDocumented(this.#strategy)) {
       this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);

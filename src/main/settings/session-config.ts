@@ -39,6 +39,8 @@ export interface SessionConfigInit {
   readonly edits: EditPolicy;
   readonly cache: Pick<CacheTerms, 'prices'>;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
+  /** Whether a strategy that does not prune is joined by the pass of `high-density`. @default false */
+  readonly alwaysPrunes?: boolean | undefined;
 }
 
 /** The configuration of a density pass, in each state of the prompt cache. */
@@ -64,6 +66,14 @@ export class SessionConfig {
     const name = runtimeContext.ephemerals.compressionStrategy();
     if (this.#strategy?.name !== name) this.#strategy = { name, is: resolveStrategy(name) };
     return this.#strategy.is;
+  }
+
+  /** The strategy whose `optimize` runs before each send, if it has one: the chosen one, or `high-density` beside it. */
+  get pruning(): CompressionStrategy {
+    const { alwaysPrunes, resolveStrategy } = this.#init;
+    const { strategy } = this;
+    const isJoined = strategy.optimize === undefined && alwaysPrunes === true;
+    return isJoined ? resolveStrategy('high-density') : strategy;
   }
 
   /**

@@ -28,7 +28,11 @@ const COMPACTOR = {
   tokenizer: 'estimate',
   workspaceRoot: '/w',
   contextLimit: LIMIT,
-  settings: { 'compression.strategy': 'middle-out' },
+  settings: {
+    'compression.strategy': 'middle-out',
+    'compression.density.workingSet': 'off',
+    'compression.density.shrink': 'off',
+  },
 } as const;
 
 let turnCount = 0;

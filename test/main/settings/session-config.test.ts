@@ -124,12 +124,25 @@ describe('Session', () => {
       history.addAll(STALE);
       expect(await prune()).toEqual(['recency']);
       settings.set('compression.density.readWritePruning', undefined);
-      settings.set('compression.strategy', 'top-down-truncation');
-      history.addAll(historyOf('a h'));
-      expect(await prune()).toEqual([]);
-      settings.set('compression.strategy', 'high-density');
       history.addAll(historyOf('a h'));
       expect(await prune()).toEqual(['read-write']);
+    },
+  );
+
+  it.each(['middle-out', 'one-shot', 'top-down-truncation'] as const)(
+    'prunes with %s as well, but for what is specified of it',
+    async (strategy) => {
+      const settings = { 'compression.strategy': strategy };
+      const pruned = async (preset?: 'specification'): Promise<unknown> => {
+        const options = { offload: 'inline', tokenizer: 'estimate', settings, preset } as const;
+        await using compactor = createCompactor(options);
+        const session = await compactor.createSession({ edits: 'every-turn' });
+        session.history.addAll(STALE);
+        const result = await session.ensureCompressionBeforeSend('p');
+        return result.pruned?.edits.map(({ rule }) => rule);
+      };
+      expect(await pruned()).toEqual(['read-write', 'read-write']);
+      expect(await pruned('specification')).toBeUndefined();
     },
   );
 });
