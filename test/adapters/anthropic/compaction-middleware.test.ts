@@ -373,6 +373,7 @@ describe('compactionMiddleware', () => {
       return new Promise<never>(() => {});
     });
     const endless = createCompactor({
+      preset: 'specification',
       offload: 'inline',
       contextLimit: 4_000,
       settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.1 },
