@@ -1,7 +1,6 @@
 // What is tuned today: all numbers of the working set, in sessions with batched edits, as they are by default.
 
-import { DEFAULT_WORKING_SET } from '../../../src/density.js';
-import { AGGRESSIVE_WORKING_SET } from '../../../src/density.js';
+import { DEFAULT_WORKING_SET, AGGRESSIVE_WORKING_SET } from '../../../src/density.js';
 import type { WorkingSetRules } from '../../../src/density.js';
 import { WORKING_SET_RULE_NAMES } from '../../../src/shared/density/rules/working-set-rules.js';
 import { batched } from '../policies.js';

@@ -9,9 +9,8 @@ import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { Outcome } from '../blocks.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
-import type { ApprovedCalls } from './sdk-message.js';
+import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
-import type { SdkMessage } from './sdk-message.js';
 import { readToolOutput } from './tool-output.js';
 
 /** The context of a part. */

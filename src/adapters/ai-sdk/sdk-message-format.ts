@@ -21,10 +21,8 @@ import { groupOfCalls, placed, textsOf } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
 import { isSigned, opaque, readPart } from './read-part.js';
-import { partsOf, textPart } from './sdk-message.js';
-import type { SdkMessage, SdkPart } from './sdk-message.js';
-import { callsIn } from './sdk-message.js';
-import type { ApprovedCalls } from './sdk-message.js';
+import { partsOf, textPart, callsIn } from './sdk-message.js';
+import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';
 import { rewriteToolOutput } from './tool-output.js';
 
 const SPEAKERS: Readonly<Record<string, Speaker>> = {

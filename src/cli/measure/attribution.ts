@@ -3,8 +3,7 @@
 
 import { PRUNING_RULES } from '../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../index.js';
-import type { BlockExplanation } from '../../density.js';
-import type { EntryExplanation, RuleEdit, RuleName } from '../../density.js';
+import type { BlockExplanation, EntryExplanation, RuleEdit, RuleName } from '../../density.js';
 import { blockDifferences, callOf, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';

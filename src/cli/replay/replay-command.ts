@@ -6,8 +6,14 @@ import type { OffloadMode } from '../../index.js';
 import type { TranscriptFormat } from '../../transcripts.js';
 import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import type { ModelArguments } from './model-options.js';
-import { OFFLOAD_CHOICES, STRATEGY_CHOICES } from '../terminal/options.js';
-import { absolutePath, failOf, share, wholeNumber } from '../terminal/options.js';
+import {
+  OFFLOAD_CHOICES,
+  STRATEGY_CHOICES,
+  absolutePath,
+  failOf,
+  share,
+  wholeNumber,
+} from '../terminal/options.js';
 import { TRANSCRIPT_FORMATS } from '../../main/formats/transcript.js';
 
 /** Parsed options for playing a session. */

@@ -9,10 +9,9 @@ import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
 import { abortable } from '../waiting/abortable.js';
 import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
-import type { PrunedEvent } from './session-events.js';
+import type { PrunedEvent, Failure } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
-import type { Failure } from './session-events.js';
 
 /** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
 export interface StepOutcome<Event> {

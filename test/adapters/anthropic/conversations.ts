@@ -1,7 +1,6 @@
 // Conversations of the tests: an agent that reads a file, writes it, and goes on.
 
-import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import type { ToolUseBlockParam } from '@anthropic-ai/sdk/resources/messages';
+import type { MessageParam, ToolUseBlockParam } from '@anthropic-ai/sdk/resources/messages';
 
 /** A text of some hundred tokens that no other is the same as. */
 export function longText(name: string): string {

@@ -17,8 +17,10 @@ import type {
   ScriptedStep,
 } from '../../../examples/support/scripted-provider.js';
 import { makeTemporaryWorkspace } from '../../../examples/support/temporary-workspace.js';
-import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
-import { contextEdit } from '../../../src/adapters/langchain/compaction-middleware.js';
+import {
+  compactionMiddleware,
+  contextEdit,
+} from '../../../src/adapters/langchain/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';

@@ -10,8 +10,7 @@ import {
   sumInput,
 } from '../../../src/cli/replay/money.js';
 import { MODEL_PRICES_DATE, modelPrice } from '../../../src/index.js';
-import type { UsedPrice } from '../../../src/cli/replay/money.js';
-import type { RecordedRequest } from '../../../src/cli/replay/money.js';
+import type { UsedPrice, RecordedRequest } from '../../../src/cli/replay/money.js';
 
 const size = (sentTokens: number, cacheReadTokens: number, dollars: number) => ({
   ...{ sentTokens, cacheReadTokens, dollars },

@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import type { DensityConfig } from '../../../../src/shared/density.js';
-import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../../src/shared/density.js';
+import {
+  DEFAULT_DENSITY_CONFIG,
+  PRUNED_POINTER,
+  applyDensityResult,
+} from '../../../../src/shared/density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import { ROW_LENGTH } from '../../../../src/shared/density/plan/plan.js';
 import {
@@ -13,7 +17,6 @@ import {
   toolResponse,
 } from '../../../../src/shared/content.js';
 import { describeHistory, describeResult, historyOf } from '../../../support/notation.js';
-import { applyDensityResult } from '../../../../src/shared/density.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: '/work' };
 const RECENT: DensityConfig = { ...CONFIG, recencyPruning: true, recencyRetention: 1 };
