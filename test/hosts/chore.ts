@@ -208,6 +208,7 @@ const checkText = (
   count: number,
   outputs: readonly string[],
 ): string => `import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 const OUTPUTS = ${JSON.stringify(outputs)};
 const [which, looks] = process.argv.slice(2);
 const areas = which === 'all' ? Array.from({ length: ${count} }, (_, at) => at + 1) : [Number(which)];
