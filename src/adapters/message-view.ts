@@ -241,8 +241,8 @@ export class MessageView<Message> {
   }
 
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {
-    // Instructions may have become longer.
-    if (isPinned(record)) {
+    // They may have become longer.
+    if (isPinned(record) && this.#format.isInstruction?.(given) === true) {
       const [now, then] = [given, record.given].map((each) => readAlone(this.#format, each));
       this.#pinnedTokens += (now?.pinnedTokens ?? 0) - (then?.pinnedTokens ?? 0);
     }
