@@ -235,6 +235,24 @@ describe('Session', () => {
       expect(sourceIdsOf(lastResult(session))).toBe('1');
     });
 
+    it('gives no lines back in place of what the request holds besides', async () => {
+      const tokensWith = async (pendingTokens: number): Promise<readonly [Session, number]> => {
+        const session = await openSession({}, { contextLimit: 8_000 });
+        for (const entry of readsAgain(WHOLE)) await send(session, [entry]);
+        expect(sourceIdsOf(lastResult(session))).toBe('1');
+        session.settings.set('compression.threshold', pendingTokens === 0 ? 0.3 : 0.85);
+        const { compressed: event } = await session.ensureCompressionBeforeSend('p', pendingTokens);
+        expect(event).toMatchObject({ outcome: 'applied' });
+        return [session, session.history.getTotalTokens()];
+      };
+      const [given, tokens] = await tokensWith(0);
+      expect(lastResult(given)).toBe(WHOLE);
+      const pendingTokens = 0.85 * 8_000 - tokens + 10;
+      const [session] = await tokensWith(pendingTokens);
+      expect(sourceIdsOf(lastResult(session))).toBe('1');
+      expect(session.shouldCompress(pendingTokens)).toBe(false);
+    });
+
     it.each([
       ['as it was sent where reasoning is bound to it', true, '1'],
       ['with its lines where no reasoning is', false, ''],

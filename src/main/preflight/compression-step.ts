@@ -11,18 +11,20 @@ import { stripLateReasoning, failureOf } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import type { MadeCompression } from './make-compression.js';
 import { firstDifference, holdsReasoning, stripRewritten } from './reasoning-policy.js';
-import type { CompressedEvent } from './session-events.js';
+import type { CompressedEvent, HoldReason } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
  * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
  *
  * @param make compresses the present history
+ * @param pendingTokens what the request holds besides history and overhead, in the model's own tokens
  * @throws what `make` threw, or the signal's reason. The history is unchanged then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
   make: () => Promise<MadeCompression>,
+  pendingTokens: number,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
   const { history } = parts;
@@ -31,7 +33,7 @@ export async function runCompressionStep(
   history.startCompression();
   let landed: Landed;
   try {
-    landed = await land(parts, await make(), { base, tokensBefore }, signal);
+    landed = await land(parts, await make(), { base, tokensBefore, pendingTokens }, signal);
   } finally {
     history.endCompression();
   }
@@ -56,10 +58,27 @@ export async function runCompressionStep(
   return { event, failure };
 }
 
-/** The history when the compression began. */
+/** The event of a compression that was due but did not run. */
+export function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
+  const { history } = parts;
+  const tokens = history.getTotalTokens();
+  return {
+    strategy: parts.config.strategy.name,
+    outcome: 'held',
+    reason,
+    llmCallMade: false,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    entriesBefore: history.length,
+    entriesAfter: history.length,
+  };
+}
+
+/** The history when the compression began, and what it is sent with. */
 interface Before {
   readonly base: DensityBase;
   readonly tokensBefore: number;
+  readonly pendingTokens: number;
 }
 
 interface Landed {
@@ -72,7 +91,7 @@ interface Landed {
 async function land(
   parts: SessionParts,
   made: MadeCompression,
-  { base, tokensBefore }: Before,
+  { base, tokensBefore, pendingTokens }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
   const { history, recorder, sent, reasoningTerms } = parts;
@@ -81,7 +100,8 @@ async function land(
   const newLength = compacted.length;
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
-  const room = isBound ? 0 : roomToGiveBack(parts, tokensBefore, left);
+  const below = parts.gauge.thresholdTokens(pendingTokens) - left;
+  const room = isBound ? 0 : GIVEN_BACK_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
     giveBack(parts, compacted, room),
     signal,
@@ -109,10 +129,6 @@ async function land(
 
 /** Share of what a compression saves, and of what it leaves below the threshold, that is given back at most. */
 const GIVEN_BACK_SHARE = 0.5;
-
-function roomToGiveBack({ gauge }: SessionParts, tokensBefore: number, left: number): number {
-  return GIVEN_BACK_SHARE * Math.min(tokensBefore - left, gauge.thresholdTokens(0) - left);
-}
 
 /**
  * Gives results their lines back that only removed results showed: newest first, as far as there is room for.

@@ -9,7 +9,7 @@ import { abortable } from '../waiting/abortable.js';
 import { stripStaleReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { CompressionAhead } from './compression-ahead.js';
-import { runCompressionStep } from './compression-step.js';
+import { heldCompression, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
 import { needsOpenTurn } from './edit-policy.js';
@@ -27,6 +27,13 @@ import type {
 } from './session-events.js';
 import { gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
 import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
+
+/** What a compression makes room for. */
+interface CompressionAim {
+  readonly pendingTokens: number;
+  /** Whether an automatic one has achieved its goal. */
+  readonly isReached?: () => boolean;
+}
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {
@@ -84,7 +91,7 @@ export class Preflight {
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
-    const dropped = yield* this.#dropReplaced(options);
+    const dropped = yield* this.#dropReplaced(pendingTokens, options);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
@@ -110,7 +117,10 @@ export class Preflight {
   }
 
   /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
-  async *#dropReplaced({ signal }: AbortOptions): Steps<CompressedEvent | null> {
+  async *#dropReplaced(
+    pendingTokens: number,
+    { signal }: AbortOptions,
+  ): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
     const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
     const compaction = newestCompaction(history.getRawHistory(), from);
@@ -120,7 +130,7 @@ export class Preflight {
     const strategy = this.#parts.resolveStrategy('provider');
     const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
     try {
-      return yield* this.#land(strategy, make, undefined, signal);
+      return yield* this.#land(strategy, make, { pendingTokens }, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
       // If it cannot be recorded, it stays: the provider ignores it anyway.
@@ -175,9 +185,11 @@ export class Preflight {
     const make = (): Promise<MadeCompression> =>
       makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
     const { gauge } = this.#parts;
-    const isEnough =
-      pendingTokens === undefined ? undefined : () => !gauge.shouldCompress(pendingTokens);
-    return yield* this.#land(strategy, make, isEnough, signal);
+    const aim =
+      pendingTokens === undefined
+        ? { pendingTokens: 0 }
+        : { pendingTokens, isReached: () => !gauge.shouldCompress(pendingTokens) };
+    return yield* this.#land(strategy, make, aim, signal);
   }
 
   /** Only makes the history fit the window. */
@@ -246,9 +258,9 @@ export class Preflight {
     await ahead.takeOver(strategy, promptId, signal);
     const made = ahead.take(strategy);
     if (made === undefined) return null;
-    const isEnough = (): boolean => !ahead.isWorthwhile(pendingTokens);
+    const aim = { pendingTokens, isReached: () => !ahead.isWorthwhile(pendingTokens) };
     try {
-      return yield* this.#land(strategy, () => Promise.resolve(made), isEnough, signal);
+      return yield* this.#land(strategy, () => Promise.resolve(made), aim, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
       // If it cannot be recorded, the entries stay, as long as the history fits.
@@ -267,17 +279,19 @@ export class Preflight {
     return isNeeded && !gauge.shouldCompress(pendingTokens);
   }
 
-  /** Applies a compression. @param isEnough whether an automatic one has achieved its goal */
+  /** Applies a compression. */
   async *#land(
     strategy: CompressionStrategy,
     make: () => Promise<MadeCompression>,
-    isEnough: (() => boolean) | undefined,
+    { pendingTokens, isReached }: CompressionAim,
     signal: AbortSignal | undefined,
   ): Steps<CompressedEvent> {
     const former = this.#parts.history.getRawHistory();
-    const end = await this.#end(() => runCompressionStep(this.#parts, make, signal), signal);
+    const run = (): Promise<StepOutcome<CompressedEvent>> =>
+      runCompressionStep(this.#parts, make, pendingTokens, signal);
+    const end = await this.#end(run, signal);
     this.ahead.noteEnd(end.event);
-    const progress = isEnough === undefined ? {} : { isUnderThreshold: isEnough() };
+    const progress = isReached === undefined ? {} : { isUnderThreshold: isReached() };
     yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
     return eventOf(end);
   }
@@ -371,20 +385,4 @@ function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEv
   if (first === null || second === null) return first ?? second;
   const changes = [...first.changes, ...second.changes];
   return { ...second, changes, tokensBefore: first.tokensBefore };
-}
-
-/** The event of a compression that was due but did not run. */
-function heldCompression(parts: SessionParts, reason: HoldReason): CompressedEvent {
-  const { history } = parts;
-  const tokens = history.getTotalTokens();
-  return {
-    strategy: parts.config.strategy.name,
-    outcome: 'held',
-    reason,
-    llmCallMade: false,
-    tokensBefore: tokens,
-    tokensAfter: tokens,
-    entriesBefore: history.length,
-    entriesAfter: history.length,
-  };
 }
