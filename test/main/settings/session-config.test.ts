@@ -129,6 +129,22 @@ describe('Session', () => {
     },
   );
 
+  it('goes by another strategy in the very next preflight', async () => {
+    const options = { offload: 'inline', tokenizer: 'estimate' } as const;
+    await using compactor = createCompactor({ ...options, preset: 'specification' });
+    const session = await compactor.createSession();
+    const prune = async (): Promise<unknown> => {
+      const { pruned } = await session.ensureCompressionBeforeSend('p');
+      return pruned && [...new Set(pruned.edits.map(({ rule }) => rule))];
+    };
+    session.settings.set('compression.strategy', 'top-down-truncation');
+    session.history.addAll(STALE);
+    expect(await prune()).toBeNull();
+    session.settings.set('compression.strategy', 'high-density');
+    session.history.addAll(historyOf('a h'));
+    expect(await prune()).toEqual(['read-write']);
+  });
+
   it.each(['middle-out', 'one-shot', 'top-down-truncation'] as const)(
     'prunes with %s as well, but for what is specified of it',
     async (strategy) => {
