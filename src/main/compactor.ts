@@ -6,7 +6,7 @@ import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
 import { assertString, assertTokens } from '../shared/misuse.js';
-import { DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
+import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import { HistoryService } from './history-service.js';
@@ -319,7 +319,7 @@ class ThreadedCompactor implements Compactor {
       offload,
       threads: this.#pool?.threads ?? 0,
       tokens: typeof tokenizer === 'string' ? tokenizer : 'own',
-      tools: Object.keys(toolCatalog).length,
+      tools: Object.keys(toolCatalog).filter((name) => name !== ANY_TOOL).length,
       contextLimit: typeof contextLimit === 'number' ? contextLimit : 'by-model',
       learnedLimits: this.#limits.learned,
       sessions: open.length,

@@ -7,8 +7,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { sessionDefaults } from '../../src/main/session-options.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
+import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../../src/shared/tool-catalog.js';
 import { describeHistory, historyOf } from '../support/notation.js';
 import { outcomeOf } from '../support/session-bench.js';
 
@@ -25,6 +27,26 @@ function messageOf(options: unknown): string {
 const INLINE = { offload: 'inline', tokenizer: 'estimate' } as const;
 
 describe('createCompactor', () => {
+  it.each([undefined, 'specification'] as const)(
+    'states its configuration with preset %s, and counts the tools with a name',
+    (preset) => {
+      const compactor = createCompactor({ ...INLINE, preset, contextLimit: 9_000 });
+      const { toolCatalog = DEFAULT_TOOL_CATALOG } = sessionDefaults(preset).density;
+      const { [ANY_TOOL]: _, ...named } = toolCatalog;
+      expect(compactor.status()).toEqual({
+        preset: preset ?? 'agents',
+        offload: 'inline',
+        threads: 0,
+        tokens: 'estimate',
+        tools: Object.keys(named).length,
+        contextLimit: 9_000,
+        learnedLimits: {},
+        sessions: 0,
+        removalLogs: 0,
+      });
+    },
+  );
+
   it.each([
     ['contextLimit', 0],
     ['contextLimit', 1.5],
