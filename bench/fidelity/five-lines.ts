@@ -3,7 +3,7 @@
 // Each call hands over the whole list, as SDKs do; what comes back is read again and measured as any policy is.
 
 import { createCompactor } from '../../src/index.js';
-import { modelOfEntry } from '../../src/cli/replay/session-player.js';
+import { isAnswer, modelOfEntry } from '../../src/cli/replay/session-player.js';
 import { PROVIDER_PROFILES, validate } from '../../src/validate.js';
 import type { IContent } from '../../src/index.js';
 import type { Policy } from './policy.js';
@@ -39,7 +39,7 @@ export async function playFiveLines<Message extends object>(
   const sent: (readonly IContent[])[] = [];
   let validityErrors = 0;
   for (const [at, entry] of transcript.entries.entries()) {
-    if (entry.speaker === 'ai') {
+    if (isAnswer(entry)) {
       const returned = await compact(messages, modelOfEntry(entry));
       const context = returned.map((message) => {
         const known = entryOf.get(message) ?? readOnce(message);
@@ -65,7 +65,7 @@ export async function playSession({ transcript }: RecordedSession): Promise<Five
   const sent: (readonly IContent[])[] = [];
   let validityErrors = 0;
   for (const [at, entry] of transcript.entries.entries()) {
-    if (entry.speaker === 'ai') {
+    if (isAnswer(entry)) {
       const model = modelOfEntry(entry);
       if (model !== undefined) session.history.nameModel(model);
       await session.ensureCompressionBeforeSend(`call ${at}`);

@@ -1,6 +1,7 @@
 // Plays a recorded session through a policy: what each model call is sent, and what becomes of what the
 // agent needed for its answer.
 
+import { isAnswer } from '../../src/cli/replay/session-player.js';
 import type { IContent } from '../../src/index.js';
 import { ContextMeter } from './context-meter.js';
 import type { RequestFigures } from './context-meter.js';
@@ -49,7 +50,7 @@ export function measure(session: RecordedSession, policy: Policy): Figures {
   const needs = noNeeds();
   const atRisk: EditAtRisk[] = [];
   const reading = new ReadingAgain();
-  const calls = session.transcript.entries.filter(({ speaker }) => speaker === 'ai').length;
+  const calls = session.transcript.entries.filter(isAnswer).length;
   const requests = play(session, policy, (context, asked, tokens, call) => {
     const view = new View(context, session.blocks);
     for (const need of asked) {
@@ -152,8 +153,8 @@ function play(
   const meter = new ContextMeter();
   let sentUpTo = 0;
   let call = 0;
-  entries.forEach(({ speaker }, index) => {
-    if (speaker !== 'ai') return;
+  entries.forEach((entry, index) => {
+    if (!isAnswer(entry)) return;
     const context = send(entries.slice(sentUpTo, index));
     sentUpTo = index;
     meter.send(context, session.gapsMs[call]);

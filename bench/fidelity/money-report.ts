@@ -10,6 +10,7 @@ import { numberText } from './policy-table.js';
 import type { TextTable } from './policy-table.js';
 import type { RecordedSession } from './recorded-session.js';
 import { costRatio, shareOf } from './shares.js';
+import { isAnswer } from '../../src/cli/replay/session-player.js';
 import { DEFAULT_WORKING_SET } from '../../src/density.js';
 
 const WRITE_PRICE = 1.25;
@@ -56,8 +57,7 @@ export function moneyTable(contexts: readonly RecordedSession[]): TextTable {
     }),
   );
   const calls = contexts.reduce(
-    (sum, { transcript }) =>
-      sum + transcript.entries.filter(({ speaker }) => speaker === 'ai').length,
+    (sum, { transcript }) => sum + transcript.entries.filter(isAnswer).length,
     0,
   );
   return {

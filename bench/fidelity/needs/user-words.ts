@@ -1,5 +1,6 @@
 // Needs of the user's words: what a user wrote holds until the context ends, so that is when it is looked for.
 
+import { isAnswer } from '../../../src/cli/replay/session-player.js';
 import type { IContent } from '../../../src/index.js';
 import { shownLines } from '../replaced-texts.js';
 import type { Need } from './need.js';
@@ -7,7 +8,7 @@ import type { ShownBefore } from './shown-before.js';
 
 /** One need for each message of a user that an answer follows. Summaries and what a host added by itself are none. */
 export function userWordNeeds(entries: readonly IContent[], shown: ShownBefore): readonly Need[] {
-  const last = entries.findLastIndex(({ speaker }) => speaker === 'ai');
+  const last = entries.findLastIndex(isAnswer);
   return entries.slice(0, Math.max(0, last)).flatMap(({ speaker, blocks, metadata }) => {
     const isUser = speaker === 'human' && metadata?.isSummary !== true;
     if (!isUser || metadata?.synthetic === true) return [];

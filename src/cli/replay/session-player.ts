@@ -69,7 +69,7 @@ export async function playEntries(
 }
 
 /** Whether an entry answers a request: a kept one answered an earlier request, a synthetic one is the agent's own. */
-function isAnswer({ speaker, metadata }: IContent): boolean {
+export function isAnswer({ speaker, metadata }: IContent): boolean {
   return speaker === 'ai' && metadata?.isKept !== true && metadata?.synthetic !== true;
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { measure, sumFigures } from '../../../bench/fidelity/measure.js';
 import { retainedShare, savedShare } from '../../../bench/fidelity/shares.js';
-import { POLICIES } from '../../../bench/fidelity/policies.js';
+import { KEEP_ALL, POLICIES } from '../../../bench/fidelity/policies.js';
 import { recordSession } from '../../../bench/fidelity/recorded-session.js';
 import type { RecordedSession } from '../../../bench/fidelity/recorded-session.js';
 import { agentPreset, estimateEntryTokens } from '../../../src/index.js';
@@ -75,6 +75,18 @@ describe('measure', () => {
     edit('second', 'const last = 9;'),
     edit('unseen', 'never shown'),
   );
+
+  it('counts no call for what the agent says itself, or kept of earlier ones, as replays do', () => {
+    const says = (text: string, metadata: Record<string, boolean>): IContent => ({
+      speaker: 'ai',
+      blocks: [{ type: 'text', text }],
+      metadata,
+    });
+    const others = [says('API Error', { synthetic: true }), says('Said before.', { isKept: true })];
+    const played = session(shell('one'), others, shell('two'));
+    expect(measure(played, KEEP_ALL).modelCalls).toBe(3);
+    expect(played.gapsMs).toHaveLength(3);
+  });
 
   it('counts the edits whose text the unpruned context holds, and the others apart', () => {
     expect(made.edits.map(({ callId, entry }) => [callId, entry])).toEqual([
