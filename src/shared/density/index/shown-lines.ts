@@ -220,7 +220,7 @@ export class KnownShingles {
     if (before + behind < SHINGLE_LINES) return undefined;
     return {
       start: at - before,
-      end: at + behind,
+      end: Math.min(at + behind, text.count),
       row: rows.get(known) ?? 0,
       ...(here !== there && { there: numberAfter(there, -before) }),
     };

@@ -8,12 +8,17 @@ import {
 } from '../../shrink/shown-before.js';
 import { hashOf } from './hash.js';
 
-/** Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. */
+/**
+ * Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. One of fewer lines is taken as if blank
+ * ones followed: much JSON is a single line.
+ */
 export const SHINGLE_LINES = 3;
 
 /** The hashed lines of a text. Different lines collide with a chance of 1 in 2^32. */
 export interface TextLines {
-  /** By line, its hash, without its own line number and padding. */
+  /** How many lines it has. */
+  readonly count: number;
+  /** By line, its hash, without its own line number and padding; 0 if it is blank. At least `SHINGLE_LINES`. */
   readonly lines: Int32Array;
   /** By line, the hash of the shingle that starts there; 0 if that has too little text. */
   readonly shingles: Int32Array;
@@ -43,8 +48,8 @@ export function linesOf(text: string): TextLines {
   const starts = startsOf(text);
   const count = starts.length - 1;
   const numbered = numberedIn(text, starts);
-  const lines = new Int32Array(count);
-  const shingles = new Int32Array(Math.max(0, count - SHINGLE_LINES + 1));
+  const lines = new Int32Array(Math.max(SHINGLE_LINES, count));
+  const shingles = new Int32Array(lines.length - SHINGLE_LINES + 1);
   /** Text length of the current shingle, and a ring buffer of its lines' lengths. */
   let length = 0;
   const lengths = new Int32Array(SHINGLE_LINES);
@@ -70,7 +75,8 @@ export function linesOf(text: string): TextLines {
     if (length < MIN_SHINGLE || line + 1 < SHINGLE_LINES) continue;
     shingles[line + 1 - SHINGLE_LINES] = shingleOf(lines, line + 1 - SHINGLE_LINES);
   }
-  return { lines, shingles, numbered };
+  if (count < SHINGLE_LINES && length >= MIN_SHINGLE) shingles[0] = shingleOf(lines, 0);
+  return { count, lines, shingles, numbered };
 }
 
 /** The offsets of all lines, and one past the end. */

@@ -177,6 +177,23 @@ describe('SHRINK', () => {
     expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
   });
 
+  it('does so for texts of one or two lines, as JSON often is, if all of it is the same', () => {
+    const state = (at: number): string =>
+      JSON.stringify({ state: 'waiting', at, log: lines(0, 20).split('\n') });
+    const polled = (result: string, id?: string): IContent[] =>
+      asked('job_state', { job: 'j-1' }, result, id);
+    for (const [first, other] of [
+      [state(1), state(2)],
+      [`${state(1)}\n${state(2)}`, `${state(1)}\n${state(3)}`],
+    ] as const) {
+      const before = [humanText('go'), ...polled(first, 'first'), ...polled(other)];
+      expect(lastResult([...before, ...polled(first)])).toMatch(
+        /^\[job_state: unchanged from the result of first: /,
+      );
+      expect(lastResult(before)).toBe(other);
+    }
+  });
+
   it('leaves the lines of a file that the session does not show, in their order', () => {
     const changed = `${lines(12, 30)}\n${lines(0, 5, 'changed')}\n${lines(30, 48)}`;
     const result = lastResult([
