@@ -7,7 +7,7 @@ import type { ToolResponseBlock } from '../../content.js';
 import { endedInFailure } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
-import { mayReportFailure, reportsFailure } from '../../shrink/failures-first.js';
+import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
@@ -116,9 +116,12 @@ function failuresIn(text: string): readonly string[] {
   const failures: string[] = [];
   // Most texts have no such line. Searching one whole is cheaper than line by line.
   if (!mayReportFailure(text.slice(0, MAX_SEEN))) return failures;
-  for (const line of seenLines(text)) {
+  const lines = seenLines(text);
+  for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
-    if (failures.push(line) === MAX_FAILURES) break;
+    const place = placeAfter(lines, at);
+    failures.push(place === at ? line : `${line} ${(lines[place] ?? '').trim()}`);
+    if (failures.length === MAX_FAILURES) break;
   }
   return failures;
 }

@@ -38,6 +38,7 @@ const word = fc.constantFrom(
     '{"a":1}',
     '\0',
     '../x/y.rs.',
+    '\n  --> src/a.rs:3:5\n',
   ],
   'q'.repeat(130),
 );
@@ -112,6 +113,17 @@ describe('excerptOf', () => {
     expect(excerptOf(build, '[x]')).toBe(
       '[x]\nIt named: src/a.ts\nIt failed with: src/a.ts(3,4): error: x is not in scope',
     );
+    const passed = 'a crate that compiles\n'.repeat(40);
+    const rust = `${passed}error[E0308]: mismatched types\n  --> src/a.rs:20:5\n   |\n`;
+    expect(excerptOf(rust, '[x]')).toContain(
+      '\nIt failed with: error[E0308]: mismatched types --> src/a.rs:20:5',
+    );
+  });
+
+  it('does not say of a report in which something fails that all is well', () => {
+    const checked = Array.from({ length: 40 }, (_, at) => `- part ${at}: ok`);
+    checked[13] = '- part 13: FAILS its check';
+    expect(excerptOf(checked.join('\n'), '[x]')).toMatch(/\nIt failed with: - part 13: FAILS/);
   });
 
   it.each([
