@@ -17,11 +17,11 @@ import { TERMINAL_CODES } from './terminal-codes.js';
 const TEXT_SHRINKERS: readonly Shrinker[] = [
   TERMINAL_CODES,
   LINE_NUMBERS,
+  BLOBS,
   JSON_TABLES,
   LIKE_LINES,
   FAILURES_FIRST,
   GROUPING,
-  BLOBS,
 ];
 
 /** The names of all shrinkers. */
