@@ -301,6 +301,26 @@ describe('shrinkText', () => {
     expect(shrinkText(text, [], COMMAND, LOSSLESS, ']')).toMatch(/: repeated lines\]$/);
   });
 
+  it('shows again what a command run again reports as failing, and refers to the rest as before', () => {
+    const rows = (from: number, count: number): string =>
+      linesOf(
+        count,
+        (at) => ` ✓ src/${'abcdefghij'.charAt((from + at) % 10).repeat(9)}${from + at}`,
+      );
+    const failing = linesOf(14, (at) => ` FAIL  src/b${at}.test.ts > adds`);
+    const text = `${rows(0, 30)}\n${failing}\n${rows(30, 40)}`;
+    const source = { callId: 'c1', name: 'bash npm test' };
+    const shown = { start: 0, end: 84, source, there: 101 };
+    const kept = shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').slice(0, -1);
+    expect(kept).toEqual([
+      '[… 30 lines as in bash npm test, there lines 101-130 …]',
+      ...failing.split('\n').slice(0, 12),
+      '[… 42 lines as in bash npm test, there lines 143-184 …]',
+    ]);
+    const ofTool = shrinkText(text, [shown], UNKNOWN, DEFAULT, ']')?.split('\n')[0];
+    expect(ofTool).toBe('[… 84 lines as in bash npm test, there lines 101-184 …]');
+  });
+
   it('runs what is switched on, and nothing that is switched off', () => {
     const text = linesOf(60, () => '\u001b[1mthe same again and again');
     expect(left(text, COMMAND, { level: 'default', likeLines: false })).not.toMatch(
