@@ -39,9 +39,10 @@ export const EXCERPT = {
   named: '\nIt named: ',
   failed: '\nIt failed with: ',
   began: '\nIt began with: ',
+  held: '\nIt held: ',
   ended: '\nIt ended with: ',
 } as const;
-const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|ended with): /;
+const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|held|ended with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 1_200;
 
@@ -91,7 +92,8 @@ export function statedOutcome(
   if (typeof result !== 'string') return undefined;
   if (isExcerptText(result)) {
     if (result.includes(EXCERPT.failed)) return 'error';
-    return result.includes(EXCERPT.began) || result.includes(EXCERPT.ended) ? 'success' : undefined;
+    const { began, held, ended } = EXCERPT;
+    return [began, held, ended].some((label) => result.includes(label)) ? 'success' : undefined;
   }
   if (isPointer(result) || placeholderKind(response) === 'none') return undefined;
   return OUTCOME.exec(result)?.[1] === 'error' ? 'error' : 'success';

@@ -12,6 +12,7 @@ import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
+import { identityFields } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
@@ -68,16 +69,20 @@ function namedIn(result: unknown): string {
 }
 
 /**
- * How it came out, so that nobody has to run it again to learn that it went well: the start of an
- * object of JSON, where ids and states are, or what a text ends with. Empty if it does not say.
+ * How it came out, so that nobody has to run it again to learn that it went well: of an object of
+ * JSON the start, or ids and states that stand behind it, or what a text ends with. Empty if it does
+ * not say.
  */
 function outcomeIn(payload: string): readonly [label: string, said: string] {
   const part = Math.floor(OUTCOME_SHARE * payload.length);
-  if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('\\n')) {
-    return [
-      EXCERPT.began,
-      shortened(onOneLine(payload.slice(0, MAX_END)), Math.min(MAX_JSON_LENGTH, part)),
-    ];
+  if (OBJECT.test(payload)) {
+    const room = Math.min(MAX_JSON_LENGTH, part);
+    const start = payload.slice(0, room);
+    const fields = identityFields(payload, room);
+    if (fields !== '' && fields !== identityFields(start, room)) return [EXCERPT.held, fields];
+    if (!payload.slice(0, MAX_SEEN).includes('\\n')) {
+      return [EXCERPT.began, shortened(onOneLine(payload.slice(0, MAX_END)), room)];
+    }
   }
   const end = payload.slice(-MAX_END);
   const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);

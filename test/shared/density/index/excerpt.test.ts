@@ -158,6 +158,29 @@ describe('excerptOf', () => {
     expect(excerptOf(table, '[x]')).toContain('\nIt began with: {"customer":"cus_1","rows":');
   });
 
+  it('says which thing an object is and in what state, wherever among its fields that stands', () => {
+    const url = 'https://api.example.com/repos/acme/app/pulls/412';
+    const links = Object.fromEntries(
+      ['diff', 'patch', 'issue'].map((key) => [key, `${url}/${key}`]),
+    );
+    const body = 'What it does\nand why\nand how';
+    const pull = { url, links, user: { id: 7, state: 'x' }, body, number: 412, state: 'open' };
+    const long = {
+      ...pull,
+      commits: Array.from({ length: 40 }, (_, at) => ({ at })),
+      head_id: 'h1',
+    };
+    for (const space of [0, 2]) {
+      expect(excerptOf(JSON.stringify(long, null, space), '[x]')).toMatch(
+        `\nIt held: {"number":412,"state":"open","url":"${url}","head_id":"h1"}`,
+      );
+    }
+    expect(excerptOf({ ...long, number: undefined }, '[x]')).not.toContain('It held');
+    const { number, state, ...rest } = { ...long, head_id: [] };
+    expect(excerptOf({ number, state, ...rest, url: [] }, '[x]')).not.toContain('It held');
+    expect(isExcerpt(excerptOf(long, REMOVED_POINTER))).toBe(true);
+  });
+
   it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {
     const numbered = Array.from({ length: 40 }, (_, at) => `${at + 1}→ throw new Error: done`);
     expect(excerptOf(numbered.join('\n'), '[x]')).toBe('[x]');
