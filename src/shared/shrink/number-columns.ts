@@ -2,8 +2,8 @@
 // by identifiers.
 
 /** Of a line, how much is searched for numbers, in UTF-16 units, and how many are compared. */
-const MAX_SCANNED = 400;
-const MAX_COLUMNS = 32;
+const MAX_SCANNED = 200;
+const MAX_COLUMNS = 16;
 const NUMBER = /\d+(?:\.\d+)*/g;
 
 /** The numbers of each line. */
