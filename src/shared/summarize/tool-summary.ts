@@ -117,7 +117,7 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
 
 /** How much of a text's end is searched for how it came out, in UTF-16 units and in lines. */
 const MAX_END = 2_000;
-const MAX_END_LINES = 6;
+const MAX_END_LINES = 12;
 
 /** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
 function sumsUpFailure(result: unknown): boolean {
