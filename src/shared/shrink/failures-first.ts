@@ -169,10 +169,10 @@ export function mayReportFailure(text: string): boolean {
 
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}/im;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
-  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
+  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
 /** How they report a success, of a test that may be named after a failure. */
 const PASSED =
   /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

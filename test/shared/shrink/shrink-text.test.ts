@@ -193,6 +193,8 @@ describe('shrinkText', () => {
       ' × src/b.test.ts > adds',
     ],
     ['pytest', 'tests/errors/test_a.py::test_NAME PASSED       [ 12%]', 'E       assert 41 == 42'],
+    ['javac in Chinese', 'src/error/NAME.java 已编译', 'A.java:3: 错误: 找不到符号'],
+    ['gcc in German', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'a.c:41:9: Fehler: »;« erwartet'],
     ['gcc', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'b.c:41:9: error: expected ;'],
     ['rspec', '  raises an error when NAME', '  adds (FAILED - 1)'],
   ])(
