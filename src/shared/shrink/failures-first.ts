@@ -1,7 +1,7 @@
 // The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures and warnings, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
-import { Draft, leftOut, MAX_TELLING, mentionsFailure } from './shrinker.js';
+import { Draft, leftOut, MAX_TELLING, mentionsFailure, saysLeftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** What is kept, in lines. */
@@ -26,10 +26,10 @@ const BEHIND_FAILURE = 24;
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
 /** What makes such a command list what was asked for. */
 const LISTS =
-  /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
+  /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
 /** Only the start of a long command is searched. */
 const MAX_SCANNED = 4_000;
 
@@ -108,7 +108,7 @@ function headOf(lines: readonly string[], at: number): number {
   const indent = indentOf(startOf(lines, at));
   for (let head = at - 1; indent > 0 && head >= Math.max(0, at - MAX_LISTED); head -= 1) {
     const line = startOf(lines, head);
-    if (line !== '' && indentOf(line) < indent) return head;
+    if (line !== '' && indentOf(line) < indent && !saysLeftOut(line)) return head;
   }
   return at;
 }

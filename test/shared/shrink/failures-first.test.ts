@@ -79,6 +79,14 @@ describe('failuresFirst', () => {
     expect(kept.length).toBeLessThan(400);
   });
 
+  it('takes no note of what was left out for a head', () => {
+    const note = '[… 31 lines like it left out …]';
+    const lines = [...NOISE, 'the head of it', note, '  ✓ adds', '  ✓ squares', '  ✘ subtracts'];
+    const kept = left([...lines, '  ✓ divides', ...NOISE], 'npx playwright test');
+    expect(kept).toContain('the head of it');
+    expect(kept).not.toContain(note);
+  });
+
   it('shows where each failure is that is shown without what is around it', () => {
     const errors = times(30, (at) => [
       `error[E0308]: mismatched types`,

@@ -215,10 +215,11 @@ describe('shrinkText', () => {
       (at) => `${'abcdefghij'.charAt(at % 10)} item ${'x'.repeat(at % 17)}`,
     );
     const asked = ['bun run list.ts', 'docker compose logs app', 'bazel query //...'];
-    for (const command of [...asked, 'pytest --collect-only', 'python3 -m pip list']) {
+    const lists = ['pytest --collect-only', 'python3 -m pip list', 'xcodebuild -showsdks'];
+    for (const command of [...asked, ...lists]) {
       expect(left(data, { purpose: 'command', command }, DEFAULT)).toBe(data);
     }
-    for (const command of ['docker compose up', 'bazel test //...', 'pytest', 'cargo build']) {
+    for (const command of ['docker compose up', 'bazel test //...', 'pytest', 'xcodebuild test']) {
       expect(left(data, { purpose: 'command', command }, DEFAULT)).not.toBe(data);
     }
   });
