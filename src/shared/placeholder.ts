@@ -39,9 +39,10 @@ export const EXCERPT = {
   named: '\nIt named: ',
   failed: '\nIt failed with: ',
   began: '\nIt began with: ',
+  held: '\nIt held: ',
   ended: '\nIt ended with: ',
 } as const;
-const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|ended with): /;
+const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|held|ended with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 1_200;
 
@@ -83,8 +84,24 @@ export function placeholderKind({
   return ending === BARE_ENDING ? 'summary' : 'pointer';
 }
 
+/** How a placeholder says that its call came out; `undefined` if it does not, or is none. */
+export function statedOutcome(
+  response: Pick<ToolResponseBlock, 'toolName' | 'callId' | 'result'>,
+): 'success' | 'error' | undefined {
+  const { result } = response;
+  if (typeof result !== 'string') return undefined;
+  if (isExcerptText(result)) {
+    if (result.includes(EXCERPT.failed)) return 'error';
+    const { began, held, ended } = EXCERPT;
+    return [began, held, ended].some((label) => result.includes(label)) ? 'success' : undefined;
+  }
+  if (isPointer(result) || placeholderKind(response) === 'none') return undefined;
+  return OUTCOME.exec(result)?.[1] === 'error' ? 'error' : 'success';
+}
+
 /** Longest ending first, because each ends with the shortest one. */
 const FORMS: readonly PlaceholderForm[] = ['recallable', 'informative', 'pointer'];
+const OUTCOME = / — (success|error)(?![^]* — )/;
 const OUTCOME_AT_END = / — (?:success|error)(?:, \d+ (?:lines?|chars))?\]$/;
 
 /** JSON escapes quotes, C0 controls and lone surrogates; this also escapes all other line breaks and controls. */

@@ -3,7 +3,7 @@
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
 import { endedInFailure } from '../../src/shared/exit-code.js';
-import { reportsFailure } from '../../src/shared/shrink/failures-first.js';
+import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
 export function naiveExcerpt(result: unknown): string {
@@ -41,7 +41,10 @@ export function naiveExcerpt(result: unknown): string {
   const named = kept.length === 0 ? '' : `\nIt named: ${kept.join(' ')}`;
   const failures = lines
     .map((line) => line.slice(0, 400))
-    .filter((line) => reportsFailure(line) && !isNumbered(line))
+    .flatMap((line, at) => {
+      if (!reportsFailure(line) || isNumbered(line)) return [];
+      return placeAfter(lines, at) === at ? line : `${line} ${lines[at + 1]?.trim()}`;
+    })
     .slice(0, 2)
     .map((line) => `\nIt failed with: ${cut(onOneLine(line), 120)}`);
   const came = outcome(text);

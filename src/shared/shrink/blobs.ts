@@ -21,9 +21,17 @@ const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
 };
 const LINE_HEAD = 600;
 const LINE_TAIL = 200;
-/** Maximum share of spaces in minified code, and minimum share of keys in JSON. */
-const MAX_SPACES = 0.1;
-const MIN_KEYS = 0.004;
+/** A line is judged in parts of this length, of which fewer are not worth a cut. */
+const PART = 1_000;
+const MIN_PARTS = 2_000;
+/** Minimum shares of minified code that are punctuation, and brackets and semicolons among it. What a page says has less. */
+const MIN_PUNCTUATION = 0.12;
+const MIN_MARKS = 0.005;
+/** Maximum share of keys in a line, of which JSON has more, and in a part of it. */
+const MAX_KEYS = 0.004;
+const MAX_KEYS_OF_PART = 0.02;
+/** Maximum share of scripts that need no spaces and may have punctuation of their own. */
+const MAX_FOREIGN = 0.1;
 
 /** Removes content that is not text. */
 export const BLOBS: Shrinker = {
@@ -77,27 +85,66 @@ function withoutMinified(text: string, maxLine: number): string {
   for (let start = 0; start < text.length;) {
     const found = text.indexOf('\n', start);
     const end = found === -1 ? text.length : found;
-    if (end - start > maxLine && isMinified(text.slice(start, end))) {
-      const left = end - start - LINE_HEAD - LINE_TAIL;
-      const headEnd = surrogateSafe(text, start + LINE_HEAD);
-      kept += text.slice(from, headEnd) + leftOut(`${left} characters`);
-      from = surrogateSafe(text, end - LINE_TAIL);
+    if (end - start > maxLine) {
+      for (const [first, last] of minifiedParts(text, start, end)) {
+        const left = last - first - LINE_HEAD - LINE_TAIL;
+        kept += text.slice(from, surrogateSafe(text, first + LINE_HEAD));
+        kept += leftOut(`${left} characters`);
+        from = surrogateSafe(text, last - LINE_TAIL);
+      }
     }
     start = end + 1;
   }
   return kept + text.slice(from);
 }
 
-function isMinified(line: string): boolean {
-  let spaces = 0;
-  let keys = 0;
-  let marks = 0;
-  for (let at = 0; at < line.length; at += 1) {
-    const code = line.charCodeAt(at);
-    if (code === 0x20) spaces += 1;
-    else if (code === 0x3a && line.charCodeAt(at - 1) === 0x22) keys += 1;
-    else if (code === 0x3b || code === 0x7b || code === 0x28) marks += 1;
+/** The parts of a long line that are minified code and worth a cut: between the scripts of a page is what it says. */
+function minifiedParts(
+  text: string,
+  start: number,
+  end: number,
+): readonly (readonly [first: number, last: number])[] {
+  const parts: (readonly [number, number])[] = [];
+  if (keysIn(text.slice(start, end)) >= MAX_KEYS * (end - start)) return parts;
+  let first = start;
+  for (let at = start; at < end; at += PART) {
+    const next = Math.min(end, at + PART);
+    const isCode = isMinified(text.slice(at, next));
+    const last = isCode ? next : at;
+    if ((!isCode || next === end) && last - first >= MIN_PARTS) parts.push([first, last]);
+    if (!isCode) first = next;
   }
-  const isCode = marks > line.length / 100;
-  return isCode && spaces < MAX_SPACES * line.length && keys < MIN_KEYS * line.length;
+  return parts;
 }
+
+function keysIn(line: string): number {
+  let keys = 0;
+  for (let at = line.indexOf('":'); at !== -1; at = line.indexOf('":', at + 2)) keys += 1;
+  return keys;
+}
+
+function isMinified(part: string): boolean {
+  let [punctuation, marks, foreign] = [0, 0, 0];
+  for (let at = 0; at < part.length; at += 1) {
+    const code = part.charCodeAt(at);
+    if (code > 0x7f) foreign += 1;
+    else if (PUNCTUATION[code] !== 0) {
+      punctuation += 1;
+      if (PUNCTUATION[code] === MARK) marks += 1;
+    }
+  }
+  return (
+    punctuation > MIN_PUNCTUATION * part.length &&
+    marks > MIN_MARKS * part.length &&
+    foreign < MAX_FOREIGN * part.length &&
+    keysIn(part) < MAX_KEYS_OF_PART * part.length
+  );
+}
+
+/** By character code: what code has much of. */
+const MARK = 2;
+const PUNCTUATION = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (';({'.includes(character)) return MARK;
+  return ')}[]=,&|!?:+'.includes(character) ? 1 : 0;
+});

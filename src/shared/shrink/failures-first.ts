@@ -1,7 +1,7 @@
 // The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures and warnings, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
-import { Draft, leftOut, MAX_TELLING, mentionsFailure } from './shrinker.js';
+import { Draft, leftOut, MAX_TELLING, mentionsFailure, saysLeftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** What is kept, in lines. */
@@ -10,24 +10,26 @@ interface Extent {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Failures kept with the lines around them, and further failures and warnings kept as single lines. */
-  readonly failures: number;
+  /** Lines of failures kept with what is around them, and further failures and warnings kept with where they are. */
+  readonly around: number;
   readonly moreFailures: number;
 }
 
 const EXTENTS: Readonly<Record<ShrinkLevel, Extent>> = {
-  lossless: { minLines: Infinity, head: 0, tail: 0, failures: 0, moreFailures: 0 },
-  default: { minLines: 120, head: 15, tail: 45, failures: 4, moreFailures: 40 },
-  strong: { minLines: 60, head: 8, tail: 24, failures: 2, moreFailures: 20 },
+  lossless: { minLines: Infinity, head: 0, tail: 0, around: 0, moreFailures: 0 },
+  default: { minLines: 120, head: 15, tail: 45, around: 96, moreFailures: 40 },
+  strong: { minLines: 60, head: 8, tail: 24, around: 48, moreFailures: 20 },
 };
 const BEFORE_FAILURE = 3;
 const BEHIND_FAILURE = 24;
+/** How far the line is searched for that others are listed under. */
+const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
 /** What makes such a command list what was asked for. */
 const LISTS =
-  /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
+  /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
 /** Only the start of a long command is searched. */
 const MAX_SCANNED = 4_000;
 
@@ -62,22 +64,66 @@ function isBuildOrTest(command: string): boolean {
 function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const isKept = new Uint8Array(lines.length);
   isKept.fill(1, 0, extent.head);
-  isKept.fill(1, Math.max(0, lines.length - extent.tail));
+  const tail = Math.max(0, lines.length - extent.tail);
+  isKept.fill(1, tail);
+  isKept[headOf(lines, tail)] = 1;
   const { failures, warnings } = tellingLines(lines, extent);
-  let around = extent.failures;
-  let more = extent.moreFailures;
+  let { around, moreFailures: more } = extent;
   for (const at of [...failures, ...warnings]) {
     if (more === 0) break;
     if (isKept[at] === 1) continue;
-    if (around > 0 && failures.has(at)) {
-      isKept.fill(1, Math.max(0, at - BEFORE_FAILURE), at + BEHIND_FAILURE);
-      around -= 1;
+    const end = failures.has(at) && around > 0 ? endOfReport(lines, at) : at + 1;
+    if (end > at + 1) {
+      const start = startOfReport(lines, at);
+      isKept.fill(1, start, end);
+      isKept[headOf(lines, start)] = 1;
+      around -= end - at;
     } else {
-      isKept[at] = 1;
+      for (const line of [headOf(lines, at), at, placeAfter(lines, at)]) isKept[line] = 1;
       more -= 1;
     }
   }
   return isKept;
+}
+
+/** The first of the lines before a failure that may be about it. */
+function startOfReport(lines: readonly string[], at: number): number {
+  let start = at;
+  while (start > 0 && at - start < BEFORE_FAILURE && !PASSED.test(startOf(lines, start - 1))) {
+    start -= 1;
+  }
+  return start;
+}
+
+/** The end of the lines that may be about a failure. What passed is not. */
+function endOfReport(lines: readonly string[], at: number): number {
+  const most = Math.min(lines.length, at + BEHIND_FAILURE);
+  let end = at + 1;
+  while (end < most && !PASSED.test(startOf(lines, end))) end += 1;
+  return end;
+}
+
+/** The line that an indented one is listed under, as a file with its problems; `at` if there is none near. */
+function headOf(lines: readonly string[], at: number): number {
+  const indent = indentOf(startOf(lines, at));
+  for (let head = at - 1; indent > 0 && head >= Math.max(0, at - MAX_LISTED); head -= 1) {
+    const line = startOf(lines, head);
+    if (line !== '' && indentOf(line) < indent && !saysLeftOut(line)) return head;
+  }
+  return at;
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** The next line if it only says where a failure is, as `--> src/main.rs:3:5`; else `at`. */
+export function placeAfter(lines: readonly string[], at: number): number {
+  return PLACE.test(startOf(lines, at + 1)) ? at + 1 : at;
+}
+
+function startOf(lines: readonly string[], at: number): string {
+  return (lines[at] ?? '').slice(0, MAX_TELLING);
 }
 
 /** Of the lines between head and tail those that report a failure, then those that may only be named after one; and warnings. */
@@ -88,17 +134,28 @@ function tellingLines(
   const reports: number[] = [];
   const mentions: number[] = [];
   const warnings: number[] = [];
+  const alike = new Map<string, number>();
   for (let at = head; at < lines.length - tail; at += 1) {
-    const line = (lines[at] ?? '').slice(0, MAX_TELLING);
+    const line = startOf(lines, at);
     if (!SIGN.test(line) || PASSED.test(line)) continue;
     if (REPORT.test(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
-    else if (WARNING.test(line)) warnings.push(at);
+    else if (WARNING.test(line)) {
+      const said = line.replace(BEFORE_WARNING, '');
+      const count = alike.get(said) ?? 0;
+      alike.set(said, count + 1);
+      if (count < MOST_ALIKE) warnings.push(at);
+    }
   }
   return { failures: new Set([...reports, ...mentions]), warnings: new Set(warnings) };
 }
 
-const WARNING = /\bwarn(?:ing|ings|ed)?\b|\bdeprecated\b/i;
+/** Not code that warns, which is quoted below the warning. */
+const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b/i;
+/** Where it is, before what it says; and how many that say the same are shown. */
+const BEFORE_WARNING = /^\s*\S{1,200}:\d+(?::\d+)?:\s/;
+const MOST_ALIKE = 8;
+const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
@@ -112,10 +169,10 @@ export function mayReportFailure(text: string): boolean {
 
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}/im;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT =
-  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|\bFAIL(?:ED|URES?)?\b|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
+  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
 /** How they report a success, of a test that may be named after a failure. */
 const PASSED =
-  /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;
+  /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

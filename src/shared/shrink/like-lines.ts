@@ -2,6 +2,7 @@
 // the first and last of lines that differ only in numbers. Numbers that another tool returns are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
+import { exceptionsIn, haveIdentifiers, numbersIn } from './number-columns.js';
 import type { Shrinker } from './shrinker.js';
 
 /** How to shorten a run of lines. */
@@ -21,13 +22,17 @@ const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
   strong: { minLines: 12, head: 4, tail: 2 },
 } as const satisfies Record<string, Cut>;
+/** With identifiers, as long a list as `grouping` keeps whole. */
+const IDENTIFIED: Cut = { minLines: 300, head: 150, tail: 50 };
+/** Fewer lines between others are not worth a note. */
+const MIN_LEFT_OUT = 2;
 /** Shorter lines are not compared. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
-/** How much is done: a percentage, or a number out of another one. */
-const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/])(\d+)\/(\d+)(?![\d/])/;
+/** How much is done: a percentage, or a number out of another one, which is not of a network. */
+const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+)\/(\d+)(?![\d/.])/;
 
 /** Removes lines that repeat others. */
 export const LIKE_LINES: Shrinker = {
@@ -54,22 +59,41 @@ export const LIKE_LINES: Shrinker = {
           end = likeEnd;
         }
       }
-      const { minLines, head, tail } = cut;
-      const left = end - start - head - tail;
-      if (end - start < minLines) keep(start, end);
+      if (end - start < cut.minLines) keep(start, end);
       else {
         isCut = true;
-        keep(start, start + head);
-        kept.push(
-          leftOut(cut === EQUAL ? `the same line ${left} more times` : `${left} lines like it`),
-        );
-        keep(end - tail, end);
+        kept.push(...shortened(lines, start, end, cut));
       }
       start = end;
     }
     return isCut ? Draft.ofLines(kept) : undefined;
   },
 };
+
+/** A run of lines without those that its cut leaves out. */
+function shortened(
+  lines: readonly string[],
+  start: number,
+  end: number,
+  cut: Cut,
+): readonly string[] {
+  const [from, to] = [start + cut.head, end - cut.tail];
+  const kept = lines.slice(start, from);
+  if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
+  else {
+    const numbers = cut === PROGRESS ? [] : numbersIn(lines, start, end);
+    const exceptions = exceptionsIn(numbers).map((row) => start + row);
+    let next = from;
+    for (const at of [...exceptions.filter((each) => each >= from && each < to), to]) {
+      if (at - next < MIN_LEFT_OUT) kept.push(...lines.slice(next, at));
+      else kept.push(leftOut(`${at - next} lines like it`));
+      if (at < to) kept.push(lines[at] ?? '');
+      next = at + 1;
+    }
+  }
+  kept.push(...lines.slice(to, end));
+  return kept;
+}
 
 /** How to shorten a run of similar lines. Lines about failures are kept. */
 function cutOf(
@@ -80,9 +104,9 @@ function cutOf(
 ): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
-  return BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)
-    ? PROGRESS
-    : NUMBERED[level];
+  if (BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)) return PROGRESS;
+  const isList = level === 'default' && haveIdentifiers(numbersIn(lines, start, end));
+  return isList ? IDENTIFIED : NUMBERED[level];
 }
 
 /** Whether what is done never gets less, and begins at nothing or comes to its end. */
@@ -95,8 +119,9 @@ function isProgress(lines: readonly string[], start: number, end: number): boole
     // NaN where there is none.
     if (!(done >= before)) return false;
     before = done;
-    const whole = percent === undefined ? Number(of) : 99;
-    isComplete ||= done >= whole || (at === start && done <= 1);
+    const whole = percent === undefined ? Number(of) : 100;
+    if (done > whole) return false;
+    isComplete ||= done >= 0.99 * whole || (at === start && done <= 1);
   }
   return isComplete;
 }

@@ -2,8 +2,8 @@
 
 import { isShrunk, markedAsShrunk, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
-import { Draft, SHRINK_LEVELS } from './shrinker.js';
-import { FAILURES_FIRST } from './failures-first.js';
+import { Draft, MAX_TELLING, SHRINK_LEVELS } from './shrinker.js';
+import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
 import { LIKE_LINES } from './like-lines.js';
@@ -17,11 +17,11 @@ import { TERMINAL_CODES } from './terminal-codes.js';
 const TEXT_SHRINKERS: readonly Shrinker[] = [
   TERMINAL_CODES,
   LINE_NUMBERS,
+  BLOBS,
   JSON_TABLES,
   LIKE_LINES,
   FAILURES_FIRST,
   GROUPING,
-  BLOBS,
 ];
 
 /** The names of all shrinkers. */
@@ -73,9 +73,11 @@ export function shrinkText(
     return undefined;
   }
   const took = text === payload ? [] : [WRITTEN_OUT];
-  const withoutShown = withoutRuns(Draft.ofText(text), runs);
+  const whole = Draft.ofText(text);
+  const shown = purpose === 'command' ? withoutFailures(whole, runs) : runs;
+  const withoutShown = withoutRuns(whole, shown);
   if (withoutShown !== undefined) took.push(withoutShown.label);
-  let draft = withoutShown?.draft ?? Draft.ofText(text);
+  let draft = withoutShown?.draft ?? whole;
   for (const shrinker of TEXT_SHRINKERS) {
     const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;
@@ -88,6 +90,34 @@ export function shrinkText(
     if (shrinker.isFinal === true) break;
   }
   return took.length === 0 ? undefined : markedAsShrunk(draft.text, payload, took, ending);
+}
+
+/** Of a command, so many lines about failures are shown again. */
+const MAX_FAILURES = 12;
+
+/** Splits runs where a command reports a failure: that it still does is what the command was run again for. */
+function withoutFailures(
+  { text, lines }: Draft,
+  runs: readonly ShownElsewhere[],
+): readonly ShownElsewhere[] {
+  if (runs.length === 0 || !mayReportFailure(text)) return runs;
+  let failures = 0;
+  return runs.flatMap((run) => {
+    const parts: ShownElsewhere[] = [];
+    let { start } = run;
+    for (let at = start; at <= run.end; at += 1) {
+      const isEnd = at === run.end || failures === MAX_FAILURES;
+      if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_TELLING))) continue;
+      const end = isEnd ? run.end : at;
+      const { there } = run;
+      const from = typeof there === 'number' && { there: there + start - run.start };
+      if (end > start) parts.push({ ...run, start, end, ...from });
+      if (isEnd) break;
+      failures += 1;
+      start = at + 1;
+    }
+    return parts;
+  });
 }
 
 /** What is known of a result and its call. */

@@ -9,7 +9,7 @@ import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_KIND } from '../density/index/history-columns.js';
 import { reportsFailure } from '../shrink/failures-first.js';
-import { EXCERPT, isExcerptText, placeholderKind } from '../placeholder.js';
+import { placeholderKind, statedOutcome } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
@@ -101,7 +101,7 @@ function noteCall(
   response: ToolResponseBlock,
   { kind, paths, command }: CallUse,
 ): void {
-  const outcome = outcomeOf(response);
+  const outcome = outcomeLeft(response);
   if (outcome === 'unknown') return;
   const name = nameOf(command?.split('\0', 1)[0] ?? `${call.name} ${keyOfCall(call) ?? ''}`);
   if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
@@ -117,12 +117,12 @@ function noteCall(
     if (outcome === 'passed' && REMOVES.test(command ?? '')) {
       for (const path of paths) done.delete(WRITE + nameOf(path));
     }
-    // Commands report failures in their output: once that was pruned, neither this nor an earlier outcome can be claimed. Nor
-    // if it reports one without an exit code.
-    if (outcome === 'unclear' || (outcome === 'passed' && isPruned(response))) done.delete(name);
+    // Commands report failures in their output: if nothing is left of it, neither this nor an earlier outcome can be claimed.
+    // Nor if it reports one without an exit code.
+    if (outcome === 'unclear' || (outcome === 'passed' && isGone(response))) done.delete(name);
     else note(done, name, outcome);
-  } else if (kind === CALL_KIND.unknown && ACTS.test(call.name)) {
-    if (outcome === 'unclear' || saysItFailed(response)) done.delete(name);
+  } else if (kind === CALL_KIND.unknown && acts(call.name)) {
+    if (outcome === 'unclear') done.delete(name);
     else note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
@@ -132,17 +132,73 @@ function noteCall(
   }
 }
 
-/**
- * Tools of other kinds that do something by their name, as `create_refund`, `crm__sendMail`: if it were not told, it would be done
- * twice.
- */
-const ACTS =
-  /(?:^|__|[.:/])(?:add|approve|assign|book|buy|cancel|charge|close|create|delete|deploy|email|escalate|grant|insert|invite|issue|merge|notify|order|pay|place|post|publish|refund|register|reject|remove|reply|resolve|revoke|schedule|send|set|submit|transfer|update|upload)(?=$|[_-]|[A-Z])/;
-
-/** Whether what is left of a result says that its tool failed. */
-function saysItFailed({ result }: ToolResponseBlock): boolean {
-  return typeof result === 'string' && isExcerptText(result) && result.includes(EXCERPT.failed);
+/** The outcome, also of a call whose result was pruned: what is left may say it. */
+function outcomeLeft(response: ToolResponseBlock): CallOutcome {
+  const outcome = outcomeOf(response);
+  if (outcome !== 'passed' || statedOutcome(response) !== 'error') return outcome;
+  // An excerpt quotes what was reported, also where no exit code said that the call failed.
+  return isExcerpt(response.result) ? 'unclear' : 'failed';
 }
+
+function isGone(response: ToolResponseBlock): boolean {
+  return isPruned(response) && statedOutcome(response) === undefined;
+}
+
+/**
+ * Whether a tool of another kind does something by its name, as `create_refund`, `crm__sendMail`, `ticket_close`: if it were not told, it
+ * would be done twice. `order_status` only tells of something.
+ */
+function acts(toolName: string): boolean {
+  const words = toolName
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
+    .toLowerCase()
+    .split(/[^a-z\d]+/);
+  return words.some((word) => ACTS.has(word)) && !words.some((word) => TELLS.has(word));
+}
+
+const ACTS: ReadonlySet<string> = new Set([
+  ...['add', 'approve', 'assign', 'book', 'buy', 'cancel', 'charge', 'close', 'create', 'delete'],
+  ...[
+    'deploy',
+    'email',
+    'escalate',
+    'grant',
+    'insert',
+    'invite',
+    'issue',
+    'merge',
+    'notify',
+    'order',
+  ],
+  ...[
+    'pay',
+    'place',
+    'post',
+    'publish',
+    'refund',
+    'register',
+    'reject',
+    'remove',
+    'reply',
+    'resolve',
+  ],
+  ...['revoke', 'schedule', 'send', 'set', 'submit', 'transfer', 'update', 'upload'],
+]);
+const TELLS: ReadonlySet<string> = new Set([
+  ...[
+    'check',
+    'count',
+    'describe',
+    'details',
+    'download',
+    'export',
+    'fetch',
+    'find',
+    'get',
+    'history',
+  ],
+  ...['info', 'list', 'lookup', 'query', 'read', 'search', 'show', 'status', 'view'],
+]);
 
 /** Tools without an exit code say in their first line that nothing was written. */
 function hasWritten(

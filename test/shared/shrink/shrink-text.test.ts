@@ -193,6 +193,8 @@ describe('shrinkText', () => {
       ' × src/b.test.ts > adds',
     ],
     ['pytest', 'tests/errors/test_a.py::test_NAME PASSED       [ 12%]', 'E       assert 41 == 42'],
+    ['javac in Chinese', 'src/error/NAME.java 已编译', 'A.java:3: 错误: 找不到符号'],
+    ['gcc in German', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'a.c:41:9: Fehler: »;« erwartet'],
     ['gcc', 'gcc -Wall -Werror=NAME -c a.c -o a.o', 'b.c:41:9: error: expected ;'],
     ['rspec', '  raises an error when NAME', '  adds (FAILED - 1)'],
   ])(
@@ -213,10 +215,11 @@ describe('shrinkText', () => {
       (at) => `${'abcdefghij'.charAt(at % 10)} item ${'x'.repeat(at % 17)}`,
     );
     const asked = ['bun run list.ts', 'docker compose logs app', 'bazel query //...'];
-    for (const command of [...asked, 'pytest --collect-only', 'python3 -m pip list']) {
+    const lists = ['pytest --collect-only', 'python3 -m pip list', 'xcodebuild -showsdks'];
+    for (const command of [...asked, ...lists]) {
       expect(left(data, { purpose: 'command', command }, DEFAULT)).toBe(data);
     }
-    for (const command of ['docker compose up', 'bazel test //...', 'pytest', 'cargo build']) {
+    for (const command of ['docker compose up', 'bazel test //...', 'pytest', 'xcodebuild test']) {
       expect(left(data, { purpose: 'command', command }, DEFAULT)).not.toBe(data);
     }
   });
@@ -299,6 +302,26 @@ describe('shrinkText', () => {
       '[Shortened from 1499 characters: repeated lines; recall("call-7") for the original]',
     );
     expect(shrinkText(text, [], COMMAND, LOSSLESS, ']')).toMatch(/: repeated lines\]$/);
+  });
+
+  it('shows again what a command run again reports as failing, and refers to the rest as before', () => {
+    const rows = (from: number, count: number): string =>
+      linesOf(
+        count,
+        (at) => ` ✓ src/${'abcdefghij'.charAt((from + at) % 10).repeat(9)}${from + at}`,
+      );
+    const failing = linesOf(14, (at) => ` FAIL  src/b${at}.test.ts > adds`);
+    const text = `${rows(0, 30)}\n${failing}\n${rows(30, 40)}`;
+    const source = { callId: 'c1', name: 'bash npm test' };
+    const shown = { start: 0, end: 84, source, there: 101 };
+    const kept = shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').slice(0, -1);
+    expect(kept).toEqual([
+      '[… 30 lines as in bash npm test, there lines 101-130 …]',
+      ...failing.split('\n').slice(0, 12),
+      '[… 42 lines as in bash npm test, there lines 143-184 …]',
+    ]);
+    const ofTool = shrinkText(text, [shown], UNKNOWN, DEFAULT, ']')?.split('\n')[0];
+    expect(ofTool).toBe('[… 84 lines as in bash npm test, there lines 101-184 …]');
   });
 
   it('runs what is switched on, and nothing that is switched off', () => {

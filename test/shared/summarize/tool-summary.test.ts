@@ -7,7 +7,7 @@ import { keyOfCall } from '../../../src/shared/call-name.js';
 
 import { toolCall, toolResponse } from '../../../src/shared/content.js';
 import type { ToolResponseBlock } from '../../../src/shared/content.js';
-import { PRUNED_POINTER } from '../../../src/shared/density.js';
+import { PRUNED_POINTER, REMOVED_POINTER } from '../../../src/shared/density.js';
 import type { PlaceholderForm } from '../../../src/shared/density.js';
 import { placeholderEnding } from '../../../src/shared/placeholder.js';
 import {
@@ -225,6 +225,22 @@ describe('digestResponse', () => {
     expect(passed).toMatchObject({ isFailed: false, size: undefined });
     const failed = digestResponse(toolResponse('c', 'run', '[x]\nIt failed with: FAIL a.ts'));
     expect(failed).toMatchObject({ isFailed: true, size: undefined });
+  });
+
+  it('says of no pointer how the call came out, which nobody knows', () => {
+    expect(digestOf(REMOVED_POINTER)).toEqual({ isSummary: true, line: REMOVED_POINTER });
+  });
+
+  it.each([
+    ['tests', ' Test Files  2 failed | 38 passed (40)\n   Duration  3.2 s', true],
+    ['tests in JSON', { output: 'running\n== 3 failed, 144 passed in 2 s ==\n' }, true],
+    ['a test in TAP', `not ok 3 - adds\n${'  --- it differs\n'.repeat(6)}1..3`, true],
+    ['a build', 'BUILD FAILED in 12s\n4 actionable tasks: 2 executed', true],
+    ['tests that pass', ' Test Files  0 failed | 40 passed (40)', false],
+    ['numbered lines of a file', '1\tFAILED\n2\terror: x', false],
+    ['what is said long before', `error: retried\n${'compiled\n'.repeat(19)}`, false],
+  ])('tells by the last lines of %s whether they failed, if no exit code does', (_, given, is) => {
+    expect(digestOf(given)).toMatchObject({ isFailed: is });
   });
 
   it('tells what failed', () => {

@@ -44,6 +44,8 @@ function done(...entries: readonly IContent[][]): Record<string, string> {
 /** Output of a failing command, long enough for an excerpt. */
 const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Error 2\nexit code: 2`;
 
+const PASSING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}all of it is deployed`;
+
 describe('gatherWork', () => {
   it('tells what tools of other kinds did, so that it is not done twice', () => {
     const order = { order_id: 'ord_9', amount: 1999 };
@@ -56,14 +58,21 @@ describe('gatherWork', () => {
         call('create_refund', order, refunded),
         call('crm__sendMail', { to: 'ada@example.com' }, excerpt),
         call('reply-to-ticket', { id: 'T-1' }, { success: false }),
+        call('crm_update_address', { customer: 'cus_1' }, { ok: true }),
+        call('ticketClose', { id: 'T-1' }, { status: 'closed' }),
+        call('create_invoice', { order_id: 'ord_7' }, '[create_invoice: ord_7 — error, 2 lines]'),
         call('cancel_order', { order_id: 'ord_8' }, excerptOf({ ...long, success: false }, '[x]')),
         call('get_order', { order_id: 'ord_7' }, { status: 'open' }),
+        call('order_status', { order_id: 'ord_7' }, { status: 'open' }),
         call('settings', { page: 'mail' }, 'dark mode'),
       ),
     ).toEqual({
       'create_refund ord_9': 'passed',
       'crm__sendMail ada@example.com': 'passed',
       'reply-to-ticket T-1': 'failed',
+      'crm_update_address cus_1': 'passed',
+      'ticketClose T-1': 'passed',
+      'create_invoice ord_7': 'failed',
     });
   });
 
@@ -167,11 +176,21 @@ describe('gatherWork', () => {
     ],
     ['none whose output was pruned', [bash('make', PRUNED_POINTER)], {}],
     [
-      'none with a line in place of its output',
-      [bash('make', '[Bash: make — success, 2 lines]')],
-      {},
+      'what a line in place of its output says',
+      [
+        bash('make', '[Bash: make — success, 2 lines]'),
+        bash('git push', '[Bash: git push — error, 2 lines]'),
+      ],
+      { make: 'passed', 'git push': 'failed' },
     ],
-    ['none with an excerpt', [bash('make', excerptOf(FAILING, PRUNED_POINTER))], {}],
+    [
+      'what an excerpt says, but no failure that it quotes',
+      [
+        bash('make', excerptOf(FAILING, PRUNED_POINTER)),
+        bash('deploy', excerptOf(PASSING, REMOVED_POINTER)),
+      ],
+      { deploy: 'passed' },
+    ],
     ['one with an error, though pruned', [bash('make', PRUNED_POINTER, 'no')], { make: 'failed' }],
     [
       'no outcome before one that was pruned',

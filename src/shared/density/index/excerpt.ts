@@ -7,11 +7,12 @@ import type { ToolResponseBlock } from '../../content.js';
 import { endedInFailure } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
-import { mayReportFailure, reportsFailure } from '../../shrink/failures-first.js';
+import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
+import { identityFields } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
@@ -68,16 +69,20 @@ function namedIn(result: unknown): string {
 }
 
 /**
- * How it came out, so that nobody has to run it again to learn that it went well: the start of an
- * object of JSON, where ids and states are, or what a text ends with. Empty if it does not say.
+ * How it came out, so that nobody has to run it again to learn that it went well: of an object of
+ * JSON the start, or ids and states that stand behind it, or what a text ends with. Empty if it does
+ * not say.
  */
 function outcomeIn(payload: string): readonly [label: string, said: string] {
   const part = Math.floor(OUTCOME_SHARE * payload.length);
-  if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('\\n')) {
-    return [
-      EXCERPT.began,
-      shortened(onOneLine(payload.slice(0, MAX_END)), Math.min(MAX_JSON_LENGTH, part)),
-    ];
+  if (OBJECT.test(payload)) {
+    const room = Math.min(MAX_JSON_LENGTH, part);
+    const start = payload.slice(0, room);
+    const fields = identityFields(payload, room);
+    if (fields !== '' && fields !== identityFields(start, room)) return [EXCERPT.held, fields];
+    if (!payload.slice(0, MAX_SEEN).includes('\\n')) {
+      return [EXCERPT.began, shortened(onOneLine(payload.slice(0, MAX_END)), room)];
+    }
   }
   const end = payload.slice(-MAX_END);
   const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
@@ -116,9 +121,12 @@ function failuresIn(text: string): readonly string[] {
   const failures: string[] = [];
   // Most texts have no such line. Searching one whole is cheaper than line by line.
   if (!mayReportFailure(text.slice(0, MAX_SEEN))) return failures;
-  for (const line of seenLines(text)) {
+  const lines = seenLines(text);
+  for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
-    if (failures.push(line) === MAX_FAILURES) break;
+    const place = placeAfter(lines, at);
+    failures.push(place === at ? line : `${line} ${(lines[place] ?? '').trim()}`);
+    if (failures.length === MAX_FAILURES) break;
   }
   return failures;
 }

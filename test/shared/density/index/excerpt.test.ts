@@ -38,6 +38,7 @@ const word = fc.constantFrom(
     '{"a":1}',
     '\0',
     '../x/y.rs.',
+    '\n  --> src/a.rs:3:5\n',
   ],
   'q'.repeat(130),
 );
@@ -112,6 +113,17 @@ describe('excerptOf', () => {
     expect(excerptOf(build, '[x]')).toBe(
       '[x]\nIt named: src/a.ts\nIt failed with: src/a.ts(3,4): error: x is not in scope',
     );
+    const passed = 'a crate that compiles\n'.repeat(40);
+    const rust = `${passed}error[E0308]: mismatched types\n  --> src/a.rs:20:5\n   |\n`;
+    expect(excerptOf(rust, '[x]')).toContain(
+      '\nIt failed with: error[E0308]: mismatched types --> src/a.rs:20:5',
+    );
+  });
+
+  it('does not say of a report in which something fails that all is well', () => {
+    const checked = Array.from({ length: 40 }, (_, at) => `- part ${at}: ok`);
+    checked[13] = '- part 13: FAILS its check';
+    expect(excerptOf(checked.join('\n'), '[x]')).toMatch(/\nIt failed with: - part 13: FAILS/);
   });
 
   it.each([
@@ -144,6 +156,29 @@ describe('excerptOf', () => {
     expect(excerptOf('{"data":{"columns":["id"],"rows":[[1]]}}'.padEnd(900), '[x]')).toBe('[x]');
     const table = '{"customer":"cus_1","rows":{"columns":["at"],"rows":[[1]]}}'.padEnd(900);
     expect(excerptOf(table, '[x]')).toContain('\nIt began with: {"customer":"cus_1","rows":');
+  });
+
+  it('says which thing an object is and in what state, wherever among its fields that stands', () => {
+    const url = 'https://api.example.com/repos/acme/app/pulls/412';
+    const links = Object.fromEntries(
+      ['diff', 'patch', 'issue'].map((key) => [key, `${url}/${key}`]),
+    );
+    const body = 'What it does\nand why\nand how';
+    const pull = { url, links, user: { id: 7, state: 'x' }, body, number: 412, state: 'open' };
+    const long = {
+      ...pull,
+      commits: Array.from({ length: 40 }, (_, at) => ({ at })),
+      head_id: 'h1',
+    };
+    for (const space of [0, 2]) {
+      expect(excerptOf(JSON.stringify(long, null, space), '[x]')).toMatch(
+        `\nIt held: {"number":412,"state":"open","url":"${url}","head_id":"h1"}`,
+      );
+    }
+    expect(excerptOf({ ...long, number: undefined }, '[x]')).not.toContain('It held');
+    const { number, state, ...rest } = { ...long, head_id: [] };
+    expect(excerptOf({ number, state, ...rest, url: [] }, '[x]')).not.toContain('It held');
+    expect(isExcerpt(excerptOf(long, REMOVED_POINTER))).toBe(true);
   });
 
   it('takes no line of a file for an outcome or a failure, nor a note of ours for a name', () => {

@@ -1,0 +1,44 @@
+// What `blobs` leaves of long lines that are code only in part, and of base64 within JSON.
+
+import { describe, expect, it } from 'vitest';
+import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
+import { shrinkText } from '../../../src/shared/shrink/shrink-text.js';
+
+const UNKNOWN = { purpose: 'unknown', command: '' } as const;
+const MINIFIED = HOSTILE_TEXTS['minified JavaScript']?.(12_000) ?? '';
+
+function left(text: string): string {
+  return shrinkText(text, [], UNKNOWN, { level: 'default' }, ']') ?? text;
+}
+
+describe('blobs', () => {
+  it('leaves what a page says between its scripts, however the page is written', () => {
+    const rows = Array.from(
+      { length: 60 },
+      (_, at) => `<tr><td>Item ${at}</td><td>${at} €</td></tr>`,
+    );
+    const said = `<table>${rows.join('')}</table>`;
+    const page = `<html><script>${MINIFIED}</script>${said}<script>${MINIFIED}</script></html>`;
+    const kept = left(page);
+    expect(kept.length).toBeLessThan(page.length / 2);
+    expect(kept).toContain(rows.slice(20, -20).join(''));
+    expect(kept.match(/\[… \d+ characters left out …\]/g)).toHaveLength(2);
+  });
+
+  it('takes no text of a script without spaces for code', () => {
+    const text = '（上下文）压缩;方法(一)，'.repeat(500);
+    expect(left(text)).toBe(text);
+  });
+
+  it('takes base64 out of JSON that is written on several lines, and leaves it JSON', () => {
+    const image = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
+    const rows = [1, 2, 3].map((id) => ({ id, name: `name ${id}` }));
+    const kept = left(JSON.stringify({ type: 'image', data: image, rows }, null, 2));
+    expect(kept.length).toBeLessThan(400);
+    expect(JSON.parse(kept.slice(0, kept.lastIndexOf('\n')))).toMatchObject({
+      type: 'image',
+      data: expect.stringContaining('[… 8936 characters left out …]') as string,
+      rows: { columns: ['id', 'name'] },
+    });
+  });
+});

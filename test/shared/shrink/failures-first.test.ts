@@ -1,0 +1,137 @@
+// What `failuresFirst` shows of the output of real programs: each failure with what is about it, and where it is.
+
+import { describe, expect, it } from 'vitest';
+import { FAILURES_FIRST } from '../../../src/shared/shrink/failures-first.js';
+import { Draft } from '../../../src/shared/shrink/shrinker.js';
+
+/** What is left of the output of a build or test. */
+function left(lines: readonly string[], command = 'make test'): readonly string[] {
+  const subject = { purpose: 'command', command, level: 'default' } as const;
+  return FAILURES_FIRST.shrink(Draft.ofLines(lines), subject)?.lines ?? lines;
+}
+
+function times<Item>(count: number, item: (at: number) => Item): readonly Item[] {
+  return Array.from({ length: count }, (_, at) => item(at));
+}
+
+/** Lines that nobody needs, which differ in letters. */
+const NOISE = times(100, (at) => `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`);
+
+describe('failuresFirst', () => {
+  it.each([
+    [
+      'cargo',
+      (at: number) => `test case_${at} ... ok`,
+      (at: number) => `test case_${at} ... FAILED`,
+    ],
+    [
+      'pytest',
+      (at: number) => `tests/test_a.py::test_${at} PASSED [ 12%]`,
+      (at: number) => `tests/test_a.py::test_${at} FAILED [ 12%]`,
+    ],
+    [
+      'ctest',
+      (at: number) => `  ${at}/99 Test #${at}: a_${at} .....   Passed    0.01 sec`,
+      (at: number) => `  ${at}/99 Test #${at}: a_${at} .....***Failed    0.01 sec`,
+    ],
+    [
+      'dotnet',
+      (at: number) => `  Passed Shop.Tests.Case_${at} [1 ms]`,
+      (at: number) => `  Failed Shop.Tests.Case_${at} [1 ms]`,
+    ],
+  ])(
+    'shows no tests that passed around those that %s lists as failed, but what is said of each',
+    (_, passed, failed) => {
+      const list = times(200, (at) => (at % 25 === 20 ? failed(at) : passed(at)));
+      const details = times(8, (at) => [
+        `____ case ${at} ____`,
+        '>   assert total == 3',
+        `E   assert ${at} == 3`,
+        `tests/test_a.py:${at}: AssertionError`,
+        '',
+      ]).flat();
+      const kept = left([...NOISE.slice(0, 20), ...list, ...details, ...NOISE.slice(0, 60)]);
+      expect(kept.filter((line) => list.includes(line))).toEqual(
+        list.filter((_line, at) => at % 25 === 20),
+      );
+      expect(kept).toEqual(expect.arrayContaining(details));
+    },
+  );
+
+  it('shows the file with each problem that is listed under it, so that none is taken for one of another file', () => {
+    const problems = times(60, (at) => [
+      `/app/src/file${at}.ts`,
+      ...times(6, (line) => `  ${line}:7  notice  Something of ${at}`),
+      `  9:5  error  'x${at}' is not defined  no-undef`,
+      '',
+    ]);
+    const kept = left([...NOISE.slice(0, 15), ...problems.flat(), '✖ 60 problems'], 'eslint .');
+    let file = '';
+    let shown = 0;
+    for (const line of kept) {
+      if (line.startsWith('/app')) file = line;
+      const at = /'x(\d+)'|something of (\d+)/i.exec(line)?.slice(1).join('');
+      if (at === undefined) continue;
+      expect(file).toBe(`/app/src/file${at}.ts`);
+      shown += 1;
+    }
+    expect(shown).toBeGreaterThan(90);
+    expect(kept.length).toBeLessThan(400);
+  });
+
+  it('takes no note of what was left out for a head', () => {
+    const note = '[… 31 lines like it left out …]';
+    const lines = [...NOISE, 'the head of it', note, '  ✓ adds', '  ✓ squares', '  ✘ subtracts'];
+    const kept = left([...lines, '  ✓ divides', ...NOISE], 'npx playwright test');
+    expect(kept).toContain('the head of it');
+    expect(kept).not.toContain(note);
+  });
+
+  it('shows where each failure is that is shown without what is around it', () => {
+    const errors = times(30, (at) => [
+      `error[E0308]: mismatched types`,
+      `  --> src/mod${at}.rs:${at + 20}:5`,
+      '   |',
+      ...times(12, (line) => `${line} | let total = order.total;`),
+      '',
+    ]);
+    const warnings = times(5, (at) => [
+      'warning: unused variable: `x`',
+      `  --> src/w${at}.rs:1:2`,
+      ...NOISE.slice(0, 20),
+    ]);
+    const kept = left([...NOISE, ...errors.flat(), ...warnings.flat(), ...NOISE], 'cargo build');
+    for (const [at, line] of kept.entries()) {
+      if (/^error\[|^warning:/.test(line)) expect(kept[at + 1]).toMatch(/^ {2}--> src\/\w+\.rs:/);
+    }
+    expect(kept.filter((line) => line.startsWith('error['))).toHaveLength(30);
+    expect(kept.filter((line) => line.startsWith('warning:'))).toHaveLength(5);
+  });
+
+  it('shows what the first line of the tail is listed under', () => {
+    const listed = times(44, (at) => `  ${at}:1  notice  Something`);
+    const lines = [...NOISE, '/app/src/file.ts', ...times(9, () => '  1:1  notice  A'), ...listed];
+    expect(left([...lines, 'done'], 'eslint .')).toContain('/app/src/file.ts');
+  });
+
+  it('shows what warns 8 times at most, and no code that does', () => {
+    const warned = times(30, (at) => [
+      `tests/test_a.py::test_${at}`,
+      `  /app/tests/test_a.py:${at}: DeprecationWarning: old api`,
+      '    warnings.warn("old api", DeprecationWarning)',
+      '',
+    ]).flat();
+    const kept = left([...NOISE, ...warned, ...NOISE], 'pytest');
+    expect(kept.filter((line) => line.includes('/app/tests/'))).toHaveLength(8);
+    expect(kept).toHaveLength(15 + 1 + 4 * 8 - 2 + 1 + 45);
+  });
+
+  it('shortens the log of a run of continuous integration', () => {
+    const log = NOISE.map((line) => `build\tRun npm test\t2026-01-02T10:00:00.1Z ${line}`);
+    const error = 'build\tRun npm test\t2026-01-02T10:00:01.1Z ##[error]Process completed';
+    const kept = left([...log, error, ...log], 'gh run view 12345 --log-failed');
+    expect(kept).toContain(error);
+    expect(kept.length).toBeLessThan(100);
+    expect(left([...log, error, ...log], 'gh run view 12345')).toHaveLength(201);
+  });
+});

@@ -1,0 +1,66 @@
+// What `likeLines` shows of rows that differ in numbers: exceptions, and identifiers.
+
+import { describe, expect, it } from 'vitest';
+import { LIKE_LINES } from '../../../src/shared/shrink/like-lines.js';
+import { Draft } from '../../../src/shared/shrink/shrinker.js';
+
+/** What is left of the output of a command. */
+function left(lines: readonly string[]): readonly string[] {
+  const subject = { purpose: 'command', command: 'node run.js', level: 'default' } as const;
+  return LIKE_LINES.shrink(Draft.ofLines(lines), subject)?.lines ?? lines;
+}
+
+function rows(count: number, row: (at: number) => string): readonly string[] {
+  return Array.from({ length: count }, (_, at) => row(at));
+}
+
+/** A number that is told by no other one. */
+function scattered(at: number): number {
+  return (at * 37_813) % 90_001;
+}
+
+describe('likeLines', () => {
+  it.each([
+    ['a replica that is down', (at: number) => `web-${at}   ${at === 33 ? '0/1' : '1/1'}   ${at}d`],
+    [
+      'a request that failed',
+      (at: number) => `status ${at === 33 ? 500 : 200} in 0.${1 + (at % 9)}`,
+    ],
+    [
+      'an answer that took long',
+      (at: number) => `seq=${at} time=${at === 33 ? 812 : 1 + (at % 9)}.5`,
+    ],
+  ])('shows among the rows of a command %s', (_, row) => {
+    const all = rows(80, row);
+    expect(left(all)).toEqual([
+      ...all.slice(0, 12),
+      '[… 21 lines like it left out …]',
+      all[33],
+      '[… 40 lines like it left out …]',
+      ...all.slice(-6),
+    ]);
+  });
+
+  it('shows the first of equal exceptions in a row, and at most 20', () => {
+    const hours = rows(400, (at) => `${at < 370 ? 10 : 11}:00 took ${1 + (at % 9)}`);
+    expect(left(hours)).toHaveLength(12 + 1 + 1 + 1 + 6);
+    const odd = rows(2_000, (at) => `job ${at % 50 === 20 ? at : 7} is at work`);
+    expect(left(odd).filter((line) => !line.startsWith('[…'))).toHaveLength(12 + 20 + 6);
+  });
+
+  it('leaves lists of identifiers whole that are no longer than lists of files', () => {
+    const ids = rows(250, (at) => `session:${10_000 + scattered(at)}`);
+    expect(left(ids)).toEqual(ids);
+    const many = rows(900, (at) => `session:${10_000 + scattered(at)}`);
+    expect(left(many)).toHaveLength(150 + 1 + 50);
+    const times = rows(250, (at) => `tick at ${1_764_000_000 + at} of it`);
+    expect(left(times)).toHaveLength(12 + 1 + 6);
+  });
+
+  it('takes no networks and no numbers beyond their whole for progress', () => {
+    const routes = rows(30, (at) => `10.${at}.0.0/16 via 10.0.0.${at}`);
+    expect(left(routes)).toEqual(routes);
+    const beyond = rows(30, (at) => `queue ${at}/16 is long`);
+    expect(left(beyond)).toEqual(beyond);
+  });
+});
