@@ -2,24 +2,27 @@
 // sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
-import { carriedTokens, NamedCalls } from './content-parts.js';
+import type { Outcome } from '../blocks.js';
+import { WholeExchanges } from '../pinned-calls.js';
+import { carried, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
-  /** From the model. `isPinned` pins its whole run. */
+  /** From the model. `isPinned` pins its whole run; one with a `wholeId`, the id of a call, until that is answered. */
   | {
       readonly kind: 'model';
       readonly blocks: readonly ContentBlock[];
       readonly isPinned?: boolean;
+      readonly wholeId?: string | undefined;
     }
-  | { readonly kind: 'output'; readonly callId: string; readonly output: unknown }
+  | ({ readonly kind: 'output'; readonly callId: string } & Outcome)
   /** The provider's compaction of all items before it. */
   | { readonly kind: 'compaction'; readonly block: ContentBlock }
-  | { readonly kind: 'pinned' };
+  | { readonly kind: 'pinned'; readonly answeredId?: string | undefined };
 
 /** @throws TypeError for an invalid item */
 export type ReadItem = (item: unknown, where: string) => ItemReading;
@@ -30,6 +33,7 @@ interface RunItem {
   readonly item: unknown;
   readonly blocks: readonly ContentBlock[];
   readonly isPinned: boolean;
+  readonly wholeId: string | undefined;
 }
 
 /**
@@ -40,6 +44,7 @@ interface RunItem {
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem;
   readonly #calls = new NamedCalls();
+  readonly #whole = new WholeExchanges();
   /** Whether the last run was pinned and may continue in the next items. */
   #isWithinPinned = false;
   /** The items of a run that has not ended. */
@@ -53,18 +58,29 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const item = plainData(given, `item ${index}`);
     const read = this.#readItem(item, `item ${index}`);
     if (read.kind === 'model') {
-      this.#run.push({ index, item, blocks: read.blocks, isPinned: read.isPinned === true });
+      const { blocks, isPinned = false, wholeId } = read;
+      this.#run.push({ index, item, blocks, isPinned, wholeId });
       return;
     }
     this.#endRun(reading, false);
     this.#isWithinPinned = false;
     const entry = this.#readOther(read, index);
-    if (entry === undefined) reading.pinnedTokens += carriedTokens(item);
-    else reading.entries.push(entry);
+    if (entry !== undefined) {
+      this.#whole.interrupt(reading);
+      reading.entries.push(entry);
+      return;
+    }
+    const answered = read.kind === 'output' ? read.callId : idAnsweredBy(read);
+    const blocks = [placed(carried('whole', item), index, 0)];
+    this.#whole.take(
+      { ...NO_CALLS, answered: answered === undefined ? [] : [answered], blocks },
+      reading,
+    );
   }
 
   end(reading: Reading): void {
     this.#endRun(reading, true);
+    this.#whole.end(reading);
   }
 
   #endRun(reading: Reading, isLast: boolean): void {
@@ -73,12 +89,19 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     this.#run = [];
     // The next items may follow from the reasoning, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
-    const isPinned =
-      this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
+    const isBound =
+      this.#isWithinPinned ||
+      run.some((item) => item.isPinned && item.wholeId === undefined) ||
+      (isLast && endsInReasoning);
+    const isPinned = isBound || run.some((item) => item.isPinned);
     this.#isWithinPinned = isPinned;
     for (const { blocks } of run) this.#calls.add(blocks, isPinned);
-    if (isPinned) for (const { item } of run) reading.pinnedTokens += carriedTokens(item);
-    else {
+    if (isPinned) {
+      const calls = run.flatMap(idsOfCalls);
+      const blocks = run.flatMap(wholeBlocks);
+      this.#whole.take({ ...NO_CALLS, calls, isBound, blocks }, reading);
+    } else {
+      this.#whole.interrupt(reading);
       const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
       reading.entries.push({ speaker: 'ai', blocks });
     }
@@ -93,7 +116,25 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       return { speaker: 'ai', blocks: placedInOrder([reading.block], index) };
     if (reading.kind === 'human')
       return { speaker: 'human', blocks: placedInOrder(reading.blocks, index) };
-    const response = this.#calls.answer(reading.callId, reading.output);
+    const response = this.#calls.answer(reading.callId, reading);
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
+}
+
+const NO_CALLS = { calls: [], serverCalls: [], answered: [], isBound: false };
+
+function idAnsweredBy(reading: ItemReading): string | undefined {
+  return reading.kind === 'pinned' ? reading.answeredId : undefined;
+}
+
+/** The calls of an item that the application answers. */
+function idsOfCalls({ blocks, wholeId }: RunItem): readonly string[] {
+  const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
+  return wholeId === undefined ? ids : [...ids, wholeId];
+}
+
+/** The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its call. */
+function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
+  const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');
+  return placedInOrder(isRead ? blocks : [carried('whole', item)], index);
 }
