@@ -44,9 +44,12 @@ export interface ItemDialect {
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
 
+/** Asks whether a tool may be called: a later run has the call. */
+const APPROVAL_REQUEST = 'mcp_approval_request';
+
 /** Pinned kinds of the model's items that have no call id. All other kinds with a call id are pinned, too. */
 const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
-  'mcp_approval_request',
+  APPROVAL_REQUEST,
   'tool_search_call',
   'tool_search_output',
   'compaction',
@@ -62,7 +65,6 @@ const PINNED_KINDS: ReadonlySet<string> = new Set([
   'computer_call_output',
   'computer_call_result',
   'local_shell_call_output',
-  'mcp_approval_response',
   'additional_tools',
   'configuration_update',
   'compaction_trigger',
@@ -129,12 +131,19 @@ function readOther(
   const kind = asText(original['type']) ?? 'item_reference';
   // The output of a search by the provider is part of the model's run; that of one by the client ends it.
   const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
-  const callId = asText(item[callIdKey]) ?? asText(item['id']);
+  const callId = asText(item[callIdKey]) ?? asText(original['id']);
+  const approvalId = asText(original['approval_request_id']);
+  if (kind === 'mcp_approval_response') {
+    // Once it is denied, there is no call.
+    const isDenied = original['approve'] === false;
+    return { kind: 'pinned', relatedId: approvalId, ...(isDenied && { answeredId: approvalId }) };
+  }
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned', answeredId: callId };
   if (isCompactionPart(original)) return { kind: 'compaction', block: carried(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
-  const wholeId = WHOLE_CALLS.has(kind) ? callId : undefined;
-  return { kind: 'model', blocks: [carried(kind, item)], isPinned, wholeId };
+  const askedId = kind === APPROVAL_REQUEST || WHOLE_CALLS.has(kind) ? callId : undefined;
+  const answeredId = kind === 'mcp_call' ? approvalId : undefined;
+  return { kind: 'model', blocks: [carried(kind, item)], isPinned, askedId, answeredId };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {

@@ -7,22 +7,32 @@ import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import type { Outcome } from '../blocks.js';
 import { WholeExchanges } from '../pinned-calls.js';
+import type { WholeMessage } from '../pinned-calls.js';
 import { carried, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
-  /** From the model. `isPinned` pins its whole run; one with a `wholeId`, the id of a call, until that is answered. */
+  /**
+   * From the model. `isPinned` pins its whole run: if it has the id of a call or of a request that it makes or answers, only until all
+   * of these are answered.
+   */
   | {
       readonly kind: 'model';
       readonly blocks: readonly ContentBlock[];
       readonly isPinned?: boolean;
-      readonly wholeId?: string | undefined;
+      readonly askedId?: string | undefined;
+      readonly answeredId?: string | undefined;
     }
   | ({ readonly kind: 'output'; readonly callId: string } & Outcome)
   /** The provider's compaction of all items before it. */
   | { readonly kind: 'compaction'; readonly block: ContentBlock }
-  | { readonly kind: 'pinned'; readonly answeredId?: string | undefined };
+  | {
+      readonly kind: 'pinned';
+      readonly answeredId?: string | undefined;
+      /** Of a request that stays open. */
+      readonly relatedId?: string | undefined;
+    };
 
 /** @throws TypeError for an invalid item */
 export type ReadItem = (item: unknown, where: string) => ItemReading;
@@ -33,7 +43,8 @@ interface RunItem {
   readonly item: unknown;
   readonly blocks: readonly ContentBlock[];
   readonly isPinned: boolean;
-  readonly wholeId: string | undefined;
+  readonly askedId: string | undefined;
+  readonly answeredId: string | undefined;
 }
 
 /**
@@ -58,8 +69,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const item = plainData(given, `item ${index}`);
     const read = this.#readItem(item, `item ${index}`);
     if (read.kind === 'model') {
-      const { blocks, isPinned = false, wholeId } = read;
-      this.#run.push({ index, item, blocks, isPinned, wholeId });
+      const { blocks, isPinned = false, askedId, answeredId } = read;
+      this.#run.push({ index, item, blocks, isPinned, askedId, answeredId });
       return;
     }
     this.#endRun(reading, false);
@@ -70,12 +81,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       reading.entries.push(entry);
       return;
     }
-    const answered = read.kind === 'output' ? read.callId : idAnsweredBy(read);
     const blocks = [placed(carried('whole', item), index, 0)];
-    this.#whole.take(
-      { ...NO_CALLS, answered: answered === undefined ? [] : [answered], blocks },
-      reading,
-    );
+    this.#whole.take({ ...NO_CALLS, ...answeredBy(read), blocks }, reading);
   }
 
   end(reading: Reading): void {
@@ -91,7 +98,9 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
     const isBound =
       this.#isWithinPinned ||
-      run.some((item) => item.isPinned && item.wholeId === undefined) ||
+      run.some(
+        (item) => item.isPinned && item.askedId === undefined && item.answeredId === undefined,
+      ) ||
       (isLast && endsInReasoning);
     const isPinned = isBound || run.some((item) => item.isPinned);
     this.#isWithinPinned = isPinned;
@@ -99,7 +108,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     if (isPinned) {
       const calls = run.flatMap(idsOfCalls);
       const blocks = run.flatMap(wholeBlocks);
-      this.#whole.take({ ...NO_CALLS, calls, isBound, blocks }, reading);
+      const answered = run.flatMap(({ answeredId }) => answeredId ?? []);
+      this.#whole.take({ ...NO_CALLS, calls, answered, isBound, blocks }, reading);
     } else {
       this.#whole.interrupt(reading);
       const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
@@ -123,14 +133,20 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
 
 const NO_CALLS = { calls: [], serverCalls: [], answered: [], isBound: false };
 
-function idAnsweredBy(reading: ItemReading): string | undefined {
-  return reading.kind === 'pinned' ? reading.answeredId : undefined;
+/** The calls and requests that an item belongs to. */
+function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'related'> {
+  if (reading.kind === 'output') return { answered: [reading.callId] };
+  const { answeredId, relatedId = answeredId } = reading.kind === 'pinned' ? reading : {};
+  return {
+    answered: answeredId === undefined ? [] : [answeredId],
+    related: relatedId === undefined ? [] : [relatedId],
+  };
 }
 
 /** The calls of an item that the application answers. */
-function idsOfCalls({ blocks, wholeId }: RunItem): readonly string[] {
+function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
   const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
-  return wholeId === undefined ? ids : [...ids, wholeId];
+  return askedId === undefined ? ids : [...ids, askedId];
 }
 
 /** The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its call. */

@@ -12,8 +12,8 @@ import { createItemFormat, thoughtOf } from './item-format.js';
  * and outputs of functions, of custom tools, and of the shell and patches that the application runs may be removed and shrunk, as
  * may messages of the user and the model; reasoning is removed with what it led to. A run of items that the model produced in
  * sequence is one entry. Provider tools that need no answer (searches, interpreters, images, MCP calls) are opaque. The use of a
- * computer or of the older local shell stays or goes as a whole. Pinned are system and developer messages, approvals, tool searches,
- * programs, references and compactions, all runs that contain them, and updates of the configuration.
+ * computer or of the older local shell, and an approval with its call, stay or go as a whole. Pinned are system and developer
+ * messages, tool searches, programs, references and compactions, all runs that contain them, and updates of the configuration.
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({

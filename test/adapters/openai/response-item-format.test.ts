@@ -304,6 +304,24 @@ describe('responseItemFormat', () => {
     expect(read(shell, { ...ran, id: 'lsh_out' })).toEqual([]);
   });
 
+  it('reads an approval, once the call has been made or denied, as one entry', () => {
+    const request = { type: 'mcp_approval_request', id: 'm1', name: 'x', arguments: '{}' };
+    const response = (approve: boolean): object => {
+      return { type: 'mcp_approval_response', approval_request_id: 'm1', approve };
+    };
+    const made = { type: 'mcp_call', id: 'm2', approval_request_id: 'm1', output: 'x' };
+    const message = { role: 'assistant', content: 'Done.' };
+    const origins = (...items: readonly object[]): unknown =>
+      (read(...items) as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) =>
+        [speaker, ...blocks.map(([origin]) => origin)].join(' '),
+      );
+    const asked = [REASONING, request];
+    expect(origins(...asked, response(true))).toEqual([]);
+    expect(origins(...asked, response(true), made, message)).toEqual(['ai 0.0 1.0 2.0 3.0 4.0']);
+    expect(origins(...asked, response(false), message)).toEqual(['ai 0.0 1.0 2.0', 'ai 3.0']);
+    expect(origins(response(true), made, message)).toEqual([]);
+  });
+
   it('pins the row that goes on behind a search of the provider for tools', () => {
     const search = { type: 'tool_search_output', tools: [], execution: 'server' };
     expect(read(search, CALL, OUTPUT)).toEqual([]);
