@@ -8,12 +8,21 @@ import { isPinned } from './message-place.js';
 import type { GivenMessage, Place, WrittenMessage } from './message-place.js';
 import { isPlaced, PER_SLICE } from './placed.js';
 
+/** Messages in order. */
+export interface Arrangement<Message> {
+  readonly places: Place<Message>[];
+  /** Written messages that can be sent once the open exchange is complete. */
+  readonly waiting: readonly Place<Message>[];
+}
+
 /**
  * Returns the places for a history: messages in the order of its entries, pinned ones where they were among them. Written messages
- * come after the pinned messages that follow the previous one. One whose entry is within a given message comes after that and the
+ * come after the pinned messages that follow the previous one, up to one of the model: something may answer its calls. One whose entry is within a given message comes after that and the
  * answers to its calls. The acknowledgement of a summary is left out right before an answer of the model: together they would be
  * one turn, which some models want to start with reasoning.
  *
+ * @param format says which messages are the model's
+ * @param openFrom index of the first message of an exchange that nothing may come between
  * @param records the given messages, with the blocks that the history has of them
  * @param written returns the message of an entry that ctxfold wrote
  */
@@ -21,7 +30,9 @@ export function* arrangeMessages<Message>(
   records: readonly GivenMessage<Message>[],
   written: (entry: IContent) => WrittenMessage<Message>,
   history: readonly IContent[],
-): Generator<void, Place<Message>[], undefined> {
+  format: Pick<MessageFormat<Message>, 'mayNotOpen'>,
+  openFrom: number = Infinity,
+): Generator<void, Arrangement<Message>, undefined> {
   const places: Place<Message>[] = [];
   const held: Place<Message>[] = [];
   let next = 0;
@@ -32,8 +43,12 @@ export function* arrangeMessages<Message>(
       if (record !== undefined && record.current !== null) places.push(record);
     }
   };
+  const isOfModel = (record: GivenMessage<Message> | undefined): boolean =>
+    record !== undefined && format.mayNotOpen?.(record.given) === true;
+  const isWithinOpen = (): boolean => last !== undefined && last.origin[0] >= openFrom;
   const isWithinMessage = (): boolean =>
-    last !== undefined && records[last.origin[0]]?.remaining.at(-1)?.origin !== last.origin;
+    isWithinOpen() ||
+    (last !== undefined && records[last.origin[0]]?.remaining.at(-1)?.origin !== last.origin);
   for (const [at, entry] of history.entries()) {
     if (at % PER_SLICE === 0) yield;
     if (held.length > 0 && entry.speaker !== 'tool' && !isWithinMessage()) {
@@ -48,12 +63,13 @@ export function* arrangeMessages<Message>(
       held.push(written(entry));
       continue;
     }
-    while (isPinned(records[next])) placeUpTo(next);
+    while (isPinned(records[next]) && !isOfModel(records[next])) placeUpTo(next);
     places.push(written(entry));
   }
+  const waiting = isWithinOpen() ? held.splice(0) : [];
   places.push(...held);
   placeUpTo(records.length - 1);
-  return places;
+  return { places, waiting };
 }
 
 /** In no history: precedes a pinned answer of the model when all before that is gone, because providers want the user first. */

@@ -304,7 +304,7 @@ export class Conversation<Message> {
     const isReplaced = history.journal !== journal;
     const { revision } = history;
     const isCompressed = compressed?.outcome === 'applied' || fitted !== null;
-    if (!isFollowed || isReplaced || isCompressed) {
+    if (!isFollowed || isReplaced || isCompressed || view.isLate) {
       await inTurns(view.followInSlices(history.getAll()));
     } else if (pruned !== null) view.applyChanges(pruned.changes);
     this.#followedRevision = revision;

@@ -11,7 +11,11 @@ import type { ContentBlock, IContent, Speaker } from '../shared/content.js';
 export type Origin = readonly [message: number, part: number];
 
 /** A block with its origin. Edits copy all fields of a block, so the origin survives. */
-export type PlacedBlock = ContentBlock & { readonly origin: Origin };
+export type PlacedBlock = ContentBlock & {
+  readonly origin: Origin;
+  /** Whether it is reasoning of a pinned message, which stays without it. */
+  readonly isApart?: true;
+};
 
 /** An entry whose blocks have origins. The blocks of one message may be spread over several entries. */
 export interface PlacedEntry extends IContent {
@@ -23,10 +27,12 @@ export interface PlacedEntry extends IContent {
 export interface Reading {
   readonly entries: PlacedEntry[];
   /**
-   * Estimated tokens of pinned messages. These have no entry, and stay unchanged in their place: system messages, and
-   * what may be neither edited nor dropped.
+   * Estimated tokens of pinned messages. These have no entry, but for their reasoning, and stay in their place: system messages,
+   * and what may be neither edited nor dropped. Negative if messages are no longer pinned.
    */
   pinnedTokens: number;
+  /** Index of the first message of an exchange that is not complete, and that nothing may come between. @default none */
+  openFrom?: number | undefined;
 }
 
 /** Reads the messages of one conversation in order, and remembers what later ones refer to. */

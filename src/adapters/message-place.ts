@@ -12,7 +12,7 @@ export interface GivenMessage<Message> {
   given: Message;
   /** Number of parts of `given` when it was read. */
   length: number;
-  /** Its parts as they were read; none if it is pinned. */
+  /** Its parts as they were read; if it is pinned, its reasoning alone. */
   parts: PlacedBlock[];
   /** The blocks that edits have left of its parts: the same list until the first edit. */
   remaining: readonly PlacedBlock[];
@@ -68,7 +68,7 @@ export function lengthOf(message: unknown): number {
   }
 }
 
-/** Whether a message may not be edited. */
-export function isPinned(record: { readonly parts: readonly unknown[] } | undefined): boolean {
-  return record?.parts.length === 0;
+/** Whether a message stays in its place: it has no entry, but perhaps for its reasoning. */
+export function isPinned(record: { readonly parts: readonly PlacedBlock[] } | undefined): boolean {
+  return record?.parts.every(({ isApart }) => isApart) === true;
 }

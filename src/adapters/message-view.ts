@@ -3,9 +3,9 @@
 
 import type { EntryChange } from '../main/history-change.js';
 import { isProviderEntry } from '../main/strategies/provider-compaction.js';
-import type { ContentBlock, IContent } from '../shared/content.js';
+import type { IContent } from '../shared/content.js';
 import { runSlices } from '../shared/slices.js';
-import type { MessageFormat, Origin, PartEdits, PlacedBlock, Reading } from './message-format.js';
+import type { MessageFormat, Origin, PlacedBlock, Reading } from './message-format.js';
 import { cacheMarksText, MARKED_MESSAGES } from './cache-marks.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
@@ -18,7 +18,7 @@ import type {
   ReadAhead,
   WrittenMessage,
 } from './message-place.js';
-import { findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
+import { editsOf, findChangedMessages, isPlaced, PER_SLICE } from './placed.js';
 import { writeEntry } from './provider-compaction.js';
 import { ConversationReader, readAlone } from './read-in-slices.js';
 import { isSameList } from './same-value.js';
@@ -46,6 +46,9 @@ export class MessageView<Message> {
   #places: Place<Message>[] = [];
   #current: Message[] = [];
   #pinnedTokens = 0;
+  /** As in the last reading. */
+  #openFrom: number | undefined;
+  #isWaiting = false;
   /** Whether a pinned message may not be the first one. */
   #mayNeedOpening = false;
   /** Index of the first message that lost a document: citations by number behind it are removed, in later messages, too. */
@@ -94,9 +97,10 @@ export class MessageView<Message> {
 
   *#commit(
     messages: readonly Message[],
-    { entries, pinnedTokens }: Reading,
+    { entries, pinnedTokens, openFrom }: Reading,
   ): Generator<void, readonly Place<Message>[], undefined> {
     this.#pinnedTokens += pinnedTokens;
+    this.#openFrom = openFrom;
     const records: GivenMessage<Message>[] = [];
     for (const given of messages) {
       if (records.push(this.#append(given)) % PER_SLICE === 0) yield;
@@ -229,10 +233,22 @@ export class MessageView<Message> {
     yield* this.#rewriteTouched(touched);
     // What a provider's compaction replaced is cited as before: the messages behind it must stay unchanged.
     if (!history.slice(0, 1).some(isProviderEntry)) yield* this.#removeCitations(touched);
-    const places = hasWritten
-      ? yield* arrangeMessages(this.#records, this.#written(), history)
-      : this.#records;
+    const { places, waiting } = hasWritten
+      ? yield* arrangeMessages(
+          this.#records,
+          this.#written(),
+          history,
+          this.#format,
+          this.#openFrom,
+        )
+      : { places: this.#records, waiting: [] };
+    this.#isWaiting = waiting.length > 0;
     this.#setPlaces(places.filter(({ current }) => current !== null));
+  }
+
+  /** Whether written messages wait for the end of an exchange that has ended, so that the history has to be followed. */
+  get isLate(): boolean {
+    return this.#isWaiting && this.#openFrom === undefined;
   }
 
   /** See `divideMessages`. */
@@ -270,7 +286,11 @@ export class MessageView<Message> {
     if (record === undefined) return;
     // Most messages have one part. Pushing to an empty list would allocate room for many.
     if (record.parts.length === 0) record.parts = record.remaining = [block];
-    else record.parts.push(block);
+    else {
+      // A pinned message may have lost its reasoning before its exchange was complete.
+      if (record.remaining !== record.parts) record.remaining = [...record.remaining, block];
+      record.parts.push(block);
+    }
     if (block.type === 'tool_call') this.#countCall(block.id, 1);
     if (block.type !== 'opaque' || block.callId === undefined) return;
     pushTo(this.#dependents, block.callId, record);
@@ -301,7 +321,7 @@ export class MessageView<Message> {
     }
     let rewritten = 0;
     for (const record of all) {
-      record.edits = this.#editsOf(record);
+      record.edits = editsOf(record, (block) => this.#isOrphan(block));
       record.current = this.#rewriteMarked(record);
       rewritten += 1;
       if (rewritten % PER_SLICE === 0) yield;
@@ -328,22 +348,6 @@ export class MessageView<Message> {
   #withValidCitations(index: number, message: Message): Message {
     if (index < this.#firstLost) return message;
     return this.#format.citations?.remove(message) ?? message;
-  }
-
-  /** Compares both lists in one pass: the remaining blocks are in the order of the parts. */
-  #editsOf({ parts, remaining }: GivenMessage<Message>): PartEdits | null {
-    const edits = new Map<number, ContentBlock | null>();
-    let next = 0;
-    let isEmpty = true;
-    for (const block of parts) {
-      const found = remaining[next];
-      const remains = found?.origin === block.origin;
-      if (remains) next += 1;
-      const now = remains && !this.#isOrphan(found) ? found : null;
-      if (now !== null) isEmpty = false;
-      if (now !== block) edits.set(block.origin[1], now);
-    }
-    return isEmpty ? null : edits;
   }
 
   /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */

@@ -2,7 +2,8 @@
 // texts.
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../shared/content.js';
-import type { Origin, PlacedBlock } from './message-format.js';
+import type { Origin, PartEdits, PlacedBlock } from './message-format.js';
+import { isPinned } from './message-place.js';
 
 /** Returns the block with the index of its message in the conversation and of its part in the message. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
@@ -88,4 +89,29 @@ export function* findChangedMessages(
     }
   }
   return { isUnchanged, blocks: changed, hasWritten };
+}
+
+/**
+ * Returns the edits of a message; `null` if nothing of it remains. Compares both lists in one pass: they are in the same order.
+ *
+ * @param isOrphan whether a remaining block has to go, too
+ */
+export function editsOf(
+  record: { readonly parts: readonly PlacedBlock[]; readonly remaining: readonly PlacedBlock[] },
+  isOrphan: (block: PlacedBlock) => boolean,
+): PartEdits | null {
+  const { parts, remaining } = record;
+  const edits = new Map<number, ContentBlock | null>();
+  let next = 0;
+  let isEmpty = !isPinned(record);
+  for (const block of parts) {
+    const found = remaining[next];
+    const remains = found?.origin === block.origin;
+    if (remains) next += 1;
+    const now = remains && !isOrphan(found) ? found : null;
+    // Reasoning goes with the rest of a message that is no longer pinned.
+    if (now !== null && block.isApart !== true) isEmpty = false;
+    if (now !== block) edits.set(block.origin[1], now);
+  }
+  return isEmpty ? null : edits;
 }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { arrangeMessages } from '../../src/adapters/arrange-messages.js';
-import type { Origin, PlacedBlock } from '../../src/adapters/message-format.js';
+import type { MessageFormat, Origin, PlacedBlock } from '../../src/adapters/message-format.js';
 import { summaryEntries } from '../../src/main/summarizer/summary-note.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
@@ -28,6 +28,8 @@ function arranged(
   notation: string,
   messages: readonly number[],
   written: readonly (readonly [number, IContent])[],
+  format: Pick<MessageFormat<string>, 'mayNotOpen'> = {},
+  openFrom?: number,
 ): string {
   const history = historyOf(notation).map((entry, index): IContent => {
     const blocks = entry.blocks.map((block, part) => {
@@ -45,8 +47,11 @@ function arranged(
   });
   for (const [at, entry] of written) history.splice(at, 0, entry);
   const writtenAs = (entry: IContent) => ({ entry, current: WRITTEN.get(entry) ?? '?' });
-  const places = runSlices(arrangeMessages(records, writtenAs, history));
-  return places.map(({ current }) => current).join(' ');
+  const { places, waiting } = runSlices(
+    arrangeMessages(records, writtenAs, history, format, openFrom),
+  );
+  const shown = [places, waiting].map((list) => list.map(({ current }) => current).join(' '));
+  return shown.join(' | ').replace(/ \| $/, '');
 }
 
 describe('arrangeMessages', () => {
@@ -93,5 +98,18 @@ describe('arrangeMessages', () => {
     ],
   ])('puts what was written %s', (_, notation, messages, written, expected) => {
     expect(arranged(notation, messages, written)).toBe(expected);
+  });
+
+  it('puts nothing between calls and their answers that are pinned', () => {
+    const written = [[1, NOTE]] as const;
+    const ofModel = { mayNotOpen: (message: string) => message === '2' };
+    expect(arranged('h h', [0, 4], written)).toBe('0 1 2 3 N 4');
+    expect(arranged('h h', [0, 4], written, ofModel)).toBe('0 1 N 2 3 4');
+  });
+
+  it('lets what was written behind the start of an open exchange wait', () => {
+    const written = [[2, NOTE]] as const;
+    expect(arranged('h a', [0, 1], written, {}, 1)).toBe('0 1 | N');
+    expect(arranged('h a', [0, 1], written, {}, 2)).toBe('0 1 N');
   });
 });

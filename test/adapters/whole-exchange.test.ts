@@ -1,11 +1,13 @@
 // Sessions of agents that use a computer: each use is sent as it was, or has gone as a whole.
 
 import type { ModelMessage } from 'ai';
+import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 
 import { MODEL_MESSAGE_FORMAT } from '../../src/adapters/ai-sdk/sdk-message-format.js';
 import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { MessageView } from '../../src/adapters/message-view.js';
+import { inputCompactor } from '../../src/adapters/openai/input-compactor.js';
 import { PER_SLICE } from '../../src/adapters/placed.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import { runSlices } from '../../src/shared/slices.js';
@@ -60,6 +62,65 @@ describe('a session that uses a computer', () => {
         if (given !== -1) expect(sent[at + partner]).toBe(messages[given + partner]);
       }
       expect(sent.filter(({ role }) => role === 'tool').length).toBeGreaterThan(1);
+    },
+  );
+});
+
+describe("a session with OpenAI's own tools, through the Responses API", () => {
+  type Item = OpenAI.Responses.ResponseInputItem;
+  const LOG = Array.from({ length: 80 }, (_, at) => `src/part${at % 7}.ts: compiled ${at}`).join(
+    '\n',
+  );
+
+  /** A call of one of the tools with its reasoning, and the answer. */
+  const uses: Readonly<Record<string, (at: number) => readonly object[]>> = {
+    shell: (at) => [
+      { type: 'shell_call', action: { commands: [`make ${at}`] } },
+      {
+        type: 'shell_call_output',
+        output: [{ stdout: `${LOG} ${at}`, stderr: '', outcome: { type: 'exit', exit_code: 0 } }],
+      },
+    ],
+    apply_patch: (at) => [
+      {
+        type: 'apply_patch_call',
+        operation: { type: 'create_file', path: `${at}.ts`, diff: LOG },
+      },
+      { type: 'apply_patch_call_output', status: 'completed', output: 'Done.' },
+    ],
+    computer: () => [
+      { type: 'computer_call', actions: [] },
+      {
+        type: 'computer_call_output',
+        output: { type: 'computer_screenshot', image_url: 'data:,' },
+      },
+    ],
+  };
+
+  it.each(Object.keys(uses))(
+    'fits the window, and keeps calls with their answers: %s',
+    async (tool) => {
+      await using compactor = createCompactor({ offload: 'inline', contextLimit: 12_000 });
+      const compact = inputCompactor(compactor, { onError: 'throw' });
+      const input: Item[] = [{ role: 'user', content: 'Build it.' }];
+      for (let at = 0; at < 40; at += 1) {
+        const [call, answer] = (uses[tool]?.(at) ?? []).map((item) => ({
+          ...item,
+          call_id: `c${at}`,
+        }));
+        const reasoning = { type: 'reasoning', id: `rs_${at}`, summary: [] };
+        input.push(...([reasoning, { ...call, id: `x${at}` }, answer] as Item[]));
+        const sent = (await compact(input)) as readonly { type?: string; call_id?: string }[];
+        const ids = (type: string) =>
+          sent.filter((item) => item.type === type).map((item) => item.call_id);
+        expect(ids(`${tool}_call`)).toEqual(ids(`${tool}_call_output`));
+        expect(sent.filter(({ type }) => type === 'reasoning')).toHaveLength(
+          ids(`${tool}_call`).length,
+        );
+        expect(sent.slice(-3, -1)).toEqual(input.slice(-3, -1));
+        expect(Object.keys(sent.at(-1) ?? {})).toEqual(Object.keys(answer ?? {}));
+      }
+      expect(JSON.stringify(await compact(input)).length).toBeLessThan(12_000 * 4);
     },
   );
 });

@@ -4,8 +4,10 @@
 import { kindOf } from '../../shared/misuse.js';
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { isStripped } from '../../main/preflight/reasoning-policy.js';
+import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, Speaker } from '../../shared/content.js';
-import { estimateEntryTokens, tokensOfCharacters } from '../../shared/tokens/estimate.js';
+import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isInstruction } from '../blocks.js';
 import { isSameButForCacheMarks } from '../cache-marks.js';
 import type {
@@ -16,7 +18,7 @@ import type {
   Reading,
 } from '../message-format.js';
 import { editedParts, editedText } from '../part-edits.js';
-import { callsWithComputer, PinnedCalls, WholeExchanges } from '../pinned-calls.js';
+import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../placed.js';
 import { plainData, spreadable } from '../plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
@@ -67,17 +69,13 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     }
     const parts = partsOf(message);
     const calls = callsIn(parts, this.#approved);
-    const isPinned = this.#pinned.pins(calls);
-    const entry = { speaker, blocks: this.#readParts(parts, role, index) };
-    if (!isPinned) {
-      this.end(reading);
-      if (parts.length > 0) reading.entries.push(entry);
-      return;
+    const blocks = this.#readParts(parts, role, index);
+    if (this.#pinned.pins(calls)) {
+      this.#whole.take({ ...calls, blocks: wholeBlocks(parts, blocks) }, reading);
+    } else {
+      this.#whole.interrupt(reading);
+      if (parts.length > 0) reading.entries.push({ speaker, blocks });
     }
-    const callIds = role === 'assistant' ? callsWithComputer(calls) : undefined;
-    const answeredIds = role === 'tool' ? parts.map(answeredIdOf) : undefined;
-    const blocks = wholeBlocks(parts, index);
-    this.#whole.take({ callIds, answeredIds, blocks, tokens: estimateEntryTokens(entry) }, reading);
   }
 
   end(reading: Reading): void {
@@ -104,17 +102,16 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
   }
 }
 
-function answeredIdOf({ type, toolCallId }: JsonRecord): unknown {
-  return type === 'tool-result' ? toolCallId : undefined;
-}
-
-/** The blocks of a message that must stay whole: its texts, for summaries, and what nobody edits. */
-function wholeBlocks(parts: readonly SdkPart[], message: number): readonly PlacedBlock[] {
-  return parts.map((part: JsonRecord, at) => {
-    const { type, text } = part;
-    const isText = type === 'text' && typeof text === 'string' && text !== '';
-    return placed(isText ? { type, text } : opaque(part), message, at);
-  });
+/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
+function wholeBlocks(
+  parts: readonly JsonRecord[],
+  blocks: readonly PlacedBlock[],
+): readonly PlacedBlock[] {
+  return blocks.map((block, at) =>
+    (block.type === 'text' && !isBlank(block.text)) || isStripped(block)
+      ? block
+      : { ...opaque(parts[at] ?? {}), origin: block.origin },
+  );
 }
 
 function assertMessage(message: unknown, index: number): asserts message is SdkMessage {

@@ -63,7 +63,8 @@ export function callsIn(parts: readonly SdkPart[], approved: ApprovedCalls): Cal
     answered: idsOf(others.filter(({ type }) => type === 'tool-result')),
     related: others.map(({ approvalId, toolCallId = approved.get(approvalId) }) => toolCallId),
     usesComputer: calls.some(isOfComputer),
-    isBound: calls.some(isBound),
+    programs: calls.flatMap(programsOf),
+    isBound: calls.some(isSearch),
   };
 }
 
@@ -71,13 +72,19 @@ function idsOf(parts: readonly PartFields[]): readonly unknown[] {
   return parts.map(({ toolCallId }) => toolCallId);
 }
 
-/** Whether a tool of the provider made the call (Anthropic's code execution, OpenAI's programs), or its result is tools found for a search. */
-function isBound({ input, providerOptions }: PartFields): boolean {
+/** Whether the result of a call is tools found for a search. */
+function isSearch({ input }: PartFields): boolean {
   const { arguments: sought, call_id: id } = asRecord(input) ?? {};
-  if (sought !== undefined && typeof id === 'string') return true;
-  return Object.values(asRecord(providerOptions) ?? {}).some((options) => {
+  return sought !== undefined && typeof id === 'string';
+}
+
+/** The call of the provider's tool that has made a call: Anthropic's code execution, or a program of OpenAI. */
+function programsOf({ providerOptions }: PartFields): readonly unknown[] {
+  return Object.values(asRecord(providerOptions) ?? {}).flatMap((options) => {
     const caller = asRecord(asRecord(options)?.['caller']);
-    return caller !== undefined && caller['type'] !== 'direct';
+    return caller === undefined || caller['type'] === 'direct'
+      ? []
+      : [caller['toolId'] ?? caller['callerId']];
   });
 }
 

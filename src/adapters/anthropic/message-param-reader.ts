@@ -6,7 +6,7 @@ import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/jso
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
-import { PinnedCalls } from '../pinned-calls.js';
+import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
 import { placed } from '../placed.js';
 import { plainData } from '../plain-data.js';
 import {
@@ -16,6 +16,7 @@ import {
   estimatePartTokens,
   isFile,
   isMessagePart,
+  isReasoning,
 } from './message-part.js';
 import type { MessagePart } from './message-part.js';
 
@@ -24,15 +25,29 @@ export class MessageParamReader implements MessageReader<unknown> {
   /** Names of tools by the ids of calls. */
   readonly #toolNames = new Map<string, string>();
   readonly #pinned = new PinnedCalls();
+  readonly #whole = new WholeExchanges();
 
   read(message: unknown, index: number, reading: Reading): void {
     const { role, parts } = partsOf(message, index);
+    const calls = callsIn(parts);
     const isForeign = role !== 'user' && role !== 'assistant';
-    if (this.#pinned.pins(callsIn(parts)) || isForeign) {
-      for (const part of parts) reading.pinnedTokens += estimatePartTokens(part);
+    if (this.#pinned.pins(calls) || isForeign) {
+      const isSaid = ({ origin: [, at] }: PlacedBlock): boolean =>
+        role === 'user' && parts[at]?.type !== 'tool_result';
+      const blocks = wholeBlocks(parts, index);
+      const said = blocks.filter(isSaid);
+      this.#whole.take(
+        { ...calls, blocks: blocks.filter((block) => !isSaid(block)), said },
+        reading,
+      );
     } else {
+      this.#whole.interrupt(reading);
       this.#readMessage(role, parts, index, reading.entries);
     }
+  }
+
+  end(reading: Reading): void {
+    this.#whole.end(reading);
   }
 
   #readMessage(
@@ -59,6 +74,20 @@ export class MessageParamReader implements MessageReader<unknown> {
     );
   }
 }
+
+/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
+function wholeBlocks(parts: readonly MessagePart[], message: number): readonly PlacedBlock[] {
+  return parts.map((part, at) => {
+    const isRead = part.type === 'text' || isReasoning(part);
+    return placed(
+      (isRead ? readKnownPart(part, NO_NAMES) : undefined) ?? opaque(part),
+      message,
+      at,
+    );
+  });
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 function addEntry(entries: PlacedEntry[], speaker: Speaker, blocks: readonly PlacedBlock[]): void {
   if (blocks.length > 0) entries.push({ speaker, blocks });

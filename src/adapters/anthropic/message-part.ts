@@ -2,7 +2,8 @@
 
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { isRecord } from '../../shared/json.js';
+import { asRecord, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
 import type { CallsInMessage } from '../pinned-calls.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
@@ -31,25 +32,29 @@ export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefin
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The calls of a message. It is bound if it has a failed compaction, a change of the tools, or a call that a server tool makes. */
+/** The `caller` of a call that the model itself makes. */
+const DIRECT: JsonRecord = { type: 'direct' };
+
+/** The calls of a message. It is bound if it has a failed compaction, a list of tools, or a change of them. */
 export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
   const calls: string[] = [];
   const serverCalls: string[] = [];
   const answered: string[] = [];
+  const programs: unknown[] = [];
   for (const part of parts) {
     const { type, id } = part;
+    const caller = type === 'tool_use' ? (asRecord(part['caller']) ?? DIRECT) : DIRECT;
+    if (caller['type'] !== DIRECT['type']) programs.push(caller['tool_id']);
     if (typeof id === 'string' && type.endsWith('tool_use'))
       (type === 'tool_use' ? calls : serverCalls).push(id);
     const answeredId = answeredIdOf(part);
     if (answeredId !== undefined) answered.push(answeredId);
   }
-  return { calls, serverCalls, answered, isBound: parts.some(isBound) };
+  return { calls, serverCalls, answered, programs, isBound: parts.some(isBound) };
 }
 
 function isBound(part: MessagePart): boolean {
-  if (BOUND_TYPES.has(part.type)) return !isCompactionPart(part);
-  const { type, caller } = part;
-  return type === 'tool_use' && isRecord(caller) && caller['type'] !== 'direct';
+  return BOUND_TYPES.has(part.type) && !isCompactionPart(part);
 }
 
 const BOUND_TYPES: ReadonlySet<string> = new Set([

@@ -122,8 +122,15 @@ export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields
     serverCalls: blocks.filter(isServerCall).map(({ id }) => id),
     answered: blocks.map(({ tool_use_id: id }) => id),
     usesComputer: usesComputer(calls, extra),
-    isBound: blocks.some(({ caller }) => isRecord(caller) && caller['type'] !== 'direct'),
+    programs: blocks.flatMap(programsOf),
+    isBound: false,
   };
+}
+
+/** The call of the provider's tool that has made a call, as Anthropic's code execution. */
+function programsOf(block: JsonRecord): readonly unknown[] {
+  const caller = isCallBlock(block) ? asRecord(block['caller']) : undefined;
+  return caller === undefined || caller['type'] === 'direct' ? [] : [caller['tool_id']];
 }
 
 function isServerCall({ type, id }: JsonRecord): boolean {

@@ -1,5 +1,6 @@
 // Reads the messages of one conversation as entries, and pairs answers with calls.
 
+import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { toolCall } from '../../shared/content.js';
@@ -8,7 +9,7 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import { CallPairing } from '../call-pairing.js';
 import { answerBlock, opaqueBlock } from '../blocks.js';
-import { callsWithComputer, PinnedCalls, WholeExchanges } from '../pinned-calls.js';
+import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
 import { groupOfCalls, placed } from '../placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { plainData } from '../plain-data.js';
@@ -44,36 +45,35 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
 
   read(message: BaseMessage, index: number, reading: Reading): void {
     const { type, fields } = readFields(message, index);
-    const entry = this.#readMessage(type, fields, index);
+    const answered = type === 'tool' ? [fields.tool_call_id] : [];
+    const calls = type === 'ai' ? callsIn(fields) : { ...NO_CALLS, answered };
+    const entry = this.#readMessage(type, fields, index, this.#pinned.pins(calls));
     if (entry.blocks.length > 0) {
-      this.end(reading);
+      this.#whole.interrupt(reading);
       reading.entries.push(entry);
       return;
     }
-    const callIds = type === 'ai' ? callsWithComputer(callsIn(fields)) : undefined;
-    const answeredIds = type === 'tool' ? [fields.tool_call_id] : undefined;
-    const blocks = wholeBlocks(fields, index);
-    const tokens = contentTokens(fields.content);
-    this.#whole.take({ callIds, answeredIds, blocks, tokens }, reading);
+    this.#whole.take({ ...calls, blocks: wholeBlocks(fields, index) }, reading);
   }
 
   end(reading: Reading): void {
     this.#whole.end(reading);
   }
 
-  #readMessage(type: string, message: MessageFields, index: number): PlacedEntry {
+  #readMessage(
+    type: string,
+    message: MessageFields,
+    index: number,
+    isPinned: boolean,
+  ): PlacedEntry {
     switch (type) {
       case 'human':
         return { speaker: 'human', blocks: readParts(message.content, index) };
       case 'ai':
         this.#pairing.beginStep();
-        return this.#pinned.pins(callsIn(message))
-          ? PINNED
-          : { speaker: 'ai', blocks: this.#readAi(message, index) };
+        return isPinned ? PINNED : { speaker: 'ai', blocks: this.#readAi(message, index) };
       case 'tool':
-        return this.#pinned.pins({ ...NO_CALLS, answered: [message.tool_call_id] })
-          ? PINNED
-          : { speaker: 'tool', blocks: [this.#readTool(message, index)] };
+        return isPinned ? PINNED : { speaker: 'tool', blocks: [this.#readTool(message, index)] };
       case 'remove':
         throw new TypeError(
           `Expected a message to send at messages[${index}], got a RemoveMessage. ` +
@@ -141,14 +141,16 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
   }
 }
 
-/** The blocks of a message that must stay whole: its texts, for summaries, and one for all else. */
+/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
 function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: number): PlacedBlock[] {
   const items = contentList(content);
-  const isText = (item: unknown): boolean => readContent(item).type === 'text' && !isPicture(item);
-  const texts = items.filter(isText).map(readContent);
-  const others = items.filter((item) => !isText(item));
-  const tokens = contentTokens(others) + estimatePayloadTokens(calls ?? []);
-  return [...texts, opaqueBlock('computer', tokens)].map((block, at) => placed(block, index, at));
+  const blocks = items.map((item) => {
+    const block = readContent(item);
+    const isRead = block.type === 'text' ? !isPicture(item) : isStripped(block);
+    return isRead ? block : opaqueBlock('whole', contentTokens([item]));
+  });
+  const others = calls === undefined ? [] : [opaqueBlock('calls', estimatePayloadTokens(calls))];
+  return [...blocks, ...others].map((block, at) => placed(block, index, at));
 }
 
 function readParts(content: unknown, index: number): readonly PlacedBlock[] {

@@ -23,6 +23,7 @@ import {
   NamedCalls,
   carried,
   readContent,
+  readFunctionOutput,
   rewriteOutput,
 } from './content-parts.js';
 
@@ -114,7 +115,7 @@ class ChatReader implements MessageReader<ChatMessage> {
     const callId = asFilledText(named) ?? this.#nextOpen(message)?.id ?? named;
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
     this.#open = this.#open.filter(({ id }) => id !== callId);
-    const response = this.#calls.answer(callId, message['content'] ?? '');
+    const response = this.#calls.answer(callId, readFunctionOutput(message['content'] ?? ''));
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
 

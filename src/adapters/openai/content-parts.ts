@@ -8,6 +8,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { ENTRY_OVERHEAD_TOKENS, IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../blocks.js';
+import type { Outcome } from '../blocks.js';
 import { cacheMarksOf } from '../cache-marks.js';
 import { tryPlainData } from '../plain-data.js';
 
@@ -122,19 +123,17 @@ export class NamedCalls {
     }
   }
 
-  /**
-   * Returns the response block for an answer; `undefined` if the call is pinned or unknown, because the answer must be pinned
-   * then.
-   *
-   * @param output the answer's output as it is
-   */
-  answer(callId: string, output: unknown): ToolResponseBlock | undefined {
+  /** Returns the response block for an answer; `undefined` if the call is pinned or unknown, because the answer must be pinned then. */
+  answer(callId: string, outcome: Outcome): ToolResponseBlock | undefined {
     const toolName = this.#names.get(callId);
-    if (toolName === undefined) return undefined;
-    const result = readOutput(output);
-    const mediaTokens = outputMediaTokens(output);
-    return answerBlock({ callId, toolName }, { result, error: readFailure(result), mediaTokens });
+    return toolName === undefined ? undefined : answerBlock({ callId, toolName }, outcome);
   }
+}
+
+/** Reads the output of a function. */
+export function readFunctionOutput(output: unknown): Outcome {
+  const result = readOutput(output);
+  return { result, error: readFailure(result), mediaTokens: outputMediaTokens(output) };
 }
 
 /** Parses the arguments of a call. Returns the text itself if it is not JSON, or does not fit into a history. */

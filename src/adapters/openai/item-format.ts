@@ -12,7 +12,20 @@ import { editedContent } from '../part-edits.js';
 import { spreadable } from '../plain-data.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
-import { callArguments, carried, readContent, rewriteOutput } from './content-parts.js';
+import {
+  BUILT_IN_CALLS,
+  BUILT_IN_OUTPUTS,
+  builtInCall,
+  readBuiltInOutput,
+  withBuiltInOutput,
+} from './built-in-tools.js';
+import {
+  callArguments,
+  carried,
+  readContent,
+  readFunctionOutput,
+  rewriteOutput,
+} from './content-parts.js';
 import { ItemRunReader } from './item-runs.js';
 import type { ItemReading } from './item-runs.js';
 
@@ -31,9 +44,12 @@ export interface ItemDialect {
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
 
+/** Asks whether a tool may be called: a later run has the call. */
+const APPROVAL_REQUEST = 'mcp_approval_request';
+
 /** Pinned kinds of the model's items that have no call id. All other kinds with a call id are pinned, too. */
 const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
-  'mcp_approval_request',
+  APPROVAL_REQUEST,
   'tool_search_call',
   'tool_search_output',
   'compaction',
@@ -41,14 +57,14 @@ const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
   'item_reference',
 ]);
 
+/** Calls that leave only together with their answer. */
+const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'local_shell_call']);
+
 /** Kinds that answer a pinned call, or are for the provider: the model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
   'computer_call_output',
   'computer_call_result',
   'local_shell_call_output',
-  'shell_call_output',
-  'apply_patch_call_output',
-  'mcp_approval_response',
   'additional_tools',
   'configuration_update',
   'compaction_trigger',
@@ -85,21 +101,49 @@ function readItem(value: unknown, where: string, dialect: ItemDialect): ItemRead
       return {
         kind: 'output',
         callId: textOf(item, dialect.callIdKey, where),
-        output: item['output'],
+        ...readFunctionOutput(item['output']),
       };
     default:
-      return readOther(item, dialect.originalOf?.(item) ?? item);
+      return (
+        readBuiltIn(item, kind, dialect) ??
+        readOther(item, dialect.originalOf?.(item) ?? item, dialect)
+      );
   }
 }
 
-function readOther(item: JsonRecord, original: JsonRecord): ItemReading {
+function readBuiltIn(
+  item: JsonRecord,
+  kind: string,
+  { callIdKey }: ItemDialect,
+): ItemReading | undefined {
+  const callId = asText(item[callIdKey]);
+  if (callId === undefined) return undefined;
+  if (BUILT_IN_OUTPUTS.has(kind)) return { kind: 'output', callId, ...readBuiltInOutput(item) };
+  const call = BUILT_IN_CALLS.has(kind) ? builtInCall(item, callId) : undefined;
+  return call && { kind: 'model', blocks: [call], isPinned: isCalledByProgram(item) };
+}
+
+function readOther(
+  item: JsonRecord,
+  original: JsonRecord,
+  { callIdKey }: ItemDialect,
+): ItemReading {
   const kind = asText(original['type']) ?? 'item_reference';
   // The output of a search by the provider is part of the model's run; that of one by the client ends it.
   const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
-  if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned' };
+  const callId = asText(item[callIdKey]) ?? asText(original['id']);
+  const approvalId = asText(original['approval_request_id']);
+  if (kind === 'mcp_approval_response') {
+    // Once it is denied, there is no call.
+    const isDenied = original['approve'] === false;
+    return { kind: 'pinned', relatedId: approvalId, ...(isDenied && { answeredId: approvalId }) };
+  }
+  if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned', answeredId: callId };
   if (isCompactionPart(original)) return { kind: 'compaction', block: carried(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
-  return { kind: 'model', blocks: [carried(kind, item)], isPinned };
+  const askedId = kind === APPROVAL_REQUEST || WHOLE_CALLS.has(kind) ? callId : undefined;
+  const answeredId = kind === 'mcp_call' ? approvalId : undefined;
+  return { kind: 'model', blocks: [carried(kind, item)], isPinned, askedId, answeredId };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {
@@ -151,12 +195,18 @@ function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   }
   const edit = edits.get(0);
   if (edit?.type === 'tool_call') {
+    if (!('arguments' in item || 'input' in item)) return item;
     return 'arguments' in item
       ? { ...item, arguments: JSON.stringify(edit.parameters) }
       : { ...item, ...asRecord(edit.parameters) };
   }
   if (!('output' in item) || edit?.type !== 'tool_response') return item;
-  return { ...item, output: rewriteOutput(item.output, String(edit.result), 'input_text') };
+  const text = String(edit.result);
+  const isBuiltIn = 'type' in item && BUILT_IN_OUTPUTS.has(String(item.type));
+  const output = isBuiltIn
+    ? withBuiltInOutput(item.output, text)
+    : rewriteOutput(item.output, text, 'input_text');
+  return { ...item, output };
 }
 
 /** Joins the texts of lists of parts. */

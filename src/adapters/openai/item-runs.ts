@@ -2,24 +2,37 @@
 // sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedEntry, Reading } from '../message-format.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
 import { placed, placedInOrder } from '../placed.js';
 import { plainData } from '../plain-data.js';
-import { carriedTokens, NamedCalls } from './content-parts.js';
+import type { Outcome } from '../blocks.js';
+import { WholeExchanges } from '../pinned-calls.js';
+import type { WholeMessage } from '../pinned-calls.js';
+import { carried, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
-  /** From the model. `isPinned` pins its whole run. */
+  /**
+   * From the model. `isPinned` pins its whole run: if it has the id of a call or of a request that it makes or answers, only until all
+   * of these are answered.
+   */
   | {
       readonly kind: 'model';
       readonly blocks: readonly ContentBlock[];
       readonly isPinned?: boolean;
+      readonly askedId?: string | undefined;
+      readonly answeredId?: string | undefined;
     }
-  | { readonly kind: 'output'; readonly callId: string; readonly output: unknown }
+  | ({ readonly kind: 'output'; readonly callId: string } & Outcome)
   /** The provider's compaction of all items before it. */
   | { readonly kind: 'compaction'; readonly block: ContentBlock }
-  | { readonly kind: 'pinned' };
+  | {
+      readonly kind: 'pinned';
+      readonly answeredId?: string | undefined;
+      /** Of a request that stays open. */
+      readonly relatedId?: string | undefined;
+    };
 
 /** @throws TypeError for an invalid item */
 export type ReadItem = (item: unknown, where: string) => ItemReading;
@@ -30,6 +43,8 @@ interface RunItem {
   readonly item: unknown;
   readonly blocks: readonly ContentBlock[];
   readonly isPinned: boolean;
+  readonly askedId: string | undefined;
+  readonly answeredId: string | undefined;
 }
 
 /**
@@ -40,6 +55,7 @@ interface RunItem {
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem;
   readonly #calls = new NamedCalls();
+  readonly #whole = new WholeExchanges();
   /** Whether the last run was pinned and may continue in the next items. */
   #isWithinPinned = false;
   /** The items of a run that has not ended. */
@@ -53,18 +69,25 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const item = plainData(given, `item ${index}`);
     const read = this.#readItem(item, `item ${index}`);
     if (read.kind === 'model') {
-      this.#run.push({ index, item, blocks: read.blocks, isPinned: read.isPinned === true });
+      const { blocks, isPinned = false, askedId, answeredId } = read;
+      this.#run.push({ index, item, blocks, isPinned, askedId, answeredId });
       return;
     }
     this.#endRun(reading, false);
     this.#isWithinPinned = false;
     const entry = this.#readOther(read, index);
-    if (entry === undefined) reading.pinnedTokens += carriedTokens(item);
-    else reading.entries.push(entry);
+    if (entry !== undefined) {
+      this.#whole.interrupt(reading);
+      reading.entries.push(entry);
+      return;
+    }
+    const blocks = [placed(carried('whole', item), index, 0)];
+    this.#whole.take({ ...NO_CALLS, ...answeredBy(read), blocks }, reading);
   }
 
   end(reading: Reading): void {
     this.#endRun(reading, true);
+    this.#whole.end(reading);
   }
 
   #endRun(reading: Reading, isLast: boolean): void {
@@ -73,12 +96,22 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     this.#run = [];
     // The next items may follow from the reasoning, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
-    const isPinned =
-      this.#isWithinPinned || run.some((item) => item.isPinned) || (isLast && endsInReasoning);
+    const isBound =
+      this.#isWithinPinned ||
+      run.some(
+        (item) => item.isPinned && item.askedId === undefined && item.answeredId === undefined,
+      ) ||
+      (isLast && endsInReasoning);
+    const isPinned = isBound || run.some((item) => item.isPinned);
     this.#isWithinPinned = isPinned;
     for (const { blocks } of run) this.#calls.add(blocks, isPinned);
-    if (isPinned) for (const { item } of run) reading.pinnedTokens += carriedTokens(item);
-    else {
+    if (isPinned) {
+      const calls = run.flatMap(idsOfCalls);
+      const blocks = run.flatMap(wholeBlocks);
+      const answered = run.flatMap(({ answeredId }) => answeredId ?? []);
+      this.#whole.take({ ...NO_CALLS, calls, answered, isBound, blocks }, reading);
+    } else {
+      this.#whole.interrupt(reading);
       const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
       reading.entries.push({ speaker: 'ai', blocks });
     }
@@ -93,7 +126,31 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       return { speaker: 'ai', blocks: placedInOrder([reading.block], index) };
     if (reading.kind === 'human')
       return { speaker: 'human', blocks: placedInOrder(reading.blocks, index) };
-    const response = this.#calls.answer(reading.callId, reading.output);
+    const response = this.#calls.answer(reading.callId, reading);
     return response && { speaker: 'tool', blocks: [placed(response, index, 0)] };
   }
+}
+
+const NO_CALLS = { calls: [], serverCalls: [], answered: [], isBound: false };
+
+/** The calls and requests that an item belongs to. */
+function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'related'> {
+  if (reading.kind === 'output') return { answered: [reading.callId] };
+  const { answeredId, relatedId = answeredId } = reading.kind === 'pinned' ? reading : {};
+  return {
+    answered: answeredId === undefined ? [] : [answeredId],
+    related: relatedId === undefined ? [] : [relatedId],
+  };
+}
+
+/** The calls of an item that the application answers. */
+function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
+  const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
+  return askedId === undefined ? ids : [...ids, askedId];
+}
+
+/** The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its call. */
+function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
+  const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');
+  return placedInOrder(isRead ? blocks : [carried('whole', item)], index);
 }

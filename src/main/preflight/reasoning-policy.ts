@@ -101,7 +101,7 @@ const OPENAI_ITEM = /^(?:rs_|\{)/;
  * Whether a block goes with an edit in front of it. An item of OpenAI stays: Claude is not sent it, and OpenAI refuses a call
  * without the item that led to it, once the conversation has come back.
  */
-function isStripped(block: ContentBlock): boolean {
+export function isStripped(block: ContentBlock): boolean {
   return block.type === 'thinking' && !OPENAI_ITEM.test(block.signature ?? '');
 }
 

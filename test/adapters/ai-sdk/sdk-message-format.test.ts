@@ -200,7 +200,7 @@ describe('MODEL_MESSAGE_FORMAT', () => {
     ]);
   });
 
-  it('pins what the tool of a provider calls, and its own result in a later message', () => {
+  it('reads what the tool of a provider calls, and its own result in a later message, as one entry', () => {
     const caller = (callerOf: object): object => ({
       providerOptions: { anthropic: { caller: callerOf } },
     });
@@ -216,9 +216,14 @@ describe('MODEL_MESSAGE_FORMAT', () => {
       { role: 'assistant', content: [provided] },
     ];
     const reader = format.createReader();
-    const reading = readAll(reader, work, 0);
-    expect(reading).toEqual({ entries: [], pinnedTokens: expect.any(Number) as number });
-    expect(reading.pinnedTokens).toBeGreaterThan(20);
+    const begun = readAll(reader, work.slice(0, -1), 0);
+    expect(begun).toEqual({ entries: [], pinnedTokens: expect.any(Number) as number, openFrom: 0 });
+    expect(begun.pinnedTokens).toBeGreaterThan(20);
+    const whole = readAll(reader, work.slice(-1), 3);
+    expect(whole.pinnedTokens).toBe(-begun.pinnedTokens);
+    expect(whole.entries.flatMap(({ blocks }) => blocks.map(({ origin }) => origin[0]))).toEqual([
+      0, 0, 0, 1, 2, 3,
+    ]);
     // The ids are used again, by calls of the usual kind.
     const direct = { ...CALL, ...caller({ type: 'direct' }) };
     const again: SdkMessage[] = [

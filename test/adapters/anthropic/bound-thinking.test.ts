@@ -109,7 +109,14 @@ async function play(
       messages.push({ role: 'assistant', content });
       const results = content.flatMap((part) =>
         part.type === 'tool_use'
-          ? [{ type: 'tool_result', tool_use_id: part.id, content: LONG } as const]
+          ? [
+              {
+                type: 'tool_result',
+                tool_use_id: part.id,
+                // Equal results would be shrunk to a reference.
+                content: LONG.replaceAll('dolor', part.id),
+              } as const,
+            ]
           : [],
       );
       isOpen = results.length > 0;

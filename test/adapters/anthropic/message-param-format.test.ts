@@ -244,7 +244,7 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([2]);
     });
 
-    it('pins the calls that a server tool makes, and all that answers them', () => {
+    it('reads the calls that a server tool makes, and all that answers them, as one entry', () => {
       const messages: MessageParam[] = [
         {
           role: 'assistant',
@@ -292,7 +292,12 @@ describe('MESSAGE_PARAM_FORMAT', () => {
         (message, at) => readAll(reader, [message], at).entries,
       );
 
-      expect(entries.map(({ blocks }) => blocks[0]?.origin[0])).toEqual([3, 4, 5]);
+      expect(entries.map(({ blocks }) => blocks.map(({ origin }) => origin[0]))).toEqual([
+        [0, 0, 1, 2],
+        [3],
+        [4],
+        [5],
+      ]);
     });
   });
 

@@ -82,7 +82,7 @@ describe('baseMessageFormat', () => {
       ],
       ['ai', { type: 'text', text: 'It is long.' }],
     ]);
-    expect(readAll(format.createReader(), messages, 0).pinnedTokens).toBe(3);
+    expect(readAll(format.createReader(), messages, 0).pinnedTokens).toBe(6);
     expect(origins(...messages)).toEqual(['1,0', '2,0', '2,1', '3,0', '4,0']);
   });
 
@@ -159,7 +159,11 @@ describe('baseMessageFormat', () => {
       {
         content: blocks(
           { type: 'server_tool_use', id: 's1', name: 'code_execution' },
-          { type: 'tool_use', id: 'c1', caller: { type: 'code_execution_20260120' } },
+          {
+            type: 'tool_use',
+            id: 'c1',
+            caller: { type: 'code_execution_20260120', tool_id: 's1' },
+          },
         ),
         tool_calls: [CALL],
       },
@@ -182,7 +186,8 @@ describe('baseMessageFormat', () => {
     const late = new AIMessage({ content: blocks(result) });
     // Later calls may have the same id.
     const again = [new AIMessage({ content: '', tool_calls: [CALL] }), work[1] as BaseMessage];
-    expect(read(...work, late, ...again)).toHaveLength(isServer ? 2 : 3);
+    expect(read(...work, late, ...again)).toHaveLength(3);
+    expect(read(...work, late, ...again)[0]).toHaveLength(isServer ? 7 : 2);
   });
 
   it('reads a call that its provider has answered in the same message', () => {
@@ -290,7 +295,7 @@ describe('baseMessageFormat', () => {
 
   it('pins messages in a role that only their provider knows', () => {
     const reading = readAll(format.createReader(), [new ChatMessage('Be brief.', 'developer')], 0);
-    expect(reading).toEqual({ entries: [], pinnedTokens: 3 });
+    expect(reading).toEqual({ entries: [], pinnedTokens: 6 });
   });
 
   it.each([

@@ -45,7 +45,12 @@ const CALL = {
   arguments: '{"path":"a.ts"}',
 } as const;
 const OUTPUT = { type: 'function_call_output', call_id: 'c1', output: 'long' } as const;
-const SHELL = { type: 'shell_call', call_id: 's1', action: { commands: ['ls'] } } as const;
+const SHELL = {
+  type: 'shell_call',
+  call_id: 's1',
+  action: { commands: ['ls', 'cat a.ts'] },
+} as const;
+const ROBOT = { type: 'robot_call', call_id: 's1' } as const;
 
 const CALL_BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } };
 const OUTPUT_BLOCK = {
@@ -152,8 +157,15 @@ describe('responseItemFormat', () => {
   it.each([
     ['a system message', { role: 'system', content: 'Be brief.' }],
     ['a developer message', { type: 'message', role: 'developer', content: 'Be brief.' }],
-    ['a shell call', SHELL],
-    ['the output of one', { type: 'shell_call_output', call_id: 's1', output: [] }],
+    ['a computer call', { type: 'computer_call', call_id: 's1' }],
+    [
+      'the output of a shell call elsewhere',
+      { type: 'shell_call_output', call_id: 's1', output: [] },
+    ],
+    [
+      'a shell call that the provider runs',
+      { ...SHELL, environment: { type: 'container_reference' } },
+    ],
     ['a reference', { id: 'fc_9' }],
     ['a compaction that holds nothing', { type: 'compaction', encrypted_content: '' }],
     ['a search for tools', { type: 'tool_search_call', arguments: {} }],
@@ -168,10 +180,10 @@ describe('responseItemFormat', () => {
   });
 
   it('pins what stands in one row with a pinned kind, and the outputs of its calls', () => {
-    const shellOutput = { type: 'shell_call_output', call_id: 's1', output: [] };
-    expect(read(REASONING, CALL, SHELL, shellOutput, OUTPUT)).toEqual([]);
+    const answer = { type: 'mcp_approval_response', call_id: 's1' };
+    expect(read(REASONING, CALL, ROBOT, answer, OUTPUT)).toEqual([]);
     const next = { ...CALL, id: 'fc_2' };
-    expect(read(REASONING, CALL, SHELL, shellOutput, OUTPUT, next, OUTPUT)).toEqual([
+    expect(read(REASONING, CALL, ROBOT, answer, OUTPUT, next, OUTPUT)).toEqual([
       ['ai', ['5.0', CALL_BLOCK]],
       ['tool', ['6.0', OUTPUT_BLOCK]],
     ]);
@@ -188,10 +200,126 @@ describe('responseItemFormat', () => {
     { type: 'configuration_update', reasoning: { effort: 'high' } },
     { type: 'compaction_trigger' },
   ])('pins an answer, a $type, and not the row behind it', (answer) => {
-    expect(read(SHELL, answer, CALL, OUTPUT)).toEqual([
+    expect(read(ROBOT, answer, CALL, OUTPUT)).toEqual([
       ['ai', ['2.0', CALL_BLOCK]],
       ['tool', ['3.0', OUTPUT_BLOCK]],
     ]);
+  });
+
+  it("reads the calls of OpenAI's shell and of its tool for patches, and what they answer", () => {
+    const outputs = [
+      { stdout: 'a.ts', stderr: '', outcome: { type: 'exit', exit_code: 0 } },
+      { stdout: 'long', stderr: 'odd', outcome: { type: 'exit', exit_code: 1 } },
+    ];
+    const ran = { type: 'shell_call_output', call_id: 's1', output: outputs };
+    const operation = { type: 'update_file', path: 'a.ts', diff: '-old\n+new' };
+    const patch = { type: 'apply_patch_call', call_id: 'p1', status: 'completed', operation };
+    const failed = {
+      type: 'apply_patch_call_output',
+      call_id: 'p1',
+      status: 'failed',
+      output: 'No.',
+    };
+    const response = { ...OUTPUT_BLOCK, isComplete: true };
+    const input = '*** Begin Patch\n*** Update File: a.ts\n-old\n+new\n*** End Patch';
+    expect(read(REASONING, SHELL, patch, ran, failed)).toEqual([
+      [
+        'ai',
+        ['0.0', expect.objectContaining({ type: 'thinking' })],
+        [
+          '1.0',
+          { type: 'tool_call', id: 's1', name: 'shell', parameters: { command: 'ls\ncat a.ts' } },
+        ],
+        ['2.0', { type: 'tool_call', id: 'p1', name: 'apply_patch', parameters: { input } }],
+      ],
+      [
+        'tool',
+        [
+          '3.0',
+          {
+            ...response,
+            callId: 's1',
+            toolName: 'shell',
+            result: 'a.ts\nlong\nodd',
+            error: 'exit code 1',
+          },
+        ],
+      ],
+      [
+        'tool',
+        [
+          '4.0',
+          { ...response, callId: 'p1', toolName: 'apply_patch', result: 'No.', error: 'No.' },
+        ],
+      ],
+    ]);
+    const rewritten = (item: object, block: object): unknown =>
+      responseItemFormat.rewrite(item as ResponseInputItem, new Map([[0, block as ContentBlock]]));
+    const short = { ...OUTPUT_BLOCK, result: 'short' };
+    const [, last] = outputs;
+    expect(rewritten(ran, short)).toEqual({
+      ...ran,
+      output: [{ ...last, stdout: 'short', stderr: '' }],
+    });
+    expect(rewritten(failed, short)).toEqual({ ...failed, output: 'short' });
+    expect(rewritten(patch, { ...CALL_BLOCK, parameters: {} })).toBe(patch);
+    const late = {
+      type: 'shell_call_output',
+      call_id: 's1',
+      output: [{ outcome: { type: 'timeout' } }],
+    };
+    expect(read(SHELL, late)).toMatchObject([
+      {},
+      ['tool', ['1.0', { result: '', error: 'timeout' }]],
+    ]);
+  });
+
+  it('reads the use of a computer, once all its calls are answered, as one entry', () => {
+    const use = { type: 'computer_call', call_id: 's1', actions: [] };
+    const shown = {
+      type: 'computer_call_output',
+      call_id: 's1',
+      output: { type: 'computer_screenshot' },
+    };
+    const shell = { type: 'local_shell_call', id: 'lsh', call_id: 's1' };
+    const ran = { type: 'local_shell_call_output', id: 's1', output: '' };
+    for (const [call, answer] of [
+      [use, shown],
+      [shell, ran],
+    ]) {
+      const whole = read(REASONING, call, CALL, OUTPUT, answer, { role: 'user', content: 'So?' });
+      expect(
+        (whole as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) => [
+          speaker,
+          ...blocks.map(([origin]) => origin),
+        ]),
+      ).toEqual([
+        ['ai', '0.0', '1.0', '2.0', '3.0', '4.0'],
+        ['human', '5.0'],
+      ]);
+      expect(JSON.stringify(whole)).not.toMatch(/thinking|tool_call"/);
+      expect(read(REASONING, call, CALL, answer)).toEqual([]);
+    }
+    // The SDK may name another id here.
+    expect(read(shell, { ...ran, id: 'lsh_out' })).toEqual([]);
+  });
+
+  it('reads an approval, once the call has been made or denied, as one entry', () => {
+    const request = { type: 'mcp_approval_request', id: 'm1', name: 'x', arguments: '{}' };
+    const response = (approve: boolean): object => {
+      return { type: 'mcp_approval_response', approval_request_id: 'm1', approve };
+    };
+    const made = { type: 'mcp_call', id: 'm2', approval_request_id: 'm1', output: 'x' };
+    const message = { role: 'assistant', content: 'Done.' };
+    const origins = (...items: readonly object[]): unknown =>
+      (read(...items) as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) =>
+        [speaker, ...blocks.map(([origin]) => origin)].join(' '),
+      );
+    const asked = [REASONING, request];
+    expect(origins(...asked, response(true))).toEqual([]);
+    expect(origins(...asked, response(true), made, message)).toEqual(['ai 0.0 1.0 2.0 3.0 4.0']);
+    expect(origins(...asked, response(false), message)).toEqual(['ai 0.0 1.0 2.0', 'ai 3.0']);
+    expect(origins(response(true), made, message)).toEqual([]);
   });
 
   it('pins the row that goes on behind a search of the provider for tools', () => {

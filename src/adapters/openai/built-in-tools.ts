@@ -1,0 +1,72 @@
+// Reads calls of OpenAI's own tools that the application runs, the shell and the tool for patches, as those of functions, and gives
+// their outputs another text in the shape that the API requires. Both formats of items have the same fields.
+
+import { toolCall } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
+import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+
+/** The kinds of calls and of their outputs. */
+export const BUILT_IN_CALLS: ReadonlySet<string> = new Set(['shell_call', 'apply_patch_call']);
+export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
+  Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
+);
+
+/** Returns the call in such an item, in words that the tool catalog knows; `undefined` if the provider runs it itself. */
+export function builtInCall(item: JsonRecord, id: string): ContentBlock | undefined {
+  const action = asRecord(item['action']);
+  if (action !== undefined) {
+    const environment = asRecord(item['environment']) ?? { type: 'local' };
+    if (environment['type'] !== 'local') return undefined;
+    const commands = asArray(action['commands']).filter((text) => typeof text === 'string');
+    return toolCall(id, 'shell', { command: commands.join('\n') });
+  }
+  const { type, path, diff } = asRecord(item['operation']) ?? {};
+  const heading = HEADINGS.get(type);
+  if (heading === undefined || typeof path !== 'string') return undefined;
+  const patch = `*** Begin Patch\n*** ${heading} File: ${path}\n${asText(diff) ?? ''}\n*** End Patch`;
+  return toolCall(id, 'apply_patch', { input: patch });
+}
+
+const HEADINGS: ReadonlyMap<unknown, string> = new Map([
+  ['create_file', 'Add'],
+  ['update_file', 'Update'],
+  ['delete_file', 'Delete'],
+]);
+
+/** Returns the text of an output, and the first line of a failure. */
+export function readBuiltInOutput({ output, status }: JsonRecord): {
+  readonly result: string;
+  readonly error?: string | undefined;
+} {
+  if (!Array.isArray(output)) {
+    const result = asText(output) ?? '';
+    return status === 'failed' ? { result, error: errorLine(result) || 'failed' } : { result };
+  }
+  const runs = asArray(output).map((run) => asRecord(run) ?? {});
+  const result = runs
+    .map(textOfRun)
+    .filter((text) => text !== '')
+    .join('\n');
+  const failed = runs.map(failureOf).findLast((failure) => failure !== undefined);
+  return failed === undefined ? { result } : { result, error: failed };
+}
+
+function textOfRun({ stdout, stderr }: JsonRecord): string {
+  return [stdout, stderr]
+    .map(asFilledText)
+    .filter((text) => text !== undefined)
+    .join('\n');
+}
+
+function failureOf({ outcome }: JsonRecord): string | undefined {
+  const { type, exit_code: code, exitCode = code } = asRecord(outcome) ?? {};
+  if (type === 'timeout') return 'timeout';
+  return typeof exitCode === 'number' && exitCode !== 0 ? `exit code ${exitCode}` : undefined;
+}
+
+/** Returns an output with another text: of commands, as the output of the last one. */
+export function withBuiltInOutput(output: unknown, text: string): unknown {
+  const last = asRecord(asArray(output).at(-1));
+  return last === undefined ? text : [{ ...last, stdout: text, stderr: '' }];
+}
