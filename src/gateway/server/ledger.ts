@@ -74,10 +74,11 @@ const MAX_FAILURES = 20;
 const MAX_REASONS = 64;
 const NO_USAGE = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-/** Emitted after changes. */
+/** Emitted after changes, and when the gateway ends. */
 export interface LedgerEvents {
   conversation: [id: string];
   status: [];
+  end: [];
 }
 
 export class Ledger extends EventEmitter<LedgerEvents> {
@@ -178,6 +179,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#failureCount += 1;
     keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
     this.emit('status');
+  }
+
+  /** Ends what listens to this gateway. */
+  end(): void {
+    this.emit('end');
   }
 
   get status(): GatewayStatus {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   runBehindGateway,
+  runGateway,
   shellLine,
   upstreamsOf,
   variablesOf,
@@ -69,6 +70,20 @@ describe('shellLine', () => {
     [['in a folder\\', 'a \\"b'], '"in a folder\\\\" "a \\\\""b"'],
   ])('keeps words together: %j', (words, line) => {
     expect(shellLine(words)).toBe(line);
+  });
+});
+
+describe('runGateway', () => {
+  it('gives open answers 25 s after SIGTERM', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const before = process.listenerCount('SIGTERM');
+    const code = runGateway({});
+    await vi.waitFor(() => expect(process.listenerCount('SIGTERM')).toBe(before + 1));
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    process.listeners('SIGTERM').at(-1)!('SIGTERM');
+    expect(await code).toBe(0);
+    expect(timers.mock.calls.map(([, delay]) => delay)).toContain(25_000);
   });
 });
 
