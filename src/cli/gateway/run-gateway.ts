@@ -20,6 +20,13 @@ const VARIABLES = [
   ['CODE_ASSIST_ENDPOINT', 'code-assist'],
 ] as const;
 
+/** Not for `run`, where the screen is the command's. */
+const PRINTING_LOGGER: GatewayOptions['logger'] = {
+  debug: () => undefined,
+  warn: printMessage,
+  error: printMessage,
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
@@ -33,7 +40,7 @@ const NOT_RUNNABLE = 126;
 
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
-  const gateway = await start(options);
+  const gateway = await start({ ...options, logger: PRINTING_LOGGER });
   // Without the token: what a service prints is kept in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
