@@ -3,7 +3,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS } from '../../../bench/support/hostile-texts.js';
-import { resultText } from '../../../src/shared/shrink/result-text.js';
 import { shrinkText, SHRINKER_NAMES } from '../../../src/shared/shrink/shrink-text.js';
 import { isShrunk } from '../../../src/shared/shrink/shown-before.js';
 import type { ShrinkSettings } from '../../../src/shared/shrink/shrink-text.js';
@@ -160,23 +159,6 @@ describe('shrinkText', () => {
     expect(table).toEqual({
       items: { columns: ['id', 'name', 'isOpen'], rows: list.map((row) => Object.values(row)) },
     });
-  });
-
-  it.each<[wrapping: string, wrap: (json: string) => object]>([
-    ['a field', (output) => ({ output, exit_code: 0 })],
-    ['a list of answers', (result) => [{ query: 'jq . a.json', result, success: true }]],
-    ['MCP', (text) => ({ content: [{ type: 'text', text }] })],
-    ['words of the host', (said) => ({ output: `<untrusted_context>\nOutput: ${said}\nPID: 4` })],
-  ])('writes them so in the JSON that a tool wraps its text in as %s, too', (_, wrap) => {
-    const list = Array.from({ length: 30 }, (__, id) => ({ id, name: `name ${id}` }));
-    const wrapped = resultText(wrap(JSON.stringify(list, null, 2))) ?? '';
-    const shown = left(wrapped, UNKNOWN, LOSSLESS);
-    const table = shown.slice(shown.indexOf('{"columns"'), shown.indexOf(']]}') + 3);
-    expect(JSON.parse(table)).toEqual({
-      columns: ['id', 'name'],
-      rows: list.map((row) => Object.values(row)),
-    });
-    expect(shown.replace(table, '')).toBe(wrapped.replace(JSON.stringify(list, null, 2), ''));
   });
 
   it.each([
