@@ -42,7 +42,7 @@ export function naiveExcerpt(result: unknown): string {
   const failures = lines
     .map((line) => line.slice(0, 400))
     .flatMap((line, at) => {
-      if (!reportsFailure(line) || isNumbered(line) || isOfHost(line)) return [];
+      if (!reportsFailure(line) || isNumbered(line)) return [];
       return placeAfter(lines, at) === at ? line : `${line} ${lines[at + 1]?.trim()}`;
     })
     .slice(0, 2)

@@ -137,7 +137,6 @@ function failuresIn(text: string): readonly string[] {
   const lines = seenLines(text);
   for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
-    if (isOfHost(line)) continue;
     const place = placeAfter(lines, at);
     failures.push(place === at ? line : `${line} ${(lines[place] ?? '').trim()}`);
     if (failures.length === MAX_FAILURES) break;
