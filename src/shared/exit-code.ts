@@ -78,11 +78,32 @@ export function endedInFailure(result: unknown): boolean {
 
 /** 0 if there is none. */
 function codeAtEnds(text: string): number {
-  const [first = ''] = text.slice(0, SEEN).trimStart().split('\n', 1);
-  const lines = text.slice(-SEEN).trimEnd().split('\n');
-  const last = lines.findLast((line) => !line.startsWith(SHORTENED)) ?? '';
-  const codes = [first, last].map((line) =>
-    line.length > MAX_CODE_LINE ? undefined : codeNamedIn(line),
-  );
+  const first = text.slice(0, SEEN).trimStart().split('\n', MAX_HOST_LINES);
+  const last = text
+    .slice(-SEEN)
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith(SHORTENED))
+    .slice(-MAX_HOST_LINES)
+    .reverse();
+  const codes = [first, last]
+    .flatMap(withHostLines)
+    .map((line) => (line.length > MAX_CODE_LINE ? undefined : codeNamedIn(line)));
   return codes.find((code) => code !== undefined) ?? 0;
+}
+
+/** The lines of a host that others begin with, and the next one. */
+function withHostLines(lines: readonly string[]): readonly string[] {
+  const next = lines.findIndex((line) => !isOfHost(line));
+  return next === -1 ? lines : lines.slice(0, next + 1);
+}
+
+/** A host writes no more of them on one side of an output. */
+const MAX_HOST_LINES = 8;
+const OF_HOST =
+  /^(?:Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code -?\d+|Original token count: \d+|Output:|Directory: .*|Error: \(none\)|Exit Code: \S+|Signal: \S+|Background PIDs: .*|Process Group PGID: \S+|<\/?untrusted_context>)\s*$/;
+
+/** Whether a line is one that a host writes around what a command has said. */
+export function isOfHost(line: string): boolean {
+  return line.length <= MAX_CODE_LINE && OF_HOST.test(line);
 }

@@ -17,6 +17,21 @@ describe('COMMANDS', () => {
     },
   );
 
+  test.each(COMMANDS.map((entry) => [entry.name, entry] as const))(
+    'tells the exit codes of sessions only where %s plays them',
+    async (name, entry) => {
+      const create = await entry.load();
+      let help = '';
+      const command = create(() => {}).configureOutput({ writeOut: (text) => (help += text) });
+      command.outputHelp();
+      const plays = ['replay', 'report', 'analyze'].includes(name);
+      expect([help.includes('the transcript cannot be read'), help.includes('xit code')]).toEqual([
+        plays,
+        true,
+      ]);
+    },
+  );
+
   test('are loaded by name: until then, not even the public API is', () => {
     const loaded = modulesBehind('src/cli/main.ts');
     expect(loaded).toContain('src/cli/commands.ts');

@@ -2,7 +2,7 @@
 // src/shared/density/ (what reports a failure is told by src/shared/shrink/), and is not meant to be fast.
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
-import { endedInFailure } from '../../src/shared/exit-code.js';
+import { endedInFailure, isOfHost } from '../../src/shared/exit-code.js';
 import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
@@ -68,7 +68,7 @@ function outcome(text: string): readonly [label: string, said: string] {
     .replaceAll('\\n', '\n')
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .filter((line) => line.length <= 1_000 && !isNumbered(line))
+    .filter((line) => line.length <= 1_000 && !isNumbered(line) && !isOfHost(line))
     .filter((line) => /^\[?[\d-]+(T\d+)?:/.test(line) || !/^[^\s:]{1,300}:\d{1,7}[:-]/.test(line))
     .filter((line) => !(line.startsWith('[… ') && line.endsWith(' …]')))
     .filter((line) => {

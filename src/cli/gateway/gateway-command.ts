@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander';
 import type { GatewayOptions } from '../../gateway.js';
-import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { collectValues, isPlainUrl, PLAIN_URL, wholeNumber } from '../terminal/options.js';
 
 /** Parsed options of both commands. */
@@ -31,7 +31,7 @@ Examples:
 The page is at /ctxfold.
 On any address but loopback the gateway requires a token in CTXFOLD_GATEWAY_TOKEN; requests send it in the header x-ctxfold-token, or as the path prefix /token/<token>.
 
-${EXIT_CODES_HELP}`;
+${SERVICE_EXIT_CODES_HELP}`;
 
 const RUN_EXAMPLES = `
 Examples:

@@ -18,7 +18,8 @@ export async function gatewayPage(): Promise<GatewayPage> {
 }
 
 const FOOTER =
-  'Tokens with and without ctxfold are estimates; input, cache and output are what the provider reported. ' +
+  'Tokens with and without ctxfold, what is saved and its cost are estimates of the messages alone; a request also has system text ' +
+  'and tools, which stay. Input, cache and output are what the provider reported for all of it. ' +
   'Content of a conversation is shown only when you open an original.';
 
 /** A phone shows the first ones. */

@@ -20,28 +20,39 @@ const VARIABLES = [
   ['CODE_ASSIST_ENDPOINT', 'code-assist'],
 ] as const;
 
+/** Not for `run`, where the screen is the command's. */
+const PRINTING_LOGGER: GatewayOptions['logger'] = {
+  debug: () => undefined,
+  warn: printMessage,
+  error: printMessage,
+};
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Time for open answers after a signal, as `ctxfold worker` gives its jobs: orchestrators kill what has not ended after 30 seconds. */
+const DRAIN_MS = 25_000;
+const NOTICE_MS = 1_000;
 /** Exit codes of a shell for a command that does not exist or cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;
 
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
-  const gateway = await start(options);
+  const gateway = await start({ ...options, logger: PRINTING_LOGGER });
   // Without the token: what a service prints is kept in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${url}/ctxfold`);
   printIgnoredProxy();
-  try {
-    await waitForTermination();
-    return EXIT.done;
-  } finally {
-    await gateway.close();
-  }
+  await waitForTermination();
+  const late = setTimeout(() => {
+    printMessage('waiting at most 25 s for open answers; a second signal ends them now');
+  }, NOTICE_MS);
+  await gateway.close(DRAIN_MS);
+  clearTimeout(late);
+  return EXIT.done;
 }
 
 /** Runs a command; resolves to its exit code, or 128 plus the number of the signal that ended it. */

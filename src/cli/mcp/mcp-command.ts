@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import type { SessionScope } from '../../removal-log.js';
-import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { collectValues } from '../terminal/options.js';
 
 const EXAMPLES_HELP = `
@@ -18,7 +18,7 @@ As an entry of a client's configuration:
 
 If the removal logs hold several sessions, choose the one to serve: each line of a removal log has the \`sessionId\` of its session.
 
-${EXIT_CODES_HELP}`;
+${SERVICE_EXIT_CODES_HELP}`;
 
 const SEVERAL_SESSIONS =
   'error: the removal logs hold several sessions: choose one with --session <id>, ' +

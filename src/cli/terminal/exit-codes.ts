@@ -10,13 +10,21 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The exit codes as documented in each help text. */
-export const EXIT_CODES_HELP: string = `Exit codes:
+const COMMON_HELP = `Exit codes:
   0    done
   1    unexpected failure
-  2    wrong usage
+  2    wrong usage`;
+
+/** The exit codes in the help of commands that play sessions, and of all commands. */
+export const EXIT_CODES_HELP: string = `${COMMON_HELP}
   3    the transcript cannot be read, or its format is unknown
   4    the session could not be made to fit the context window
   5    a compression failed (unreachable model, unusable summary or similar)
   130  interrupted
 On 4 and 5, what was played until then is reported.`;
+
+/** Those of commands that run until they are told to end. */
+export const SERVICE_EXIT_CODES_HELP: string = COMMON_HELP.replace(
+  'done',
+  'ended as it was told to',
+);

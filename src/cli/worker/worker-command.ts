@@ -1,7 +1,7 @@
 // The command `worker`: options and help. The implementation is loaded when it runs.
 
 import { Command } from 'commander';
-import { EXIT_CODES_HELP } from '../terminal/exit-codes.js';
+import { SERVICE_EXIT_CODES_HELP } from '../terminal/exit-codes.js';
 import { failOf, wholeNumber } from '../terminal/options.js';
 import type { Fail } from '../terminal/options.js';
 
@@ -13,7 +13,7 @@ Examples:
 The default export of the module is the \`summarizer\` for \`createCompactor\`, or a function that returns it:
   export default fromLanguageModel(createOpenAI()('my-model'), { contextLimit: 400_000 });
 
-${EXIT_CODES_HELP}`;
+${SERVICE_EXIT_CODES_HELP}`;
 
 /** Parsed options of `worker`. */
 export interface WorkerArguments {

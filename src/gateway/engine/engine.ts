@@ -14,6 +14,7 @@ import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
+import { SILENT_LOGGER } from '../../main/host/logger.js';
 import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
 import { asError } from '../../shared/errors.js';
@@ -58,6 +59,8 @@ interface Watched {
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
+/** Per answer. */
+const MAX_FAILURES = 20;
 
 /** Creates an engine on the calling thread. @throws CtxfoldError `STORE_FAILED` if the store's package is not installed */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
@@ -76,6 +79,8 @@ class LocalEngine implements Engine {
   readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
+  /** What the compactor has warned of since the last answer. */
+  #failures: string[] = [];
 
   constructor(options: EngineOptions, opened: OpenedStore | undefined) {
     const { contextLimit, workspaceRoot, maxConversations, removalLogDirectory } = options;
@@ -83,7 +88,10 @@ class LocalEngine implements Engine {
     this.#opened = opened;
     const store = opened?.store;
     // Inline: the engine usually has a thread of its own, and would only wait for another one.
-    this.#compactor = createCompactor({ contextLimit, workspaceRoot, store, offload: 'inline' });
+    this.#compactor = createCompactor({
+      ...{ contextLimit, workspaceRoot, store, offload: 'inline' },
+      logger: { ...SILENT_LOGGER, warn: (message, details) => this.#noteFailure(message, details) },
+    });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
       this.#watched.delete(id);
       this.#reported.delete(id);
@@ -101,11 +109,15 @@ class LocalEngine implements Engine {
   }
 
   async compact(call: EngineCall): Promise<EngineAnswer> {
-    try {
-      return await this.#compact(call);
-    } catch (thrown) {
-      return { outcome: 'failed', reason: reasonOf(thrown), edits: NO_EDITS };
-    }
+    const answer = await this.#compact(call).catch((thrown: unknown): EngineAnswer => ({
+      outcome: 'failed',
+      reason: reasonOf(thrown),
+      edits: NO_EDITS,
+    }));
+    const failures = this.#failures;
+    if (failures.length === 0) return answer;
+    this.#failures = [];
+    return { ...answer, failures };
   }
 
   compactOnce({ buffer, byteOffset, byteLength }: Uint8Array): Promise<OnceAnswer> {
@@ -202,6 +214,13 @@ class LocalEngine implements Engine {
     } finally {
       await compactor.close();
     }
+  }
+
+  /** Keeps a warning of something that failed, and no other. */
+  #noteFailure(message: string, details: object | undefined): void {
+    const { error } = details as { readonly error?: unknown };
+    if (error instanceof Error && this.#failures.length < MAX_FAILURES)
+      this.#failures.push(`${message} (${reasonOf(error)})`);
   }
 
   #watch(session: Session): void {

@@ -36,6 +36,8 @@ export interface EngineAnswer {
   readonly line?: LineReport | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
+  /** What failed beside this call or since the one before, such as saving a state, without content. */
+  readonly failures?: readonly string[] | undefined;
 }
 
 /** The state of one conversation. */

@@ -12,6 +12,7 @@ import { BodyCopy } from './body-copy.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
+import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import { tapUsage } from './usage-tap.js';
 
 /** Shared by all exchanges. */
@@ -61,7 +62,7 @@ function isAsItIs({
   return encoding === 'identity' && coding.toLowerCase() === 'chunked';
 }
 
-/** Pipes the request to the upstream. The engine gets a copy once there is an answer. */
+/** Pipes the request to the upstream. Its body is copied for the engine once there is an answer: until then, nothing may take time. */
 function observe(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -69,14 +70,18 @@ function observe(
   route: HistoryRoute,
   copy: BodyCopy,
 ): void {
-  const { forwarder, ledger } = parts;
+  const { forwarder, ledger, options } = parts;
   let resolveAnswer = (_: EngineAnswer | undefined | PromiseLike<EngineAnswer | undefined>): void =>
     undefined;
   const engineAnswer = new Promise<EngineAnswer | undefined>(
     (resolve) => (resolveAnswer = resolve),
   );
+  const chunks: Buffer[] = [];
+  let length = 0;
   request.on('data', (chunk: Buffer) => {
-    copy.add(chunk);
+    length += chunk.length;
+    if (length <= options.maxBodyBytes) chunks.push(chunk);
+    else chunks.length = 0;
   });
   response.once('close', () => {
     resolveAnswer(undefined);
@@ -88,10 +93,25 @@ function observe(
       listeners.onAnswer(answer);
       // An upstream may answer before it has read the body.
       if (!request.readableEnded) return;
-      if (copy.isTooLarge) ledger.recordPassed(TOO_LARGE);
-      else resolveAnswer(compact(parts, request, route, copy, 'observe'));
+      if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
+      else resolveAnswer(observeCopy());
     },
   });
+
+  async function observeCopy(): Promise<EngineAnswer | undefined> {
+    if (await inTurns(fill(copy, chunks))) return compact(parts, request, route, copy, 'observe');
+    ledger.recordPassed(TOO_LARGE);
+    return undefined;
+  }
+}
+
+/** Copies chunks, and drops each. Returns whether the copy is complete. */
+function* fill(copy: BodyCopy, chunks: Buffer[]): Generator<void, boolean, undefined> {
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+    if (!copy.add(chunk)) return false;
+    yield;
+  }
+  return true;
 }
 
 /** Reads the whole body, and forwards it once the engine has answered. */

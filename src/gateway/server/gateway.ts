@@ -20,8 +20,12 @@ import { answer, declineUpgrade, isForWebSocket, tunnel } from './tunnel.js';
 export interface Gateway {
   /** Its URL, without a trailing slash. If there is a token, it is part of the path. */
   readonly url: string;
-  /** Stops listening, ends open requests, and closes the engine. Idempotent. */
-  close(): Promise<void>;
+  /**
+   * Stops listening, waits for open answers, and closes the engine. Idempotent.
+   *
+   * @param graceMs after so many milliseconds, answers that are still open are cut off. @default 2_000
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 const HEADERS_TIMEOUT_MS = 30_000;
@@ -110,8 +114,9 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   let closing: Promise<void> | undefined;
   return {
     url: urlOf(server, options),
-    close: () => {
-      closing ??= shutDown(server, sockets).finally(async () => {
+    close: (graceMs = CLOSING_MS) => {
+      ledger.end();
+      closing ??= shutDown(server, sockets, graceMs).finally(async () => {
         forwarder.close();
         await engine.close();
       });
@@ -159,11 +164,20 @@ function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
 
 /** Time for open answers to end. */
 const CLOSING_MS = 2_000;
+/** How often is looked for connections whose answers have ended meanwhile. */
+const SWEEP_MS = 100;
 
-async function shutDown(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+async function shutDown(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  graceMs: number,
+): Promise<void> {
   const late = setTimeout(() => {
     for (const socket of sockets) socket.destroy();
-  }, CLOSING_MS);
+  }, graceMs);
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+  }, SWEEP_MS);
   await new Promise<void>((resolve) => {
     server.close(() => {
       resolve();
@@ -171,4 +185,5 @@ async function shutDown(server: Server, sockets: ReadonlySet<Socket>): Promise<v
     server.closeIdleConnections();
   });
   clearTimeout(late);
+  clearInterval(sweep);
 }

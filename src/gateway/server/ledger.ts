@@ -3,6 +3,8 @@
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/token-tally.js';
+import { safeLogger } from '../../main/host/logger.js';
+import type { Logger } from '../../main/host/logger.js';
 import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
 import { inputCost, modelPrice } from '../../main/models/model-prices.js';
@@ -72,12 +74,14 @@ const MAX_RECENT_CALLS = 50;
 const MAX_EDITS = 200;
 const MAX_FAILURES = 20;
 const MAX_REASONS = 64;
+const LOG_EVERY_MS = 60_000;
 const NO_USAGE = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-/** Emitted after changes. */
+/** Emitted after changes, and when the gateway ends. */
 export interface LedgerEvents {
   conversation: [id: string];
   status: [];
+  end: [];
 }
 
 export class Ledger extends EventEmitter<LedgerEvents> {
@@ -87,11 +91,15 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   readonly #passed = new Map<string, number>();
   readonly #failures: { at: number; message: string }[] = [];
   readonly #since = Date.now();
+  readonly #logger: Logger;
+  /** When each failure was last logged. */
+  readonly #logged = new Map<string, number>();
   #failureCount = 0;
   #mode: GatewayMode;
 
-  constructor({ mode, dry, maxConversations }: CompleteGatewayOptions) {
+  constructor({ mode, dry, maxConversations, logger }: CompleteGatewayOptions) {
     super();
+    this.#logger = safeLogger(logger);
     this.setMaxListeners(0);
     this.#mode = mode;
     this.#dry = new Set(dry);
@@ -125,7 +133,9 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 
   /** Records the engine's answer to a request. */
-  recordAnswer({ outcome, reason, editedBytes, line, edits }: EngineAnswer, bytes: number): void {
+  recordAnswer(answer: EngineAnswer, bytes: number): void {
+    const { outcome, reason, editedBytes, line, edits, failures = [] } = answer;
+    for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
@@ -178,6 +188,21 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#failureCount += 1;
     keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
     this.emit('status');
+    this.#log(message);
+  }
+
+  /** Logs each failure once a minute: all requests may fail for the same cause. */
+  #log(message: string): void {
+    const now = performance.now();
+    if (now - (this.#logged.get(message) ?? -Infinity) < LOG_EVERY_MS) return;
+    if (this.#logged.size >= MAX_REASONS) this.#logged.clear();
+    this.#logged.set(message, now);
+    this.#logger.warn(message);
+  }
+
+  /** Ends what listens to this gateway. */
+  end(): void {
+    this.emit('end');
   }
 
   get status(): GatewayStatus {

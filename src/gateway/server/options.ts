@@ -56,7 +56,7 @@ export interface GatewayOptions {
   readonly engine?: 'thread' | 'inline' | undefined;
   /** Returns the page for `/ctxfold`. @default there is none */
   readonly page?: (() => Promise<GatewayPage>) | undefined;
-  /** Receives failures, never content of requests. @default logs nothing */
+  /** Receives each failure, at most once a minute, as a warning; never content of requests. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 

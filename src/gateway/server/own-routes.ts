@@ -204,11 +204,15 @@ function streamEvents(ledger: Ledger, response: ServerResponse): void {
   const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS).unref();
   ledger.on('conversation', onConversation);
   ledger.on('status', onStatus);
+  // It has no end of its own, for which a gateway that ends would wait.
+  const onEnd = (): void => void response.end();
+  ledger.on('end', onEnd);
   response.once('close', () => {
     clearInterval(heartbeat);
     clearTimeout(timer);
     ledger.off('conversation', onConversation);
     ledger.off('status', onStatus);
+    ledger.off('end', onEnd);
   });
   flush();
 }

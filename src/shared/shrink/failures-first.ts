@@ -1,6 +1,7 @@
 // The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures and warnings, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
+import { isOfHost } from '../exit-code.js';
 import { Draft, leftOut, MAX_TELLING, mentionsFailure, saysLeftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
@@ -159,7 +160,7 @@ const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
-  return SIGN.test(line) && REPORT.test(line) && !PASSED.test(line);
+  return SIGN.test(line) && REPORT.test(line) && !PASSED.test(line) && !isOfHost(line);
 }
 
 /** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */

@@ -12,6 +12,8 @@ const MIN_ROWS = 3;
 const MAX_TABLE_DEPTH = 3;
 /** Agents may add this many lines before an output. */
 const MAX_HEADER_LINES = 12;
+/** And this before its first line. */
+const LABEL = 'Output: ';
 /** Deeper JSON is unchanged. */
 const MAX_DEPTH = 64;
 
@@ -22,31 +24,44 @@ export const JSON_TABLES: Shrinker = {
   from: 'lossless',
   isFinal: true,
   shrink({ text }) {
-    const [start, end] = placeOfJson(text);
-    if (start >= end) return undefined;
-    const json = text.slice(start, end);
-    const compact = withoutSpaces(json);
-    const value = compact === undefined ? undefined : tryParseJson(json);
-    if (typeof value !== 'object' || value === null) return undefined;
-    // Differs for long numbers, escapes and duplicate keys.
-    if (JSON.stringify(value) !== compact) return undefined;
-    const written = jsonOf(value, 0);
-    if (written.length >= json.length) return undefined;
-    return Draft.ofText(text.slice(0, start) + written + text.slice(end));
+    const shorter = withTables(text, 0, text.length);
+    if (shorter !== undefined || !/^[[{]/.test(text)) return shorter;
+    // Of a tool that wraps what it says in JSON, `result-text.ts` has written out the texts, each between lines of its own.
+    return withTables(text, text.indexOf('"\n') + 2, text.lastIndexOf('\n"'));
   },
 };
 
-/** Where an output may contain JSON: from one of the first lines to the last bracket. */
-function placeOfJson(text: string): readonly [start: number, end: number] {
-  let start = 0;
-  for (let line = 0; line < MAX_HEADER_LINES && start < text.length; line += 1) {
+/** Shortens the JSON within a part of a text; `undefined` if there is none. */
+function withTables(text: string, from: number, to: number): Draft | undefined {
+  const [start, end] = placeOfJson(text, from, to);
+  if (start >= end) return undefined;
+  const json = text.slice(start, end);
+  const compact = withoutSpaces(json);
+  const value = compact === undefined ? undefined : tryParseJson(json);
+  if (typeof value !== 'object' || value === null) return undefined;
+  // Differs for long numbers, escapes and duplicate keys.
+  if (JSON.stringify(value) !== compact) return undefined;
+  const written = jsonOf(value, 0);
+  if (written.length >= json.length) return undefined;
+  return Draft.ofText(text.slice(0, start) + written + text.slice(end));
+}
+
+/** Where a part may contain JSON: from one of its first lines to its last bracket. */
+function placeOfJson(
+  text: string,
+  from: number,
+  to: number,
+): readonly [start: number, end: number] {
+  let at = from;
+  for (let line = 0; line < MAX_HEADER_LINES && at < to; line += 1) {
+    const start = text.startsWith(LABEL, at) ? at + LABEL.length : at;
     const first = text.charAt(start);
     if (first === '[' || first === '{') {
-      return [start, 1 + Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))];
+      return [start, 1 + Math.max(text.lastIndexOf(']', to - 1), text.lastIndexOf('}', to - 1))];
     }
-    const end = text.indexOf('\n', start);
+    const end = text.indexOf('\n', at);
     if (end === -1) break;
-    start = end + 1;
+    at = end + 1;
   }
   return [0, 0];
 }

@@ -61,6 +61,20 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       expect(await row.innerText()).toMatch(/70 % read/);
     });
 
+    test('says how much less whole requests are, and that tokens are those of messages', async () => {
+      const answer = await fetch(`${world.gateway.url}/ctxfold/state`);
+      const { conversations } = (await answer.json()) as {
+        conversations: { bytes: number; compactedBytes: number }[];
+      };
+      const [{ bytes, compactedBytes } = { bytes: 0, compactedBytes: 0 }] = conversations;
+      const less = Math.round((1 - compactedBytes / bytes) * 100);
+      const totals = await page.locator('#totals').innerText();
+      expect(totals).toMatch(
+        new RegExp(`requests as compacted\\s+[\\d,.]+ KB \\(${less} % less\\)`),
+      );
+      expect(totals).toContain('tokens of messages without ctxfold');
+    });
+
     test('shows calls, misses of the cache with their cause, and edits with the original', async () => {
       await rows().filter({ hasText: 'main-one' }).click();
       await page.locator('#calls tbody tr').first().waitFor();

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   runBehindGateway,
+  runGateway,
   shellLine,
   upstreamsOf,
   variablesOf,
@@ -69,6 +70,24 @@ describe('shellLine', () => {
     [['in a folder\\', 'a \\"b'], '"in a folder\\\\" "a \\\\""b"'],
   ])('keeps words together: %j', (words, line) => {
     expect(shellLine(words)).toBe(line);
+  });
+});
+
+describe('runGateway', () => {
+  it('prints what fails, and gives open answers 25 s after SIGTERM', async () => {
+    onTestFinished(() => void vi.restoreAllMocks());
+    const printed = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const before = process.listenerCount('SIGTERM');
+    // Nothing listens there.
+    const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } });
+    await vi.waitFor(() => expect(process.listenerCount('SIGTERM')).toBe(before + 1));
+    const [, url = ''] = /listening on (\S+)/.exec(String(printed.mock.calls[0]?.[0])) ?? [];
+    expect((await fetch(`${url}/v1/models`)).status).toBe(502);
+    expect(printed).toHaveBeenLastCalledWith('ctxfold: openai did not answer (ECONNREFUSED)\n');
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    process.listeners('SIGTERM').at(-1)!('SIGTERM');
+    expect(await code).toBe(0);
+    expect(timers.mock.calls.map(([, delay]) => delay)).toContain(25_000);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -206,6 +206,23 @@ describe('an engine', () => {
     }
     expect(ids[0]).toBe(ids[1]);
     expect(ids[0]).toMatch(/-[0-9a-f]{32}$/);
+  });
+
+  it('says that states are not kept, once and without content', async () => {
+    const store = join(mkdtempSync(join(tmpdir(), 'ctxfold-states-')), 'file');
+    writeFileSync(store, 'no directory');
+    const one = await createEngine({ maxConversations: 8, store });
+    const failures: unknown[] = [];
+    for (const count of [2, 4, 6, 8]) {
+      const body = Buffer.from(bodyOf(anthropic!, talk(anthropic!, count)));
+      const answer = await one.compact({ api: 'anthropic', body, scope: 'one' });
+      expect(answer.line).toBeDefined();
+      failures.push(...(answer.failures ?? []));
+    }
+    await one.close();
+    expect(failures).toEqual([
+      'the state of a session is not kept; it goes on without (CtxfoldError STORE_FAILED)',
+    ]);
   });
 
   it('reads the names that hosts put beside the messages', async () => {

@@ -8,9 +8,10 @@ import type { IncomingMessage, Server } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer } from '../../../src/gateway/engine/protocol.js';
+import { BodyCopy } from '../../../src/gateway/server/body-copy.js';
 import { serve } from '../../../src/gateway/server/gateway.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 import type { GatewayMode } from '../../../src/gateway/server/options.js';
@@ -112,6 +113,20 @@ it('has the engine learn from the usage of what it would have sent, and from no 
     }
   }
   expect(learned).toEqual(['observe unchanged', 'compact edited', 'compact unchanged']);
+});
+
+it('copies nothing of an observed body before it is answered', async () => {
+  const added = vi.spyOn(BodyCopy.prototype, 'add');
+  closing.push(async () => added.mockRestore());
+  const world = await worldWith({ mode: 'observe' });
+  const counts: number[] = [];
+  world.answer = (_, response) => {
+    counts.push(added.mock.calls.length);
+    response.end();
+  };
+  await sendTo(world.gateway.url, '/v1/messages', { body: BODY });
+  await expect.poll(() => added.mock.calls.length).toBeGreaterThan(0);
+  expect(counts).toEqual([0]);
 });
 
 describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {

@@ -1,7 +1,8 @@
 // What clients send that the usual ones do not, byte for byte: each gets what it would have got without the gateway, or a clear refusal.
 
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, request } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -178,4 +179,42 @@ it('keeps the order of answers to requests that are sent at once, however many',
   client.write(WHOLE.repeat(20) + last);
   expect(await text(client)).toMatch(/^(?:[^]*first){20}[^]*second$/);
   expect(warned).not.toHaveBeenCalled();
+});
+
+it('ends once open answers have, and waits neither for its page nor for idle connections', async () => {
+  const world = await worldWith();
+  let finish = (): unknown => undefined;
+  world.answer = (_, response) => {
+    response.write('first');
+    finish = () => response.end(' last');
+  };
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    agent.destroy();
+  });
+  const open = async (method: string, path: string): Promise<IncomingMessage> => {
+    const sent = request(world.gateway.url + path, { method, agent });
+    sent.end();
+    const [head] = (await once(sent, 'response')) as [IncomingMessage];
+    return head;
+  };
+  const page = text(await open('GET', '/ctxfold/events'));
+  const answer = await open('POST', '/v1/messages');
+  // More than a test may take.
+  const closed = world.gateway.close(60_000);
+  expect(await page).toContain('event: status');
+  finish();
+  expect(await text(answer)).toBe('first last');
+  await closed;
+});
+
+it('cuts off what is open after the time that it was given', async () => {
+  const world = await worldWith();
+  world.answer = (_, response) => response.write('first');
+  const sent = request(`${world.gateway.url}/v1/messages`, { method: 'POST' });
+  sent.end();
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const cut = expect(text(answer)).rejects.toThrow('aborted');
+  await world.gateway.close(1);
+  await cut;
 });

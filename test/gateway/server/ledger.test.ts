@@ -47,6 +47,21 @@ describe('Ledger', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
+  it('logs a failure once a minute, and shows each', () => {
+    const warn = vi.fn();
+    const logger = { debug: vi.fn(), warn, error: vi.fn() };
+    const ledger = new Ledger(completeGatewayOptions({ logger }));
+    const failures = ['the state is not kept'];
+    for (const waitMs of [0, 59_000, 1_000]) {
+      vi.advanceTimersByTime(waitMs);
+      ledger.recordAnswer({ outcome: 'passed', edits: [], failures }, 9);
+      ledger.recordFailure('openai did not answer (ECONNRESET)');
+    }
+    const both = [['the state is not kept'], ['openai did not answer (ECONNRESET)']];
+    expect(warn.mock.calls.map(([message]) => [message])).toEqual([...both, ...both]);
+    expect(ledger.status.failureCount).toBe(6);
+  });
+
   it('says why a prompt was not read from a cache', () => {
     const first = { prompt: 9_000, read: 0 };
     expect(missOf(first)).toBe('first call');

@@ -100,6 +100,32 @@ describe('summarizeToolResponse', () => {
     expect(orphanSummary(result)).toBe(summary);
   });
 
+  it.each([
+    [
+      'Codex',
+      (code: number) =>
+        `Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code ${code}\nOutput:\nat 3\n`,
+    ],
+    [
+      'Gemini CLI',
+      (code: number) => ({
+        output: `<untrusted_context>\nOutput: at 3\n${code === 0 ? '' : `Exit Code: ${code}\n`}Process Group PGID: 7\n</untrusted_context>`,
+      }),
+    ],
+    [
+      'Qwen Code',
+      (code: number) =>
+        `Command: x\nDirectory: (root)\nOutput: at 3\nError: (none)\nExit Code: ${code}\nSignal: (none)`,
+    ],
+  ])(
+    'tells how a command came out from the lines that %s writes around its output',
+    (_, resultOf) => {
+      expect(
+        [0, 3].map((code) => /success|error/.exec(summaryOf({}, resultOf(code)))?.[0]),
+      ).toEqual(['success', 'error']);
+    },
+  );
+
   it('leaves a summary as it is, also when the outcome cannot be told from it', () => {
     const summary = '[tool: a.ts — success, 245 lines]';
     expect(summaryOf({ path: 'b.ts' }, summary, 'failed')).toBe(summary);

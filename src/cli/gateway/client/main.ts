@@ -108,6 +108,7 @@ function showTotals(all: readonly ConversationRecord[]): void {
     all.reduce((total, of) => total + valueOf(of), 0);
   const without = sum(({ line }) => line.costs.uncompacted.sentTokens);
   const sent = sum(({ line }) => line.costs.sentTokens);
+  const [bytes, compacted] = [sum((of) => of.bytes), sum((of) => of.compactedBytes)];
   const priced = all.flatMap((of) => of.dollars ?? []);
   const money =
     priced.length === 0
@@ -119,9 +120,10 @@ function showTotals(all: readonly ConversationRecord[]): void {
   fill(byId('totals'), [
     ['conversations', whole(all.length)],
     ['calls', whole(sum(({ calls }) => calls))],
-    ['input tokens without ctxfold', whole(without)],
-    ['input tokens with ctxfold', `${whole(sent)} (${share(without - sent, without)} less)`],
-    ['cost of input', dollars(money)],
+    ['tokens of messages without ctxfold', whole(without)],
+    ['tokens of messages with ctxfold', `${whole(sent)} (${share(without - sent, without)} less)`],
+    ['cost of messages', dollars(money)],
+    ['requests as compacted', `${kilobytes(compacted)} (${share(bytes - compacted, bytes)} less)`],
   ]);
 }
 

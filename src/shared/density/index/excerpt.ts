@@ -4,7 +4,7 @@
 
 import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
-import { endedInFailure } from '../../exit-code.js';
+import { endedInFailure, isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
 import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
@@ -56,7 +56,7 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 
 /** The part below the placeholder; empty if the result says nothing. */
 function namedIn(result: unknown): string {
-  const payload = withoutMark(payloadText(result));
+  const payload = withoutReminders(withoutMark(payloadText(result)));
   const text = withMembersInLines(payload);
   const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
@@ -104,10 +104,23 @@ const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 const OUTCOME =
   /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
 
-/** Neither a line of a file or a match in one, nor a note of ours. */
+/** Neither a line of a file or a match in one, nor one of the host, nor a note of ours. */
 function isStatement(line: string): boolean {
   const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line);
-  return WORDS.test(line) && !isOfFile && !saysLeftOut(line);
+  return WORDS.test(line) && !isOfFile && !isOfHost(line) && !saysLeftOut(line);
+}
+
+const [REMINDER, REMINDER_END] = ['<system-reminder>', '</system-reminder>'];
+
+/** A result without what its host reminds the model of behind it. */
+function withoutReminders(text: string): string {
+  let said = text;
+  for (let end = said.trimEnd(); end.endsWith(REMINDER_END); end = said.trimEnd()) {
+    const start = end.lastIndexOf(REMINDER);
+    if (start <= 0) break;
+    said = end.slice(0, start);
+  }
+  return said;
 }
 
 /** JSON in one line is as long as encoded text, of which nothing is read. */

@@ -147,6 +147,38 @@ describe('excerptOf', () => {
     expect(excerptOf({ output, exit_code: 2 }, '[x]')).toContain(`\nIt failed with: ${outcome}`);
   });
 
+  const codex = (code: number, said: string): string =>
+    `Chunk ID: 80f6b5\nWall time: 0.0421 seconds\nProcess exited with code ${code}\n` +
+    `Original token count: 99\nOutput:\n${said}\n`;
+  const gemini = (code: number, said: string): object => ({
+    output:
+      `<untrusted_context>\nOutput: ${said}\n${code === 0 ? '' : `Exit Code: ${code}\n`}` +
+      'Process Group PGID: 27775\n</untrusted_context>',
+  });
+  const qwen = (code: number, said: string): string =>
+    `Command: ./migrate\nDirectory: (root)\nOutput: ${said}\nError: (none)\nExit Code: ${code}\n` +
+    'Signal: (none)\nProcess Group PGID: 27775';
+  const claude = (code: number, said: string): string =>
+    `${code === 0 ? '' : `Exit code ${code}\n`}${said}\n\n` +
+    '<system-reminder>\nNo task was noted in a while.\nIgnore it if there is none.\n</system-reminder>\n\n' +
+    '<system-reminder>\nSomebody has changed a.ts.\n</system-reminder>\n';
+
+  it.each([
+    ['Codex', codex],
+    ['Gemini CLI', gemini],
+    ['Qwen Code', qwen],
+    ['Claude Code', claude],
+  ])('says what came of a command, not what %s writes around it', (_, wrapped) => {
+    const said = `${'a line of what it did meanwhile\n'.repeat(40)}the table is at 0003`;
+    expect(excerptOf(wrapped(0, said), '[x]')).toMatch(/\nIt ended with: the table is at 0003$/);
+    expect(excerptOf(wrapped(3, said), '[x]')).toMatch(/\nIt failed with: the table is at 0003$/);
+  });
+
+  it('keeps a result that is nothing but a reminder', () => {
+    const reminder = `<system-reminder>\n${'the file is there and empty\n'.repeat(9)}</system-reminder>`;
+    expect(excerptOf(reminder, '[x]')).toContain('\nIt ended with: the file is there and empty');
+  });
+
   it('says how an object of JSON begins, where its id and its state are', () => {
     const ledger = Array.from({ length: 30 }, (_, at) => ({ account: at, credit: at * 7 }));
     const refund = { id: 're_fed80b19', amount: 1999, status: 'succeeded', ledger };

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { JSON_TABLES } from '../../../src/shared/shrink/json-tables.js';
+import { resultText } from '../../../src/shared/shrink/result-text.js';
+import { Draft } from '../../../src/shared/shrink/shrinker.js';
+
+describe('JSON_TABLES', () => {
+  it.each<[wrapping: string, wrap: (json: string) => object]>([
+    ['a field', (output) => ({ output, exit_code: 0 })],
+    ['a list of answers', (result) => [{ query: 'jq . a.json', result, success: true }]],
+    ['MCP', (text) => ({ content: [{ type: 'text', text }] })],
+    ['words of the host', (said) => ({ output: `<untrusted_context>\nOutput: ${said}\nPID: 4` })],
+  ])('writes tables in the text that a tool wraps in JSON, as %s', (_, wrap) => {
+    const list = Array.from({ length: 30 }, (__, id) => ({ id, name: `name ${id}` }));
+    const wrapped = resultText(wrap(JSON.stringify(list, null, 2))) ?? '';
+    const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
+    const shown = JSON_TABLES.shrink(Draft.ofText(wrapped), subject)?.text ?? '';
+    const table = shown.slice(shown.indexOf('{"columns"'), shown.indexOf(']]}') + 3);
+    expect(JSON.parse(table)).toEqual({
+      columns: ['id', 'name'],
+      rows: list.map((row) => Object.values(row)),
+    });
+    expect(shown.replace(table, '')).toBe(wrapped.replace(JSON.stringify(list, null, 2), ''));
+  });
+});
