@@ -44,6 +44,8 @@ export class StateKeeper {
   readonly #options: StateKeeperOptions;
   #key: string | undefined;
   #version: number | null = null;
+  /** When the state was made that it loaded or saved last. */
+  #stateAt = 0;
   /** A state whose save was not answered; it may have been saved all the same. */
   #unanswered: string | undefined;
   #keptEntries = 0;
@@ -92,6 +94,7 @@ export class StateKeeper {
       const state = parse(stored);
       this.#key = key;
       this.#version = isLeftAlone(state) ? null : stored.version;
+      this.#stateAt = atOf(state);
       return state;
     }
     return undefined;
@@ -103,11 +106,12 @@ export class StateKeeper {
    * @param names as for `load`; none if only a named conversation is to be found
    */
   async loadNewer(names: readonly string[] = []): Promise<unknown> {
-    const [key, known] = [this.#key, this.#version];
+    const [key, known, knownAt] = [this.#key, this.#version, this.#stateAt];
     const state = await this.load(names);
     if (this.#key !== key) return state;
-    // A store that lost its last saves has an older one.
-    return (this.#version ?? 0) > (known ?? 0) ? state : undefined;
+    // A store that lost its last saves has an older one; one that has forgotten the key has counted from the start since.
+    const isNewer = (this.#version ?? 0) > (known ?? 0) || this.#stateAt > knownAt;
+    return isNewer ? state : undefined;
   }
 
   /**
@@ -119,6 +123,7 @@ export class StateKeeper {
   async save(state: object, { digest, length, added = [] }: Journal): Promise<KeepOutcome> {
     const outcome = await this.#save(state, digest.names);
     if (outcome !== 'kept') return outcome;
+    this.#stateAt = atOf(state);
     this.#keptEntries = length;
     this.#putOriginals(added);
     return outcome;
@@ -191,8 +196,10 @@ export class StateKeeper {
     if (winner === null) return 'outdated';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
-    const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
-    return isOwn ? 'outdated' : { overtakenBy: state };
+    const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;
+    if (winner.state === unanswered || isOlder) return 'outdated';
+    this.#stateAt = atOf(state);
+    return { overtakenBy: state };
   }
 
   /** Notes calls whose results were removed: their originals are saved with the next state. */
@@ -307,7 +314,12 @@ function storeFailed(cause: unknown): CtxfoldError {
  */
 function isLeftAlone(state: unknown): boolean {
   if (!isRecord(state) || !isNewer(state)) return false;
-  return Math.abs(Date.now() - Number(state['at'])) < LEFT_ALONE_MS;
+  return Math.abs(Date.now() - atOf(state)) < LEFT_ALONE_MS;
+}
+
+/** When a state was made, in milliseconds since the epoch; 0 for what is no state. */
+function atOf(state: unknown): number {
+  return isRecord(state) && typeof state['at'] === 'number' ? state['at'] : 0;
 }
 
 /**
