@@ -159,7 +159,8 @@ export class Conversation<Message> {
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
     const target = this.#targetOf(newCall);
-    const call = { ...newCall, ...(await usageOfAnswer(this.#call)), ...target };
+    const ownUsage = await usageOfAnswer(this.#call);
+    const call = { ...newCall, ...ownUsage, ...target };
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -187,7 +188,7 @@ export class Conversation<Message> {
       const reading = await inTurns(view.readInSlices(fresh));
       this.#isReady = false;
       if (startsOver) this.#view = view;
-      const added = this.#addToSession(reading.entries, call, startsOver);
+      const added = this.#addToSession(reading.entries, call, startsOver, ownUsage !== undefined);
       // The reader has messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
@@ -266,15 +267,21 @@ export class Conversation<Message> {
     return this.#sessionId === undefined ? null : FROM_START;
   }
 
-  /** Adds new entries to the session, names its model, and reports what the provider said about the previous request. */
+  /**
+   * Adds new entries to the session, names its model, and reports what the provider said about the previous request.
+   *
+   * @param isOwnUsage whether that request was prepared by this process. What the host says is reported behind the new entries, which
+   *   show whether others have served requests meanwhile
+   */
   async #addToSession(
     entries: readonly PlacedEntry[],
     call: CompactCall,
     startsOver: boolean,
+    isOwnUsage: boolean,
   ): Promise<Session> {
     const known = this.#session;
     const session = known ?? (await this.#createSession(entries));
-    this.#reportUsage(session, call, entries);
+    if (isOwnUsage) this.#reportUsage(session, call, entries);
     if (known === undefined) {
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
@@ -282,6 +289,7 @@ export class Conversation<Message> {
       this.#session = session;
     } else if (startsOver) await session.goOnWith(entries);
     else session.history.addAll(entries);
+    if (!isOwnUsage) this.#reportUsage(session, call, entries);
     return session;
   }
 

@@ -7,6 +7,7 @@ import { prepareStep } from '../../src/ai-sdk.js';
 import { callModelInputFilter, chatCompactor } from '../../src/openai.js';
 import { createCompactor } from '../../src/index.js';
 import type { Compactor, Session } from '../../src/index.js';
+import { memoryStore } from '../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const open: Compactor[] = [];
@@ -52,6 +53,29 @@ describe('reported usage', () => {
     expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
     session!.history.nameModel('first');
     expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+
+  it('teaches nothing about a request of this process where another one has served those since', async () => {
+    const store = memoryStore();
+    const sessions: Session[] = [];
+    const processes = [0, 1].map((at) => {
+      const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', store });
+      open.push(compactor);
+      return chatCompactor(compactor, {
+        overheadTokens: 0,
+        onSession: (session) => (sessions[at] = session),
+      });
+    });
+    const messages: ChatMessage[] = [{ role: 'user', content: 'one word '.repeat(1_000) }];
+    let reportedInputTokens: number | undefined;
+    for (let call = 0; call < 6; call += 1) {
+      await processes[call % 2]!(messages, { conversationId: 'one', reportedInputTokens });
+      const session = sessions[call % 2]!;
+      // The model counts as this does.
+      reportedInputTokens = session.history.getTotalTokens();
+      expect(session.contextUsage().tokens, `call ${call}`).toBe(reportedInputTokens);
+      messages.push({ role: 'assistant', content: 'one word '.repeat(500 * 1.5 ** call) }, ASK);
+    }
   });
 });
 
