@@ -20,6 +20,7 @@ import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from './same-value.js';
+import { warnOfFailure } from './warn-of-failure.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -195,9 +196,8 @@ export class Conversation<Message> {
       for (const place of await inTurns(reading.commitInSlices())) places.push(place);
       this.#isBroken = false;
       this.#taken = taken;
-      await this.#runPreflight(session, call, transientTokens);
+      this.#isReady = await this.#runPreflight(session, call, transientTokens);
       this.#target = target;
-      this.#isReady = true;
     } else this.#taken = taken;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
@@ -293,29 +293,42 @@ export class Conversation<Message> {
     return session;
   }
 
+  /**
+   * Returns whether the preflight succeeded. If it failed, what was compacted before stays so, unless the host wants to know: the
+   * messages as they were given may be too long by now.
+   */
   async #runPreflight(
     session: Session,
-    { signal, cacheTtlMs, reasoning, overheadTokens = 0 }: CompactCall,
+    call: CompactCall,
     transientTokens: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const { signal, cacheTtlMs, reasoning, overheadTokens = 0 } = call;
     const view = this.#view;
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
-    const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
+    const prepared = session.ensureCompressionBeforeSend(
       `${sessionId}#${view.given.length}`,
       view.pinnedTokens + transientTokens + besides,
       'adapter',
       { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs), reasoning },
     );
+    const result = await prepared.catch((thrown: unknown) => {
+      if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;
+      this.#reportFailure(thrown, call);
+      const { logger } = this.#options;
+      warnOfFailure(logger, thrown, 'compaction failed; what was compacted before is sent');
+    });
     const isReplaced = history.journal !== journal;
     const { revision } = history;
-    const isCompressed = compressed?.outcome === 'applied' || fitted !== null;
+    // A failed one may have landed edits before.
+    const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
     if (!isFollowed || isReplaced || isCompressed || view.isLate) {
       await inTurns(view.followInSlices(history.getAll()));
-    } else if (pruned !== null) view.applyChanges(pruned.changes);
+    } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     this.#followedRevision = revision;
+    return result !== undefined;
   }
 
   async #createSession(history: readonly IContent[]): Promise<Session> {
