@@ -46,8 +46,8 @@ export class StateKeeper {
   #version: number | null = null;
   /** When the state was made that it loaded or saved last. */
   #stateAt = 0;
-  /** A state whose save was not answered; it may have been saved all the same. */
-  #unanswered: string | undefined;
+  /** Digests of states whose save was not answered; they may have been saved all the same. */
+  readonly #unanswered = new Set<string>();
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
@@ -82,7 +82,8 @@ export class StateKeeper {
   }
 
   /**
-   * Returns the conversation's saved state; `undefined` if there is none, or the store does not answer.
+   * Returns the conversation's saved state; `undefined` if there is none, it is one that this saved itself, or the store does not
+   * answer.
    *
    * @param names keys for prefixes of its history, from its digest
    */
@@ -94,6 +95,7 @@ export class StateKeeper {
       const state = parse(stored);
       this.#key = key;
       this.#version = isLeftAlone(state) ? null : stored.version;
+      if (this.#isOwn(stored)) return undefined;
       this.#stateAt = atOf(state);
       return state;
     }
@@ -165,20 +167,23 @@ export class StateKeeper {
 
   /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
   async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
-    const unanswered = this.#unanswered;
     const known = this.#version;
+    let isAsked = false;
     const outcome = await this.#callStore(async (store) => {
-      this.#unanswered = text;
+      isAsked = true;
       const saved: unknown = await store.save(key, text, known);
       // In JavaScript, a store may well forget to.
       if (saved === undefined)
         throw new TypeError("Expected save to return a version or 'conflict'.");
       return saved as SaveOutcome;
     });
-    if (outcome === undefined) return 'not-kept';
-    this.#unanswered = undefined;
+    if (outcome === undefined) {
+      if (isAsked) this.#unanswered.add(hash('sha256', text));
+      return 'not-kept';
+    }
     if (outcome !== 'conflict') {
       this.#version = outcome;
+      this.#unanswered.clear();
       return 'kept';
     }
     const winner = await this.#read(key);
@@ -197,9 +202,14 @@ export class StateKeeper {
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
     const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;
-    if (winner.state === unanswered || isOlder) return 'outdated';
+    if (isOlder || this.#isOwn(winner)) return 'outdated';
     this.#stateAt = atOf(state);
     return { overtakenBy: state };
+  }
+
+  /** Whether a state was saved by this, though nothing said so. */
+  #isOwn({ state }: StoredState): boolean {
+    return this.#unanswered.size > 0 && this.#unanswered.has(hash('sha256', state));
   }
 
   /** Notes calls whose results were removed: their originals are saved with the next state. */

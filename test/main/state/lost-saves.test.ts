@@ -238,6 +238,30 @@ describe('a session whose store has states that cannot be read', () => {
   });
 });
 
+describe('a session whose saves are kept, but not answered', () => {
+  it.each([1, 2])('does not follow its own state of before (%i saves)', async (times) => {
+    let isSlow = true;
+    const kept = memoryStore();
+    const store = fickleStore(async (_, ...args) => {
+      const outcome = await kept.save(...args);
+      if (isSlow) throw new Error('no answer within 1,000 ms');
+      return outcome;
+    });
+    store.load = (key) => kept.load(key);
+    const keeper = new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER });
+    const journal = new Journal();
+    for (let at = 1; at <= times; at += 1) {
+      expect(await keeper.save({ at }, journal)).toBe('not-kept');
+      keeper.endPause();
+    }
+    isSlow = false;
+    expect(await keeper.loadNewer()).toBeUndefined();
+    expect(await keeper.save({ at: 3 }, journal)).toBe('kept');
+    const other = new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER });
+    expect(await other.load([])).toEqual({ at: 3 });
+  });
+});
+
 describe('a session whose state has expired', () => {
   // As a directory does that was swept: whoever saves first after that begins with version 1 again.
   it('follows who has gone on with the conversation since, however high a version it knows', async () => {
