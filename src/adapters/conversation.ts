@@ -13,7 +13,7 @@ import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './compact-head.js';
-import { matchPrefix } from './prefix-match.js';
+import { isEditedWithin, matchPrefix } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
@@ -110,6 +110,11 @@ export class Conversation<Message> {
     if (known !== undefined) return known.length;
     const shortened = lists.find((list) => this.#hasDroppedEnd(messages, list));
     return shortened === undefined ? -1 : shortened.length - 1;
+  }
+
+  /** Whether the messages continue this conversation, though some in the middle have changed: some hosts clear old results. */
+  isEdited(messages: readonly Message[]): boolean {
+    return isEditedWithin(this.#parts.format, messages, this.#taken.messages);
   }
 
   /**
@@ -264,14 +269,13 @@ export class Conversation<Message> {
       const match = this.#matchPrefix(messages, known.messages);
       if (match !== undefined) return { ...match, known };
     }
-    return this.#sessionId === undefined ? null : FROM_START;
+    return this.#sessionId !== undefined || this.isEdited(messages) ? FROM_START : null;
   }
 
   /**
    * Adds new entries to the session, names its model, and reports what the provider said about the previous request.
    *
-   * @param isOwnUsage whether that request was prepared by this process. What the host says is reported behind the new entries, which
-   *   show whether others have served requests meanwhile
+   * @param isOwnUsage whether this process prepared that request; else the new entries show whether others have served some since
    */
   async #addToSession(
     entries: readonly PlacedEntry[],
