@@ -287,7 +287,7 @@ describe('onError', () => {
     ['conversationId', ''],
   ])('refuses the option %s with the nearest right name, if any', (option, hint) => {
     const compactor = makeCompactor();
-    expect(() => chatCompactor(compactor, { [option]: 1 } as never)).toThrow(
+    expect(() => chatCompactor(compactor, { [option]: 1 })).toThrow(
       `there is no option "${option}"${hint}.`,
     );
   });

@@ -105,9 +105,9 @@ describe('matchPrefix', () => {
 });
 
 describe('isEditedWithin', () => {
-  const known = [...'sabcdef'].map((text, at) => plain(at === 0 ? 'system' : 'user', text));
+  const known = Array.from('sabcdef').map((text, at) => plain(at === 0 ? 'system' : 'user', text));
   const given = (texts: string): object[] =>
-    [...texts].map((text, at) => plain(at === 0 ? 'system' : 'user', text));
+    Array.from(texts).map((text, at) => plain(at === 0 ? 'system' : 'user', text));
 
   it.each([
     ['one in the middle', 'sabXdef', true],

@@ -168,9 +168,9 @@ export class StateKeeper {
   /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
   async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
     const known = this.#version;
-    let isAsked = false;
+    const asked: StateStore[] = [];
     const outcome = await this.#callStore(async (store) => {
-      isAsked = true;
+      asked.push(store);
       const saved: unknown = await store.save(key, text, known);
       // In JavaScript, a store may well forget to.
       if (saved === undefined)
@@ -178,7 +178,8 @@ export class StateKeeper {
       return saved as SaveOutcome;
     });
     if (outcome === undefined) {
-      if (isAsked) this.#unanswered.add(hash('sha256', text));
+      // During a pause, the store is not asked.
+      if (asked.length > 0) this.#unanswered.add(hash('sha256', text));
       return 'not-kept';
     }
     if (outcome !== 'conflict') {
