@@ -22,6 +22,7 @@ const { values } = parseArgs({
     passes: { type: 'string', default: '2600' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
     longest: { type: 'string', default: '10000' },
+    faults: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -36,6 +37,7 @@ async function run() {
   const module = resolve(ROOT, '.bench/test/chaos/run.js');
   const { passes, seed, longest } = values;
   const options = ['--passes', passes, '--seed', seed, '--longest', longest, '--worker', WORKER];
+  if (values.faults !== undefined) options.push('--faults', values.faults);
   const child = spawn(process.execPath, ['--expose-gc', module, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

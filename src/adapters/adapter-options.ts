@@ -39,8 +39,8 @@ export interface AdapterOptions extends SessionSettings {
    */
   readonly onSession?: ((session: Session) => void) | undefined;
   /**
-   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent as they were given; the logger
-   * and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
+   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent without it, what was compacted
+   * before as it is; the logger and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
    */
   readonly onError?: OnError | undefined;
   /** Errors that it throws are ignored. @default logs nothing */

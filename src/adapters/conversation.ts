@@ -13,13 +13,14 @@ import { cacheTtlOfMessages } from './cache-marks.js';
 import { usageOfAnswer, usageReportOf } from './call-arguments.js';
 import type { MessageFormat, PlacedEntry } from './message-format.js';
 import { compactHead } from './compact-head.js';
-import { matchPrefix } from './prefix-match.js';
+import { isEditedWithin, matchPrefix } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from './message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
 import type { SplitMessages } from './transient-end.js';
 import { isSameValue } from './same-value.js';
+import { warnOfFailure } from './warn-of-failure.js';
 
 /** The totals of one conversation. Token numbers are counted, not estimated. */
 export interface ConversationReport {
@@ -111,6 +112,11 @@ export class Conversation<Message> {
     return shortened === undefined ? -1 : shortened.length - 1;
   }
 
+  /** Whether the messages continue this conversation, though some in the middle have changed: some hosts clear old results. */
+  isEdited(messages: readonly Message[]): boolean {
+    return isEditedWithin(this.#parts.format, messages, this.#taken.messages);
+  }
+
   /**
    * Returns the messages to send, as a new list. The list passed must not change afterwards.
    *
@@ -159,7 +165,8 @@ export class Conversation<Message> {
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
     const target = this.#targetOf(newCall);
-    const call = { ...newCall, ...(await usageOfAnswer(this.#call)), ...target };
+    const ownUsage = await usageOfAnswer(this.#call);
+    const call = { ...newCall, ...ownUsage, ...target };
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -187,16 +194,15 @@ export class Conversation<Message> {
       const reading = await inTurns(view.readInSlices(fresh));
       this.#isReady = false;
       if (startsOver) this.#view = view;
-      const added = this.#addToSession(reading.entries, call, startsOver);
+      const added = this.#addToSession(reading.entries, call, startsOver, ownUsage !== undefined);
       // The reader has messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
       for (const place of await inTurns(reading.commitInSlices())) places.push(place);
       this.#isBroken = false;
       this.#taken = taken;
-      await this.#runPreflight(session, call, transientTokens);
+      this.#isReady = await this.#runPreflight(session, call, transientTokens);
       this.#target = target;
-      this.#isReady = true;
     } else this.#taken = taken;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
@@ -263,18 +269,23 @@ export class Conversation<Message> {
       const match = this.#matchPrefix(messages, known.messages);
       if (match !== undefined) return { ...match, known };
     }
-    return this.#sessionId === undefined ? null : FROM_START;
+    return this.#sessionId !== undefined || this.isEdited(messages) ? FROM_START : null;
   }
 
-  /** Adds new entries to the session, names its model, and reports what the provider said about the previous request. */
+  /**
+   * Adds new entries to the session, names its model, and reports what the provider said about the previous request.
+   *
+   * @param isOwnUsage whether this process prepared that request; else the new entries show whether others have served some since
+   */
   async #addToSession(
     entries: readonly PlacedEntry[],
     call: CompactCall,
     startsOver: boolean,
+    isOwnUsage: boolean,
   ): Promise<Session> {
     const known = this.#session;
     const session = known ?? (await this.#createSession(entries));
-    this.#reportUsage(session, call, entries);
+    if (isOwnUsage) this.#reportUsage(session, call, entries);
     if (known === undefined) {
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
@@ -282,32 +293,46 @@ export class Conversation<Message> {
       this.#session = session;
     } else if (startsOver) await session.goOnWith(entries);
     else session.history.addAll(entries);
+    if (!isOwnUsage) this.#reportUsage(session, call, entries);
     return session;
   }
 
+  /**
+   * Returns whether the preflight succeeded. If it failed, what was compacted before stays so, unless the host wants to know: the
+   * messages as they were given may be too long by now.
+   */
   async #runPreflight(
     session: Session,
-    { signal, cacheTtlMs, reasoning, overheadTokens = 0 }: CompactCall,
+    call: CompactCall,
     transientTokens: number,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const { signal, cacheTtlMs, reasoning, overheadTokens = 0 } = call;
     const view = this.#view;
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
-    const { pruned, compressed, fitted } = await session.ensureCompressionBeforeSend(
+    const prepared = session.ensureCompressionBeforeSend(
       `${sessionId}#${view.given.length}`,
       view.pinnedTokens + transientTokens + besides,
       'adapter',
       { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs), reasoning },
     );
+    const result = await prepared.catch((thrown: unknown) => {
+      if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;
+      this.#reportFailure(thrown, call);
+      const { logger } = this.#options;
+      warnOfFailure(logger, thrown, 'compaction failed; what was compacted before is sent');
+    });
     const isReplaced = history.journal !== journal;
     const { revision } = history;
-    const isCompressed = compressed?.outcome === 'applied' || fitted !== null;
+    // A failed one may have landed edits before.
+    const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
     if (!isFollowed || isReplaced || isCompressed || view.isLate) {
       await inTurns(view.followInSlices(history.getAll()));
-    } else if (pruned !== null) view.applyChanges(pruned.changes);
+    } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     this.#followedRevision = revision;
+    return result !== undefined;
   }
 
   async #createSession(history: readonly IContent[]): Promise<Session> {

@@ -129,15 +129,17 @@ export class Conversations<Message> {
   ): Conversation<Message> | undefined {
     let best: Conversation<Message> | undefined;
     let bestLength = 0;
+    const alike: Conversation<Message>[] = [];
     for (const [conversation, key] of this.#conversations) {
       if (key.conversationId !== undefined || key.options !== options) continue;
       if (key.hasReasoningPolicy !== hasReasoningPolicy) continue;
+      alike.push(conversation);
       const knownLength = conversation.knownLength(messages);
       if (knownLength < bestLength) continue;
       best = conversation;
       bestLength = knownLength;
     }
-    return best;
+    return best ?? alike.findLast((conversation) => conversation.isEdited(messages));
   }
 
   /** Closes a conversation of that name under other options, so that only one session has its id. */

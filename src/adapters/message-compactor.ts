@@ -2,14 +2,13 @@
 // were passed, and reports the failure.
 
 import type { Compactor } from '../main/compactor.js';
-import { SILENT_LOGGER } from '../main/host/logger.js';
-import { asError } from '../shared/errors.js';
 import { completeAdapterOptions } from './adapter-options.js';
 import type { AdapterOptions, CompactCall, CompleteAdapterOptions } from './adapter-options.js';
 import { checkedCall, checkedFields } from './call-arguments.js';
 import type { ConversationReport } from './conversation.js';
 import { conversationsOf } from './conversations.js';
 import type { MessageFormat } from './message-format.js';
+import { warnOfFailure } from './warn-of-failure.js';
 
 /**
  * Compacts the messages of a conversation. Takes the whole array each time, changes nothing in it, and returns a new one
@@ -19,7 +18,7 @@ export interface MessageCompactor<Message> {
   /**
    * @returns a new list
    * @throws by default TypeError if it is not a list, and the signal's reason; for other failures `onError` returns the messages as
-   * they are. With `onError: 'throw'`: TypeError if it is not a list of messages of the format, naming the message, and TypeError or
+   * they are, and what was compacted before compacted. With `onError: 'throw'`: TypeError if it is not a list of messages of the format, naming the message, and TypeError or
    * RangeError for invalid call arguments, both without any change, so the next call continues; `ContextWindowExceededError`
    * if the messages cannot be made to fit; the signal's reason
    */
@@ -78,9 +77,7 @@ function failOpen<Message>(
       return await compact(messages, call);
     } catch (thrown) {
       if (given === undefined || isAborted(call)) throw thrown;
-      const error = asError(thrown);
-      logger.warn('compaction failed; the messages are sent as they are', { error });
-      if (logger === SILENT_LOGGER) warnOnce(error);
+      warnOfFailure(logger, thrown, 'compaction failed; the messages are sent as they are');
       return given;
     }
   };
@@ -100,16 +97,4 @@ function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
 function isAborted(call: CompactCall | undefined): boolean {
   const signal: unknown = call?.signal;
   return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
-}
-
-let hasWarned = false;
-
-/** Without a logger, emits a process warning, which has no message content. */
-function warnOnce({ name }: Error): void {
-  if (hasWarned) return;
-  hasWarned = true;
-  process.emitWarning(
-    `Compaction failed (${name}), and the messages were sent as they are. Give the adapter a logger to see why, or onError: 'throw'.`,
-    { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },
-  );
 }

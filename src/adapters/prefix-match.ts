@@ -45,6 +45,29 @@ export function matchPrefix<Message>(
   return { messages, known, length, varied, firstOther };
 }
 
+/**
+ * Whether messages continue a known list of which some in the middle are different now: its first and its last message are the same,
+ * and most of the others. A conversation that took another turn differs at its end.
+ */
+export function isEditedWithin<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+  known: readonly Message[],
+): boolean {
+  const { length } = known;
+  if (length < 3 || messages.length < length) return false;
+  const isSame = (at: number): boolean => {
+    const [message, former] = [messages[at] as Message, known[at] as Message];
+    return message === former || isPlainCopy(message, former) || format.isSame(message, former);
+  };
+  if (!isSame(length - 1)) return false;
+  const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
+  if (first === -1 || !isSame(first)) return false;
+  let same = 0;
+  for (let at = first; at < length; at += 1) if (isSame(at)) same += 1;
+  return same > (length - first) / 2;
+}
+
 /** Whether all messages up to an index are instructions. */
 function areInstructions<Message>(
   format: MessageFormat<Message>,

@@ -149,7 +149,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const { gauge, cacheMisses, logger } = this.#parts;
     const outcome = gauge.report(report);
     logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
-    const missed = cacheMisses.report(report);
+    const missed = outcome === 'no-preflight' ? null : cacheMisses.report(report);
     if (missed !== null) {
       this.#telemetry.noteCacheMiss(missed);
       this.notify('cacheMissed', missed);

@@ -151,9 +151,8 @@ describe('Conversations', () => {
       const [, said] = await conversations.compact(other);
       expect(said).toEqual(assistant(changed));
     }
-    expect(sessions).toHaveLength(4);
     expect(await conversations.compact(structuredClone(pruned))).toEqual(compacted);
-    expect(sessions).toHaveLength(4);
+    expect(sessions).toHaveLength(1);
   });
 
   it('looks once at what copies say of messages that it knows', async () => {
@@ -451,7 +450,7 @@ describe('Conversations', () => {
   it('throws when the messages cannot be made to fit, and goes on with what is changed then', async () => {
     await compactor.close();
     compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', contextLimit: 2_000 });
-    const conversations = conversationsWith();
+    const conversations = conversationsWith({ onError: 'throw' });
     const huge = [user('x'.repeat(40_000))];
     await expect(conversations.compact(huge)).rejects.toThrow(ContextWindowExceededError);
     await expect(conversations.compact(huge)).rejects.toThrow(ContextWindowExceededError);

@@ -7,6 +7,8 @@ import { prepareStep } from '../../src/ai-sdk.js';
 import { callModelInputFilter, chatCompactor } from '../../src/openai.js';
 import { createCompactor } from '../../src/index.js';
 import type { Compactor, Session } from '../../src/index.js';
+import type { SummarizerResponse } from '../../src/main/summarizer/summarizer.js';
+import { memoryStore } from '../../src/state.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const open: Compactor[] = [];
@@ -52,6 +54,29 @@ describe('reported usage', () => {
     expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
     session!.history.nameModel('first');
     expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+
+  it('teaches nothing about a request of this process where another one has served those since', async () => {
+    const store = memoryStore();
+    const sessions: Session[] = [];
+    const processes = [0, 1].map((at) => {
+      const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', store });
+      open.push(compactor);
+      return chatCompactor(compactor, {
+        overheadTokens: 0,
+        onSession: (session) => (sessions[at] = session),
+      });
+    });
+    const messages: ChatMessage[] = [{ role: 'user', content: 'one word '.repeat(1_000) }];
+    let reportedInputTokens: number | undefined;
+    for (let call = 0; call < 6; call += 1) {
+      await processes[call % 2]!(messages, { conversationId: 'one', reportedInputTokens });
+      const session = sessions[call % 2]!;
+      // The model counts as this does.
+      reportedInputTokens = session.history.getTotalTokens();
+      expect(session.contextUsage().tokens, `call ${call}`).toBe(reportedInputTokens);
+      messages.push({ role: 'assistant', content: 'one word '.repeat(500 * 1.5 ** call) }, ASK);
+    }
   });
 });
 
@@ -167,6 +192,45 @@ describe('onError', () => {
     expect(warnings).toEqual(['compaction failed; the messages are sent as they are']);
   });
 
+  it('sends what was compacted before, also when the model for summaries is down by now', async () => {
+    const { warnings, logger } = listening();
+    let isDown = false;
+    const generate = async (): Promise<SummarizerResponse> => {
+      if (isDown) throw new Error('overloaded');
+      return { text: snapshot('what was'), finishReason: 'stop' };
+    };
+    const compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 12_000 },
+      summarizer: { contextLimit: 100_000, generate },
+      settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
+    });
+    open.push(compactor);
+    const told: string[] = [];
+    const compact = chatCompactor(compactor, {
+      logger,
+      onSession: (session) => session.on('fallback', ({ error }) => told.push(error.name)),
+    });
+    const messages: ChatMessage[] = [ASK];
+    const sent: string[] = [];
+    for (let call = 0; warnings.length < 2; call += 1) {
+      sent.push(JSON.stringify(await compact(messages)));
+      isDown ||= sent.at(-1)!.includes('what was');
+      messages.push({ role: 'assistant', content: `${call} ${'one word '.repeat(200)}` }, ASK);
+    }
+    expect(new Set(warnings)).toEqual(
+      new Set(['compaction failed; what was compacted before is sent']),
+    );
+    expect(told).toEqual(warnings.map(() => 'CompressionExecutionError'));
+    // Each request begins with the whole one before it: the cache holds that.
+    const since = sent.slice(sent.findIndex((text) => text.includes('what was')));
+    since.slice(1).forEach((text, at) => {
+      expect(text.startsWith(since[at]!.slice(0, -1))).toBe(true);
+    });
+    // Once the model is back, the same call compacts again.
+    isDown = false;
+    expect(JSON.stringify(await compact(messages)).length).toBeLessThan(since.at(-1)!.length);
+  });
+
   it('tells a session of the cause by its event fallback', async () => {
     const { logger } = listening();
     const told: unknown[] = [];
@@ -223,7 +287,7 @@ describe('onError', () => {
     ['conversationId', ''],
   ])('refuses the option %s with the nearest right name, if any', (option, hint) => {
     const compactor = makeCompactor();
-    expect(() => chatCompactor(compactor, { [option]: 1 } as never)).toThrow(
+    expect(() => chatCompactor(compactor, { [option]: 1 })).toThrow(
       `there is no option "${option}"${hint}.`,
     );
   });

@@ -9,7 +9,7 @@ import type { MessageCompactor } from '../../src/adapters/message-compactor.js';
 import { chatMessageFormat } from '../../src/adapters/openai/chat-message-format.js';
 import { chatCompactor } from '../../src/adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../src/adapters/openai/input-compactor.js';
-import { matchPrefix } from '../../src/adapters/prefix-match.js';
+import { isEditedWithin, matchPrefix } from '../../src/adapters/prefix-match.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
@@ -101,5 +101,55 @@ describe('matchPrefix', () => {
     expect(match(...known.slice(0, 2), plain('system', 'x'))).toBeUndefined();
     expect(match(plain('user', 'a'), ...known.slice(1))).toBeUndefined();
     expect(match(plain('system', 'a'), plain('user', 'x'), ...known.slice(2))).toBeUndefined();
+  });
+});
+
+describe('isEditedWithin', () => {
+  const known = Array.from('sabcdef').map((text, at) => plain(at === 0 ? 'system' : 'user', text));
+  const given = (texts: string): object[] =>
+    Array.from(texts).map((text, at) => plain(at === 0 ? 'system' : 'user', text));
+
+  it.each([
+    ['one in the middle', 'sabXdef', true],
+    ['one in the middle, and goes on', 'sabXdefgh', true],
+    ['the instructions as well', 'SabXdef', true],
+    ['half of them', 'saXXXef', false],
+    ['the first one', 'sXbcdef', false],
+    ['the last one', 'sabcdeX', false],
+    ['where they go on from there', 'sabXYZ', false],
+    ['nothing, but lacks the end', 'sabcde', false],
+  ])('knows messages that change %s', (_, texts, isEdited) => {
+    expect(isEditedWithin(chatMessageFormat as never, given(texts), known)).toBe(isEdited);
+  });
+});
+
+describe('a host that clears old results itself', () => {
+  it('has one session, and no summary for each call', async () => {
+    const summarizer = scriptedSummarizer(snapshot('It was long.'));
+    await using compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 3_800, summarizer },
+      settings: { 'compression.strategy': 'one-shot' },
+    });
+    const compact = chatCompactor<object>(compactor, { onError: 'throw' });
+    const results: string[] = [];
+    for (let turn = 0; turn < 30; turn += 1) {
+      results.push(`what ${turn} showed `.repeat(60));
+      if (turn >= 9) results[turn - 9] = '-';
+      const uses = results.flatMap((content, at) => {
+        const calls = [
+          { id: `c${at}`, type: 'function', function: { name: 'see', arguments: '{}' } },
+        ];
+        const asked = { role: 'assistant', content: `look at ${at}`, tool_calls: calls };
+        return [asked, { role: 'tool', tool_call_id: `c${at}`, content }];
+      });
+      const given = [plain('user', 'go'), ...uses];
+      const sent = JSON.stringify(await compact(given));
+      expect(sent).not.toContain(`what ${turn - 9} showed`);
+      expect(sent).toContain(JSON.stringify(given.at(-1)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(compact.report()).toHaveLength(1);
+    // The first one is lost with the next change of what it is of; the history fits without.
+    expect(summarizer.requests).toHaveLength(1);
   });
 });

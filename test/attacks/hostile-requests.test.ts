@@ -127,5 +127,5 @@ describe('ctxfold mcp', () => {
     }
     server.stdin.end();
     expect(await once(server, 'exit')).toEqual([0, null]);
-  }, 120_000);
+  });
 });

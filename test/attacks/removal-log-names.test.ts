@@ -100,7 +100,7 @@ describe('a conversation id', () => {
       const { response } = await restore(log, 'call_1', { sessionId: id });
       expect(response.result).toBe(`secret ${at}.`);
     }
-  }, 60_000);
+  });
 
   it('names the same file again after a restart', async () => {
     const { outer, inner } = temporaryDirectory();
@@ -110,7 +110,7 @@ describe('a conversation id', () => {
       await compactor.close();
       expect(filesBelow(outer)).toHaveLength(HOSTILE_IDS.length);
     }
-  }, 60_000);
+  });
 
   it('is no path when it is random', async () => {
     const { outer, inner } = temporaryDirectory();
@@ -132,7 +132,7 @@ describe('a conversation id', () => {
       }),
       { numRuns: runs(1_000) },
     );
-  }, 120_000);
+  });
 });
 
 describe('createSession', () => {

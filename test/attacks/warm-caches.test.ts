@@ -189,7 +189,7 @@ describe('a session that is taken up in another process', () => {
       }),
       { numRuns: runs(200, 30) },
     );
-  }, 60_000);
+  });
 
   it('costs no more than one that lives for long, and less than nothing at all', async () => {
     const entries = longSession(PLAYS_ALL ? 50 : 20);
@@ -214,7 +214,7 @@ describe('a session that is taken up in another process', () => {
       await session.ensureCompressionBeforeSend('p');
       expect(JSON.stringify(session.history.getAll())).toBe(one.at(-1));
     }
-  }, 60_000);
+  });
 
   it('lands nothing merely because it knows nothing, at birth either', async () => {
     const entries = historyOf('h a:r1 t:r1 a:w2 t:w2 a:r3 t:r3');

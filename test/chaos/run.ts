@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { FAULTS } from '../support/chaos-dial.js';
 import { runStorm } from './storm.js';
 
 const SECONDS_PER_SIGN_OF_LIFE = 2;
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     passes: { type: 'string', default: '' },
     seed: { type: 'string', default: '' },
     longest: { type: 'string', default: '' },
+    faults: { type: 'string', default: FAULTS.join() },
     worker: { type: 'string', default: '' },
   },
 });
@@ -33,6 +35,7 @@ const report = await runStorm({
   passes: Number(values.passes),
   seed: Number(values.seed),
   longest: Number(values.longest),
+  faults: FAULTS.filter((fault) => values.faults.split(',').includes(fault)),
   workerUrl: new URL(values.worker),
 });
 const left = await resourcesLeft();

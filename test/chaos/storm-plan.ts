@@ -3,6 +3,7 @@
 
 import type { FaultPeriods } from '../support/chaos-dial.js';
 import type { ThreadedMode } from '../support/chaos-session.js';
+import type { Way } from '../support/chaos-way.js';
 
 /** One place in the run at which a session lives, and after it the next one. */
 export interface Slot {
@@ -18,6 +19,14 @@ export interface Slot {
 /** A context limit that no session reaches. */
 export const UNLIMITED = 1_000_000_000;
 
+/** How every life is compacted once the storm is over. */
+export const WAY_IN_CALM: Way = {
+  strategy: 'high-density',
+  edits: 'every-turn',
+  ahead: 1,
+  isStored: false,
+};
+
 /** Long histories mostly move in, short ones are mostly there: so faults meet both. */
 export const SLOTS: readonly Slot[] = [
   { mode: 'resident', restored: 10_000, contextLimit: UNLIMITED, share: 1 },
@@ -27,8 +36,8 @@ export const SLOTS: readonly Slot[] = [
   { mode: 'auto', restored: 40, contextLimit: UNLIMITED, share: 3 },
   { mode: 'resident', restored: 300, contextLimit: UNLIMITED, share: 3 },
   // Compresses every few passes.
-  { mode: 'resident', restored: 60, contextLimit: 16_000, share: 3 },
-  { mode: 'snapshot', restored: 60, contextLimit: 16_000, share: 1 },
+  { mode: 'resident', restored: 60, contextLimit: 16_000, share: 4 },
+  { mode: 'snapshot', restored: 60, contextLimit: 16_000, share: 3 },
 ];
 
 export const PASSES_PER_LIFE = 40;

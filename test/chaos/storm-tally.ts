@@ -19,6 +19,8 @@ export interface StormFigures {
   readonly reopenings: number;
   /** Passes that a resident history planned; the others ran from snapshots or inline. */
   readonly residentPasses: number;
+  /** Lives by strategy. */
+  readonly strategies: Readonly<Record<string, number>>;
   /** By mode and outcome. */
   readonly compressions: Readonly<Record<string, number>>;
 }
@@ -35,11 +37,13 @@ export class StormTally {
   readonly #waitsMs: number[] = [];
   readonly #fallbackReasons: Record<string, number> = {};
   readonly #failedTasks: Record<string, number> = {};
+  readonly #strategies: Record<string, number> = {};
   readonly #compressions: Record<string, number> = {};
 
   /** Returns the number of the life that begins. */
-  noteLife(): number {
+  noteLife(strategy: string): number {
     this.#lives += 1;
+    countIn(this.#strategies, strategy);
     return this.#lives;
   }
 
@@ -88,6 +92,7 @@ export class StormTally {
       failedTasks: this.#failedTasks,
       reopenings: this.#reopenings,
       residentPasses: this.residentPasses,
+      strategies: this.#strategies,
       compressions: this.#compressions,
     };
   }

@@ -1,6 +1,9 @@
 // A chaos run: several sessions live one life after another on threads in which everything goes wrong
 // that can, and each is held against the same session without threads.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateHistory } from '../../bench/support/generate-history.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
@@ -12,10 +15,12 @@ import { WorkerPool } from '../../src/main/offload/worker-pool.js';
 import type { WorkerPoolStats } from '../../src/main/offload/worker-pool.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import type { IContent } from '../../src/shared/content.js';
-import { ChaosDial, FAULTS, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
-import type { DialReport } from '../support/chaos-dial.js';
+import { ChaosDial, LINE_PLACES, TASK_PLACES } from '../support/chaos-dial.js';
+import type { DialReport, Fault } from '../support/chaos-dial.js';
 import { playLife } from '../support/chaos-life.js';
 import type { LifeBook, LifePlan } from '../support/chaos-life.js';
+import { Soundness } from '../support/chaos-soundness.js';
+import { drawWay, isTimed } from '../support/chaos-way.js';
 import { seededRandom } from '../../bench/support/seeded-random.js';
 import { openInline, openThreaded } from '../support/chaos-session.js';
 import type { ChaosSessionOptions, SessionHouse } from '../support/chaos-session.js';
@@ -34,6 +39,8 @@ export interface StormOptions {
   readonly seed: number;
   /** Entries that a session starts with at most. */
   readonly longest: number;
+  /** What has to come, whether or not chance brings it. */
+  readonly faults: readonly Fault[];
   /** The module that threads run. */
   readonly workerUrl: URL;
 }
@@ -85,6 +92,7 @@ class Storm {
   readonly #host: ResidentHost;
   readonly #house: SessionHouse;
   readonly #countInline: CountEntries = rememberingCounter();
+  readonly #directory: string = mkdtempSync(join(tmpdir(), 'ctxfold-chaos-'));
 
   constructor(options: StormOptions, coldStartMs: number) {
     const { seed, workerUrl } = options;
@@ -142,6 +150,7 @@ class Storm {
       // An error of the run itself must end the process, and not be taken for one of the sessions.
       this.#killer.leave();
       stopListening();
+      rmSync(this.#directory, { recursive: true, force: true });
     }
     this.#judge();
     return {
@@ -202,7 +211,7 @@ class Storm {
       { of: 'task', places: TASK_PLACES, place: 'count', play: askPool },
       { of: 'line', places: LINE_PLACES, place: 'plan', play: live },
     ] as const) {
-      for (const fault of FAULTS) {
+      for (const fault of this.#options.faults) {
         const hasCome = (): boolean =>
           this.#dial.hasTaken(places, fault) &&
           (fault !== 'never' || this.#tally.hasSeenDeadline(of));
@@ -217,34 +226,48 @@ class Storm {
     if (this.#killer.kills === 0) this.#killer.kill();
   }
 
-  /** Plays a life beside the same one inline; resolves to what was offloaded, and how many lines were open at its end. */
+  /** Plays a life, beside the same one inline if it can be; resolves to what was offloaded, and how many lines were open at its end. */
   async #live(slot: plan.Slot, passes: number, isStormy: boolean): Promise<LifeEnd> {
     const { mode, contextLimit } = slot;
     const restored = Math.min(slot.restored, this.#options.longest);
     const isLimited = contextLimit !== plan.UNLIMITED;
+    const way = isStormy ? drawWay(this.#random, this.#directory) : plan.WAY_IN_CALM;
+    const number = this.#tally.noteLife(way.strategy);
+    let nowMs = 0;
     const options: ChaosSessionOptions = {
       contextLimit,
       restored: this.#history.slice(0, restored),
       isWeighed: !isLimited,
+      sessionId: `life ${number}`,
+      way,
+      now: () => nowMs,
     };
     const real = openThreaded(this.#house, mode, options);
-    const oracle = openInline(options, this.#countInline);
-    real.on('compressed', ({ outcome }) => {
-      this.#tally.noteCompression(mode, outcome);
+    const oracle = isTimed(way) ? undefined : openInline(options, this.#countInline);
+    real.on('compressed', ({ outcome, isAhead = false }) => {
+      this.#tally.noteCompression(isAhead ? `${mode} ahead` : mode, outcome);
     });
+    const { strategy, edits, ahead } = way;
     const life: LifePlan = {
-      name: `${mode} ${restored} ${isStormy ? `life ${this.#tally.noteLife()}` : 'in calm'}`,
+      name: `${mode} ${restored}, ${strategy} ${edits} ${ahead}, ${isStormy ? options.sessionId : 'in calm'}`,
       passes,
       entries: this.#history.slice(restored),
-      hasAborts: isStormy && !isLimited,
+      // What an edit has cost is not known behind a window that was called off.
+      hasAborts: isStormy && !isLimited && (oracle === undefined || edits === 'every-turn'),
       hasClears: isStormy && restored < 1_000 && !isLimited,
+      passesPerRestart: restored < 1_000 ? 5 : Infinity,
+      store: way.isStored ? way.store : undefined,
+      tick: () => {
+        nowMs += this.#random() < 0.05 ? 600_000 : 5_000;
+      },
     };
+    const soundness = new Soundness(real, options.restored);
     try {
-      await playLife(real, oracle, life, this.#book);
+      await playLife({ real, oracle, soundness }, life, this.#book);
       return { ...real.stats(), lines: this.#host.stats.residentSessions };
     } finally {
       await this.#watchdog.watch(`${life.name} close`, real.close());
-      await oracle.close();
+      await oracle?.close();
       this.#tally.noteEnd(real.stats());
     }
   }
@@ -314,12 +337,13 @@ class Storm {
   /** A run proves nothing about what never came, and memory that grows is a violation as well. */
   #judge(): void {
     for (const places of [TASK_PLACES, LINE_PLACES]) {
-      for (const fault of FAULTS.filter((one) => !this.#dial.hasTaken(places, one)))
+      for (const fault of this.#options.faults.filter((one) => !this.#dial.hasTaken(places, one)))
         this.#watchdog.report(`${fault} in ${places.join(', ')} never came`);
     }
     if (this.#killer.kills === 0) this.#watchdog.report('no thread was terminated');
     for (const of of ['task', 'line'] as const)
-      if (!this.#tally.hasSeenDeadline(of)) this.#watchdog.report(`deadlines ended no ${of}`);
+      if (this.#options.faults.includes('never') && !this.#tally.hasSeenDeadline(of))
+        this.#watchdog.report(`deadlines ended no ${of}`);
     if (globalThis.gc === undefined || this.#tally.passes < plan.MIN_PASSES_FOR_MEMORY) return;
     const { growthMb, heapGrowthMb } = this.#memory.report;
     if (growthMb > plan.MAX_GROWTH_MB) this.#watchdog.report(`memory grew by ${growthMb} MB`);

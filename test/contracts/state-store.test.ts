@@ -175,7 +175,7 @@ for (const { name, command, open } of KINDS) {
     beforeAll(async () => {
       opened = await open();
       store = opened.make();
-    }, 60_000);
+    });
     afterAll(() => opened.close());
 
     it('knows nothing of a key that nobody has saved', async () => {
@@ -323,5 +323,5 @@ describe.skipIf(!isInstalled('postgres'))('openStore', () => {
     const app = await openStore(urlOf('app'));
     expect(await app.store.load('key')).toEqual({ state: 'state', version });
     await app.close();
-  }, 60_000);
+  });
 });

@@ -52,7 +52,7 @@ describe(EXAMPLE, () => {
     expect(output).toMatch(/^\d+ input tokens: Hm\.$/m);
     const { before, after } = tokensOf(output);
     expect(after).toBeLessThan(before * 0.7);
-  }, 70_000);
+  });
 
   it('has what the README shows: five lines', () => {
     const region = /\/\/ #region five lines\n(.*?)\/\/ #endregion/s.exec(

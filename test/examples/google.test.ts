@@ -41,7 +41,7 @@ describe('examples/google.js', () => {
       'tool: read_file',
     ]);
     expect(output).toContain('model: The discount begins at ten pieces now.');
-  }, 70_000);
+  });
 
   it.runIf(PLAYS_ALL)(
     'talks to the provider that it is told, which refuses nothing',

@@ -42,7 +42,7 @@ describe('examples/langchain.js', () => {
       'tool: read_file',
     ]);
     expect(output).toContain('model: It does: the comparison includes ten.');
-  }, 70_000);
+  });
 
   it.runIf(PLAYS_ALL)(
     'talks to the provider that it is told, which refuses nothing',

@@ -65,5 +65,5 @@ describe.each(sample(EXAMPLES, 1))('%s', (example, api) => {
     expect(output).toContain('model: Hm.');
     const { before, after } = tokensOf(output);
     expect(after).toBeLessThan(before * 0.8);
-  }, 70_000);
+  });
 });

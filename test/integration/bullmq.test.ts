@@ -179,7 +179,7 @@ describe.skipIf(!isThere)(
       const kept = await client.hgetall(`bull:${queue.name}:${job?.id ?? ''}`);
       expect(kept['failedReason']).toBe(reason);
       expect(JSON.stringify(kept)).not.toMatch(/sk-canary|may ask/);
-    }, 20_000);
+    });
 
     it('asks itself when no worker takes the job, and takes it back', async () => {
       const { store } = open();

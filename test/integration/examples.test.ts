@@ -31,5 +31,5 @@ describe('examples', () => {
       '0',
     ]);
     expect(stdout).toContain('model: The greeting is short now.');
-  }, 70_000);
+  });
 });

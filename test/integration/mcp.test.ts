@@ -122,7 +122,7 @@ describe('ctxfold mcp', () => {
     for (const args of wrong) {
       expect((await runCommand(['mcp', ...given, ...args])).code).toBe(2);
     }
-  }, 60_000);
+  });
 
   it('writes nothing but the protocol, and ends when its input does', async () => {
     const child = spawn(process.execPath, [COMMAND, 'mcp', '--removal-log', await temporaryPath()]);

@@ -148,6 +148,5 @@ describe('a conversation of which each request has a process of its own', () => 
       const sent = await playedByProcesses(edits, options, requests);
       expect(sent).toEqual(expected.slice(0, requests));
     },
-    120_000,
   );
 });

@@ -99,7 +99,7 @@ describe('sessions whose histories live on threads', () => {
     expect(sessions.map((session) => session.stats().openings).toSorted()).toEqual([
       1, 1, 1, 2, 2, 2,
     ]);
-  }, 60_000);
+  });
 
   it('wait for a thread when all open at once, and never run here instead', async () => {
     const compactor = open({ threads: 1 });
@@ -125,7 +125,7 @@ describe('sessions whose histories live on threads', () => {
       sessions: 0,
       residents: { residentSessions: 0, openings: 3, evictions: 0 },
     });
-  }, 30_000);
+  });
 
   it('make way when there are too many, the least recently used first', async () => {
     const compactor = open({ threads: 1, maxResidentSessions: 2 });
@@ -142,7 +142,7 @@ describe('sessions whose histories live on threads', () => {
     expect(other.stats().openings).toBe(2);
     expect(compactor.stats().residents).toMatchObject({ residentSessions: 2, evictions: 2 });
     expect(compactor.stats().fallbacks).toBe(0);
-  }, 30_000);
+  });
 
   it('come to the same, however often they have to make way', async () => {
     const compactor = open({ threads: 2, maxResidentSessions: 2 });
@@ -164,7 +164,7 @@ describe('sessions whose histories live on threads', () => {
         for (const entries of turnsOf(stories[at] ?? [])) await playTurn(inline, entries);
       });
     }
-  }, 60_000);
+  });
 
   it('do not keep the process alive while their lines are open', async () => {
     const source = `
@@ -179,7 +179,7 @@ describe('sessions whose histories live on threads', () => {
       { cwd: PACKAGE_ROOT, env: {}, timeout: 60_000, killSignal: 'SIGKILL' },
     );
     expect(stdout).toBe('4\n1\n');
-  }, 90_000);
+  });
 });
 
 describe('Compactor.close', () => {
@@ -225,7 +225,6 @@ describe('Compactor.close', () => {
       await nextImmediate();
       expect(unhandled).toEqual([]);
     },
-    60_000,
   );
 });
 
@@ -269,5 +268,5 @@ describe('a window that is called off', () => {
     expect(session.history.getTotalTokens()).toBe(inline.history.getTotalTokens());
     expect(session.stats()).toMatchObject({ openings: 1, fallbacks: 0 });
     expect(session.stats().residentPasses).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });

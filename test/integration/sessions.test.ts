@@ -80,7 +80,7 @@ describe('createCompactor', () => {
     expect(threaded.history.getTotalTokens()).toBe(recounted);
     await threaded.history.recalculateTotalTokens();
     expect(threaded.history.getTotalTokens()).toBe(recounted);
-  }, 90_000);
+  });
 
   it('serves two sessions at once', async () => {
     const compactor = open({ offload: 'snapshot', threads: 2 });
@@ -94,7 +94,7 @@ describe('createCompactor', () => {
       expect(session.history.getAll()).toEqual(expected.history.getAll());
       expect(session.history.getTotalTokens()).toBe(expected.history.getTotalTokens());
     }
-  }, 60_000);
+  });
 
   it('compresses on threads to what it compresses to inline', async () => {
     const entries = generateHistory({ entries: 1_000 });
@@ -105,7 +105,7 @@ describe('createCompactor', () => {
     expect(threaded.history.getTotalTokens()).toBe(inline.history.getTotalTokens());
     expect(threaded.history.getTotalTokens()).toBeLessThan(50_000);
     expect(findViolations(threaded.history.getAll())).toEqual([]);
-  }, 60_000);
+  });
 
   it('ends its threads for good, as often as it is told to', async () => {
     const compactor = open({ offload: 'snapshot' });
@@ -140,6 +140,5 @@ describe('createCompactor', () => {
         console.log((await session.ensureCompressionBeforeSend('p1')).totalTokens);`;
       expect(await runModule(source)).toEqual({ code: 0, output: '4\n' });
     },
-    30_000,
   );
 });

@@ -176,7 +176,6 @@ describe('offload', () => {
         { numRuns: runs(120, 10), interruptAfterTimeLimit: 20_000 },
       );
     },
-    60_000,
   );
 
   it.each([20_000, 200_000])(
@@ -198,7 +197,6 @@ describe('offload', () => {
       );
       expect(seen.residentPassesOfAuto).toBeGreaterThan(sightings(10));
     },
-    60_000,
   );
 
   it.each(

@@ -126,7 +126,7 @@ describe('a session whose threads are killed', () => {
     const killed = await play(open({ offload: 'snapshot', threads: 2 }), entries, script);
     await expectAsInline(killed, entries, script);
     expect(threads.started.length).toBeGreaterThan(2);
-  }, 120_000);
+  });
 
   describe('and whose history lives there', () => {
     it('does the pass of its window itself, and lives on another thread with the next change', async () => {
@@ -150,7 +150,7 @@ describe('a session whose threads are killed', () => {
       for (const { error } of lost) expect(error).toMatchObject({ code: 'WORKER_DIED' });
       expect(killed.session.stats().openings).toBeGreaterThanOrEqual(4);
       expect(killed.session.stats().residentPasses).toBeGreaterThan(0);
-    }, 60_000);
+    });
 
     it('tells of threads that died before there was a session', async () => {
       const threads = new Threads();
@@ -164,7 +164,7 @@ describe('a session whose threads are killed', () => {
       threads.isDeadly = false;
       await session.history.waitForTokenUpdates();
       expect(session.history.length).toBe(MANY);
-    }, 60_000);
+    });
 
     it('gives back its place when a history cannot be taken in', async () => {
       const compactor = open({ offload: 'resident', threads: 1 });
@@ -175,7 +175,7 @@ describe('a session whose threads are killed', () => {
       const session = await compactor.createSession({ history: entries });
       await session.history.waitForTokenUpdates();
       expect(compactor.stats()).toMatchObject({ sessions: 1, residents: { residentSessions: 1 } });
-    }, 60_000);
+    });
 
     it('moves to another thread with the next change when it was at rest', async () => {
       const threads = new Threads();
@@ -203,7 +203,7 @@ describe('a session whose threads are killed', () => {
       expect(killed.fallbacks.map(({ task }) => task)).toEqual(['open', 'open', 'open']);
       // No window had to do without it: another line was opened before anything was posted on the dead one.
       expect(killed.session.stats()).toMatchObject({ openings: 4, inlineTasks: 0 });
-    }, 60_000);
+    });
 
     it('goes on by itself when they die while its line is opened', async () => {
       const threads = new Threads();
@@ -243,6 +243,6 @@ describe('a session whose threads are killed', () => {
       // One line was lost, and another one not opened.
       expect(failures.at(-1)).toBeGreaterThanOrEqual((failures[2] ?? 0) + 2);
       expect(openings[3]).toBe(openings[2]);
-    }, 60_000);
+    });
   });
 });

@@ -301,7 +301,7 @@ describe('Compactor', () => {
       seen.recalled += recalled;
       return recalled;
     }
-  }, 120_000);
+  });
 
   it('finds an original in whichever transcript has it, the latest of several', async () => {
     const compactor = openCompactor();

@@ -1,11 +1,15 @@
-// One life of a session in a chaos run: a script of additions and windows, played by a session on
-// threads where things go wrong and by one that runs inline, and held against each other.
+// One life of a session in a chaos run: a script of additions and windows, played by a session on threads where things go wrong
+// and, unless edits depend on when a model answers, by one that runs inline, and held against each other.
 
 import { setImmediate as nextImmediate, setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { AbortOptions } from '../../src/main/preflight/session-parts.js';
 import type { Settings } from '../../src/main/settings/settings.js';
 import type { Session } from '../../src/main/session.js';
+import type { StateStore } from '../../src/main/state/state-store.js';
 import type { IContent } from '../../src/shared/content.js';
+import { CompressionExecutionError } from '../../src/shared/errors.js';
+import type { Soundness } from './chaos-soundness.js';
 import type { Watchdog } from './chaos-watchdog.js';
 
 /** How a life goes. */
@@ -20,6 +24,12 @@ export interface LifePlan {
   readonly hasAborts: boolean;
   /** Whether the history is cleared now and then. */
   readonly hasClears: boolean;
+  /** How many windows there are to one after which another process would go on, besides the last one. */
+  readonly passesPerRestart: number;
+  /** Where the state is for sure, if it is saved. */
+  readonly store: StateStore | undefined;
+  /** Goes on with the clock. */
+  readonly tick: () => void;
 }
 
 /** What a run notes of its lives. */
@@ -35,14 +45,22 @@ export interface LifeBook {
 const MAX_ENTRIES_PER_PASS = 8;
 const LONGEST_WAIT_BEFORE_ABORT_MS = 20;
 
+/** The sessions of a life. */
+export interface Lives {
+  readonly real: Session;
+  /** @default edits depend on time */
+  readonly oracle: Session | undefined;
+  readonly soundness: Soundness;
+}
+
 /** Plays one life; returns the number of passes. */
 export async function playLife(
-  real: Session,
-  oracle: Session,
+  { real, oracle, soundness }: Lives,
   plan: LifePlan,
   book: LifeBook,
 ): Promise<number> {
-  const { random } = book;
+  const { random, watchdog } = book;
+  const both = oracle === undefined ? [real] : [real, oracle];
   let next = 0;
   for (let pass = 0; pass < plan.passes; pass += 1) {
     if (book.isOver()) return pass;
@@ -51,9 +69,13 @@ export async function playLife(
     const added = plan.entries.slice(next, next + count);
     if (added.length === 0) return pass;
     next += count;
-    const both = [real, oracle];
-    if (plan.hasClears && random() < 0.05) for (const { history } of both) history.clear();
+    plan.tick();
+    if (plan.hasClears && random() < 0.05) {
+      for (const { history } of both) history.clear();
+      soundness.clear();
+    }
     for (const { history } of both) history.addAll(added);
+    soundness.add(added);
     // Sometimes nothing of it has been posted when the window opens, sometimes all is answered.
     for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await nextImmediate();
     if (random() < 0.2) await delay(random() * 10);
@@ -64,11 +86,28 @@ export async function playLife(
       ? await playAborted(real, name, book)
       : await play(real, name, book);
     // An edit lands whole or not at all; what is called off may have landed before.
-    if (hasLanded)
-      await book.watchdog.watch(`${name} inline`, oracle.ensureCompressionBeforeSend(name));
-    if (!isAborted) compare(real, oracle, name, book.watchdog);
+    if (hasLanded && oracle !== undefined)
+      await watchdog.watch(`${name} inline`, prepared(oracle, name));
+    if (!isAborted && oracle !== undefined) compare(real, oracle, name, watchdog);
+    // What was called off may still have to be told.
+    if (isAborted) await nextImmediate();
+    for (const fault of soundness.findFaults()) watchdog.report(`${name}: ${fault}`);
+    if (!isAborted && (pass + 1) % plan.passesPerRestart === 0)
+      for await (const fault of soundness.findFaultsOfNext(plan.store))
+        watchdog.report(`${name}: ${fault}`);
   }
+  for await (const fault of soundness.findFaultsOfNext(undefined))
+    watchdog.report(`${plan.name} at its end: ${fault}`);
   return plan.passes;
+}
+
+/** Prepares a request. That a model for summaries fails may fail it, as the history is then. */
+async function prepared(session: Session, name: string, options?: AbortOptions): Promise<void> {
+  try {
+    await session.ensureCompressionBeforeSend(name, 0, 'chaos', options);
+  } catch (thrown) {
+    if (!(thrown instanceof CompressionExecutionError)) throw thrown;
+  }
 }
 
 function togglePruning(settings: Settings): void {
@@ -82,7 +121,7 @@ async function play(
   { watchdog, noteWindow }: LifeBook,
 ): Promise<true> {
   const startedAt = performance.now();
-  await watchdog.watch(name, session.ensureCompressionBeforeSend(name));
+  await watchdog.watch(name, prepared(session, name));
   noteWindow(performance.now() - startedAt, false);
   return true;
 }
@@ -98,7 +137,7 @@ async function playAborted(
   const { revision } = session.history;
   const startedAt = performance.now();
   const { signal } = controller;
-  const window = session.ensureCompressionBeforeSend(name, 0, 'chaos', { signal });
+  const window = prepared(session, name, { signal });
   const outcome = watchdog.watch(name, window).then(
     () => undefined,
     (error: unknown) => error,

@@ -19,11 +19,15 @@ import {
 import { Settings } from '../../src/main/settings/settings.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
+import { sessionDefaults } from '../../src/main/session-options.js';
 import { Session } from '../../src/main/session.js';
+import { StateKeeper } from '../../src/main/state/state-keeper.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { indexedAgentOf } from '../../src/shared/density/index/index-scope.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
+import { CHAOTIC_SUMMARIZER } from './chaos-way.js';
+import type { Way } from './chaos-way.js';
 
 /** The modes that use threads. */
 export type ThreadedMode = 'resident' | 'auto' | 'snapshot';
@@ -42,9 +46,14 @@ export interface ChaosSessionOptions {
   readonly restored: readonly IContent[];
   /** Whether their tokens are known: to count ten thousand anew in every life would take all the time. */
   readonly isWeighed: boolean;
+  readonly sessionId: string;
+  readonly way: Way;
+  /** A clock that goes on from window to window only, so that all sessions take a cache for cold at once. */
+  readonly now: () => number;
 }
 
-const densityOptions = { workspaceRoot: '/w' };
+const { density, alwaysPrunes, addsWorkNote } = sessionDefaults(undefined);
+const densityOptions = { workspaceRoot: '/w', ...density };
 
 /** Opens a session in a mode with threads. */
 export function openThreaded(
@@ -68,36 +77,45 @@ export function openThreaded(
   });
 }
 
-/** Opens a session that runs inline; `countEntries` replaces its way to count. */
-export function openInline(options: ChaosSessionOptions, countEntries: CountEntries): Session {
-  return openSession(options, () => new InlineOffload(), countEntries);
+/** Opens a session that runs inline, without a store; `countEntries` replaces its way to count. */
+export function openInline(
+  { way, ...options }: ChaosSessionOptions,
+  countEntries: CountEntries,
+): Session {
+  const alone = { ...way, store: undefined };
+  return openSession({ ...options, way: alone }, () => new InlineOffload(), countEntries);
 }
 
 function openSession(
-  { contextLimit, restored, isWeighed }: ChaosSessionOptions,
+  { contextLimit, restored, isWeighed, sessionId, way, now }: ChaosSessionOptions,
   createOffload: (densityConfig: () => DensityConfig) => Offload,
   countEntries?: CountEntries,
 ): Session {
-  const settings = new Settings();
-  const edits = completeEditOptions({});
+  const settings = new Settings({
+    'compression.strategy': way.strategy,
+    'compression.ahead': way.ahead,
+  });
+  const edits = completeEditOptions({ edits: way.edits });
   const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
   const resolveStrategy = getCompressionStrategy;
   const shared = { settings, runtimeContext, densityOptions, resolveStrategy };
-  const config = new SessionConfig({ ...shared, edits: edits.edits, cache: new CacheTerms() });
+  const cache = new CacheTerms();
+  const config = new SessionConfig({ ...shared, edits: edits.edits, cache, alwaysPrunes });
   const offload = createOffload(() => config.density());
   const history = new HistoryService({
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),
     mirror: offload instanceof ResidentOffload ? offload : undefined,
+    keepsAdded: way.store !== undefined,
   });
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({
-    ...shared,
-    config,
-    sessionId: 'session',
-    history,
-    offload,
+    ...{ ...shared, ...edits, config, sessionId, history, offload, now, addsWorkNote },
     logger: SILENT_LOGGER,
+    compressionInputs: () => ({ summarizer: CHAOTIC_SUMMARIZER, compressionPrompt: 'Sum up.' }),
+    keeper:
+      way.store &&
+      new StateKeeper({ store: way.store, conversationId: sessionId, logger: SILENT_LOGGER }),
     onClose: () => Promise.resolve(offload.close?.()),
   });
 }

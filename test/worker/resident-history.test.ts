@@ -332,17 +332,17 @@ const SMALL = { sessionsPerRun: 8, maxCommands: 14, maxPortion: 12 };
 describe('ResidentHistory', () => {
   it('plans and counts as the whole history does, after every delta', async () => {
     await holds(arbitraryHistory({ maxEntries: 80 }), countThirds, { ...SMALL, cases: 1_500 });
-  }, 60_000);
+  });
 
   it('does so for broken histories', async () => {
     await holds(arbitraryBrokenHistory(), countThirds, { ...SMALL, cases: 900 });
-  }, 60_000);
+  });
 
   it('does so when more comes in at once than a message may hold', async () => {
     const sizes = { sessionsPerRun: 1, maxCommands: 8, maxPortion: 700, cases: 60 };
     await holds(arbitraryHistory(), countThirds, sizes);
     expect(seen.continued).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('counts as the o200k encoding does', async () => {
     await holds(arbitraryHistory({ maxEntries: 40 }), countO200k, {
@@ -350,11 +350,11 @@ describe('ResidentHistory', () => {
       sessionsPerRun: 2,
       cases: 40,
     });
-  }, 60_000);
+  });
 
   it('plans as well when it counts nothing', async () => {
     await holds(arbitraryHistory({ maxEntries: 80 }), undefined, { ...SMALL, cases: 60 });
-  }, 60_000);
+  });
 
   it('was seen in every state that matters', () => {
     expect(seen.sessions).toBeGreaterThan(sightings(10_000));

@@ -36,8 +36,9 @@ export interface UsageReport {
 }
 
 /**
- * The outcome of a usage report: `learned`, or why nothing was learned. `no-preflight`: there was no preflight to compare with.
- * `rewritten`: the history was edited since. `uncounted`: not every entry was counted when the preflight ended.
+ * The outcome of a usage report: `learned`, or why nothing was learned. `no-preflight`: there was no preflight to compare with, or
+ * the model has answered other requests since, which another process has prepared. `rewritten`: the history was edited since.
+ * `uncounted`: not every entry was counted when the preflight ended.
  */
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
@@ -200,6 +201,7 @@ export class ContextGauge {
     const sent = this.#sent;
     if (sent === undefined) return 'no-preflight';
     if (sent.revision !== this.#history.revision) return 'rewritten';
+    if (answersSince(sent, this.#history) > 1) return 'no-preflight';
     const { countedTokens, pendingTokens } = sent;
     const reportedTokens = inputTokens - pendingTokens;
     const outcome =
@@ -216,6 +218,16 @@ export class ContextGauge {
   #isCurrent({ revision, additions }: HistoryVersion): boolean {
     return revision === this.#history.revision && additions === this.#history.additions;
   }
+}
+
+/** How many times the model has answered since a request. */
+function answersSince({ additions }: HistoryVersion, history: HistoryService): number {
+  const entries = history.getRawHistory();
+  let answers = 0;
+  for (let at = entries.length - (history.additions - additions); at < entries.length; at += 1) {
+    if (entries[at]?.speaker === 'ai' && entries[at - 1]?.speaker !== 'ai') answers += 1;
+  }
+  return answers;
 }
 
 export interface TokenBudgetOptions {

@@ -44,8 +44,10 @@ export class StateKeeper {
   readonly #options: StateKeeperOptions;
   #key: string | undefined;
   #version: number | null = null;
-  /** A state whose save was not answered; it may have been saved all the same. */
-  #unanswered: string | undefined;
+  /** When the state was made that it loaded or saved last. */
+  #stateAt = 0;
+  /** Digests of states whose save was not answered; they may have been saved all the same. */
+  readonly #unanswered = new Set<string>();
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
@@ -80,7 +82,8 @@ export class StateKeeper {
   }
 
   /**
-   * Returns the conversation's saved state; `undefined` if there is none, or the store does not answer.
+   * Returns the conversation's saved state; `undefined` if there is none, it is one that this saved itself, or the store does not
+   * answer.
    *
    * @param names keys for prefixes of its history, from its digest
    */
@@ -92,6 +95,8 @@ export class StateKeeper {
       const state = parse(stored);
       this.#key = key;
       this.#version = isLeftAlone(state) ? null : stored.version;
+      if (this.#isOwn(stored)) return undefined;
+      this.#stateAt = atOf(state);
       return state;
     }
     return undefined;
@@ -103,11 +108,12 @@ export class StateKeeper {
    * @param names as for `load`; none if only a named conversation is to be found
    */
   async loadNewer(names: readonly string[] = []): Promise<unknown> {
-    const [key, known] = [this.#key, this.#version];
+    const [key, known, knownAt] = [this.#key, this.#version, this.#stateAt];
     const state = await this.load(names);
     if (this.#key !== key) return state;
-    // A store that lost its last saves has an older one.
-    return (this.#version ?? 0) > (known ?? 0) ? state : undefined;
+    // A store that lost its last saves has an older one; one that has forgotten the key has counted from the start since.
+    const isNewer = (this.#version ?? 0) > (known ?? 0) || this.#stateAt > knownAt;
+    return isNewer ? state : undefined;
   }
 
   /**
@@ -119,6 +125,7 @@ export class StateKeeper {
   async save(state: object, { digest, length, added = [] }: Journal): Promise<KeepOutcome> {
     const outcome = await this.#save(state, digest.names);
     if (outcome !== 'kept') return outcome;
+    this.#stateAt = atOf(state);
     this.#keptEntries = length;
     this.#putOriginals(added);
     return outcome;
@@ -160,20 +167,24 @@ export class StateKeeper {
 
   /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
   async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
-    const unanswered = this.#unanswered;
     const known = this.#version;
+    const asked: StateStore[] = [];
     const outcome = await this.#callStore(async (store) => {
-      this.#unanswered = text;
+      asked.push(store);
       const saved: unknown = await store.save(key, text, known);
       // In JavaScript, a store may well forget to.
       if (saved === undefined)
         throw new TypeError("Expected save to return a version or 'conflict'.");
       return saved as SaveOutcome;
     });
-    if (outcome === undefined) return 'not-kept';
-    this.#unanswered = undefined;
+    if (outcome === undefined) {
+      // During a pause, the store is not asked.
+      if (asked.length > 0) this.#unanswered.add(hash('sha256', text));
+      return 'not-kept';
+    }
     if (outcome !== 'conflict') {
       this.#version = outcome;
+      this.#unanswered.clear();
       return 'kept';
     }
     const winner = await this.#read(key);
@@ -191,8 +202,15 @@ export class StateKeeper {
     if (winner === null) return 'outdated';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
-    const isOwn = winner.state === unanswered || (known !== null && winner.version < known);
-    return isOwn ? 'outdated' : { overtakenBy: state };
+    const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;
+    if (isOlder || this.#isOwn(winner)) return 'outdated';
+    this.#stateAt = atOf(state);
+    return { overtakenBy: state };
+  }
+
+  /** Whether a state was saved by this, though nothing said so. */
+  #isOwn({ state }: StoredState): boolean {
+    return this.#unanswered.size > 0 && this.#unanswered.has(hash('sha256', state));
   }
 
   /** Notes calls whose results were removed: their originals are saved with the next state. */
@@ -307,7 +325,12 @@ function storeFailed(cause: unknown): CtxfoldError {
  */
 function isLeftAlone(state: unknown): boolean {
   if (!isRecord(state) || !isNewer(state)) return false;
-  return Math.abs(Date.now() - Number(state['at'])) < LEFT_ALONE_MS;
+  return Math.abs(Date.now() - atOf(state)) < LEFT_ALONE_MS;
+}
+
+/** When a state was made, in milliseconds since the epoch; 0 for what is no state. */
+function atOf(state: unknown): number {
+  return isRecord(state) && typeof state['at'] === 'number' ? state['at'] : 0;
 }
 
 /**

@@ -387,5 +387,5 @@ describe('a connection to an upstream', () => {
     for (let at = 0; at < 2; at += 1) await world.send('/v1/models', { method: 'GET' });
     expect(open).toBe(1);
     await expect.poll(() => open, { timeout: 15_000 }).toBe(0);
-  }, 20_000);
+  });
 });

@@ -288,7 +288,7 @@ describe('ResidentOffload', () => {
     for (const [kind, times] of Object.entries(seen)) {
       expect([kind, times > sightings(40)]).toEqual([kind, true]);
     }
-  }, 60_000);
+  });
 
   it('opens no line for a short history, and counts by the pool then', async () => {
     await tell(async (scheduler) => {

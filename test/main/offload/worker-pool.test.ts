@@ -121,7 +121,7 @@ describe('WorkerPool', () => {
       for (let at = 0; at < 5; at += 1) later.push(await codeOf(pool.run(PROBE)));
       expect(later.filter((code) => code === 'resolved').length).toBeGreaterThanOrEqual(3);
       expect(pool.stats).toMatchObject({ runningTasks: 0, queuedTasks: 0 });
-    }, 30_000);
+    });
   });
 
   describe('with a worker that does not load', () => {

@@ -5,8 +5,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
 import { HistoryService } from '../../../src/main/history-service.js';
 import type { Session } from '../../../src/main/session.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { Journal } from '../../../src/main/state/journal.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { switchToState } from '../../../src/main/state/resume.js';
+import { StateKeeper } from '../../../src/main/state/state-keeper.js';
 import type { SaveOutcome, StateStore, StoredState } from '../../../src/main/state/state-store.js';
 import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
 import { humanText } from '../../../src/shared/content.js';
@@ -232,6 +235,54 @@ describe('a session whose store has states that cannot be read', () => {
     waitForStore();
     await send(session, turn(1));
     expect(save).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a session whose saves are kept, but not answered', () => {
+  it.each([1, 2])('does not follow its own state of before (%i saves)', async (times) => {
+    let isSlow = true;
+    const kept = memoryStore();
+    const store = fickleStore(async (_, ...args) => {
+      const outcome = await kept.save(...args);
+      if (isSlow) throw new Error('no answer within 1,000 ms');
+      return outcome;
+    });
+    store.load = (key) => kept.load(key);
+    const keeper = new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER });
+    const journal = new Journal();
+    for (let at = 1; at <= times; at += 1) {
+      expect(await keeper.save({ at }, journal)).toBe('not-kept');
+      keeper.endPause();
+    }
+    isSlow = false;
+    expect(await keeper.loadNewer()).toBeUndefined();
+    expect(await keeper.save({ at: 3 }, journal)).toBe('kept');
+    const other = new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER });
+    expect(await other.load([])).toEqual({ at: 3 });
+  });
+});
+
+describe('a session whose state has expired', () => {
+  // As a directory does that was swept: whoever saves first after that begins with version 1 again.
+  it('follows who has gone on with the conversation since, however high a version it knows', async () => {
+    const store = memoryStore({ ttlMs: 1_000 });
+    const [idle, other] = [0, 1].map(
+      () => new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER }),
+    ) as [StateKeeper, StateKeeper];
+    const journal = new Journal();
+    const now = Date.now();
+    for (let at = now; at < now + 3; at += 1) await idle.save({ at }, journal);
+    vi.spyOn(Date, 'now').mockReturnValue(now + 2_000);
+    const newer = { at: now + 2_000, by: 'the other one' };
+    expect(await other.save(newer, journal)).toBe('kept');
+    expect(await idle.save({ at: now + 2_001 }, journal)).toEqual({ overtakenBy: newer });
+    const late = new StateKeeper({ store, conversationId: 'one', logger: SILENT_LOGGER });
+    await late.load([]);
+    for (let times = 0; times < 3; times += 1) await late.save(newer, journal);
+    vi.spyOn(Date, 'now').mockReturnValue(now + 4_000);
+    const newest = { at: now + 4_000 };
+    await other.save(newest, journal);
+    expect(await late.loadNewer()).toEqual(newest);
   });
 });
 

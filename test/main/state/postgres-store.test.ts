@@ -73,7 +73,7 @@ describe.skipIf(!isInstalled('postgres'))('postgresStore over a server', () => {
     pool = new Pool({ host: '127.0.0.1', port: server.port, user: 'postgres', options });
     pool.on('error', () => undefined);
     await pool.query(POSTGRES_MIGRATION);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await pool.end();
@@ -92,7 +92,7 @@ describe.skipIf(!isInstalled('postgres'))('postgresStore over a server', () => {
       expect(winners).toHaveLength(1);
       version = winners[0] ?? null;
     }
-  }, 60_000);
+  });
 
   it('takes no version of a row that was swept for one of after', async () => {
     const store = postgresStore(pool);

@@ -43,7 +43,7 @@ describe('redisStore', () => {
         expect(known).toBeLessThan(first as number);
       }
       expect(await store.load('a')).toEqual({ state: 'a third', version: second });
-    }, 60_000);
+    });
 
     it('reads the answers of a client that is set to bytes', async () => {
       const server = await startRedis();
@@ -56,6 +56,6 @@ describe('redisStore', () => {
       await store.put?.('a', 'call', 'ça');
       expect(await store.load('a')).toEqual({ state: 'état', version });
       expect(await store.get?.('a', 'call')).toBe('ça');
-    }, 60_000);
+    });
   });
 });
