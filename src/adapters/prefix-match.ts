@@ -45,6 +45,9 @@ export function matchPrefix<Message>(
   return { messages, known, length, varied, firstOther };
 }
 
+/** Two short conversations that began alike may well have a message in common. */
+const MIN_EDITED_LENGTH = 6;
+
 /**
  * Whether messages continue a known list of which some in the middle are different now: its first and its last message are the same,
  * and most of the others. A conversation that took another turn differs at its end.
@@ -55,7 +58,7 @@ export function isEditedWithin<Message>(
   known: readonly Message[],
 ): boolean {
   const { length } = known;
-  if (length < 3 || messages.length < length) return false;
+  if (length < MIN_EDITED_LENGTH || messages.length < length) return false;
   const isSame = (at: number): boolean => {
     const [message, former] = [messages[at] as Message, known[at] as Message];
     return message === former || isPlainCopy(message, former) || format.isSame(message, former);

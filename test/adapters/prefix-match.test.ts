@@ -121,6 +121,11 @@ describe('isEditedWithin', () => {
   ])('knows messages that change %s', (_, texts, isEdited) => {
     expect(isEditedWithin(chatMessageFormat as never, given(texts), known)).toBe(isEdited);
   });
+
+  it('takes short ones that have an end in common for two', () => {
+    const short = known.slice(0, 5);
+    expect(isEditedWithin(chatMessageFormat as never, given('saXcd'), short)).toBe(false);
+  });
 });
 
 describe('a host that clears old results itself', () => {
