@@ -317,6 +317,8 @@ describe.skipIf(!isInstalled('postgres'))('openStore', () => {
     const version = await owner.store.save('key', 'state', null);
     await owner.close();
     const pool = new Pool({ connectionString: urlOf('postgres') });
+    // Its server may be stopped before the connection is closed.
+    pool.on('error', () => undefined);
     await pool.query('CREATE ROLE app LOGIN');
     await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
     await pool.end();
