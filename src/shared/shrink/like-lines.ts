@@ -3,6 +3,7 @@
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import { exceptionsIn, haveIdentifiers, numbersIn } from './number-columns.js';
+import type { NumberColumns } from './number-columns.js';
 import type { Shrinker } from './shrinker.js';
 
 /** How to shorten a run of lines. */
@@ -11,6 +12,8 @@ interface Cut {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
+  /** The numbers of its lines, of which exceptions stay. */
+  readonly numbers?: NumberColumns;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
@@ -81,8 +84,7 @@ function shortened(
   const kept = lines.slice(start, from);
   if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
   else {
-    const numbers = cut === PROGRESS ? [] : numbersIn(lines, start, end);
-    const exceptions = exceptionsIn(numbers).map((row) => start + row);
+    const exceptions = exceptionsIn(cut.numbers ?? []).map((row) => start + row);
     let next = from;
     for (const at of [...exceptions.filter((each) => each >= from && each < to), to]) {
       if (at - next < MIN_LEFT_OUT) kept.push(...lines.slice(next, at));
@@ -105,8 +107,11 @@ function cutOf(
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
   if (BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)) return PROGRESS;
-  const isList = level === 'default' && haveIdentifiers(numbersIn(lines, start, end));
-  return isList ? IDENTIFIED : NUMBERED[level];
+  const cut = NUMBERED[level];
+  if (end - start < cut.minLines) return cut;
+  const numbers = numbersIn(lines, start, end);
+  const isList = level === 'default' && haveIdentifiers(numbers);
+  return { ...(isList ? IDENTIFIED : cut), numbers };
 }
 
 /** Whether what is done never gets less, and begins at nothing or comes to its end. */
