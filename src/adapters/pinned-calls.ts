@@ -4,6 +4,7 @@
 // that a compaction may drop it. Their reasoning is an entry of its own, because an edit in front of it invalidates it.
 
 import { isStripped } from '../main/preflight/reasoning-policy.js';
+import { asRecord } from '../shared/json.js';
 import { estimateEntryTokens } from '../shared/tokens/estimate.js';
 import type { PlacedBlock, Reading } from './message-format.js';
 
@@ -23,6 +24,13 @@ export interface CallsInMessage {
   readonly usesComputer?: boolean;
   /** Whether it must be sent unchanged for another reason. */
   readonly isBound: boolean;
+}
+
+/** From a call's `caller`, the id of the call of the provider's tool that has made it, as code execution; empty if the model has. */
+export function programsIn(caller: unknown): readonly unknown[] {
+  const fields = asRecord(caller);
+  if (fields === undefined || fields['type'] === 'direct') return [];
+  return [fields['tool_id'] ?? fields['toolId'] ?? fields['callerId']];
 }
 
 /** The calls of one conversation in messages that must be sent unchanged. */

@@ -3,6 +3,7 @@
 
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { programsIn } from '../pinned-calls.js';
 import type { CallsInMessage } from '../pinned-calls.js';
 
 /** A message of the AI SDK: a `ModelMessage`, or one of a language model's prompt. */
@@ -78,14 +79,11 @@ function isSearch({ input }: PartFields): boolean {
   return sought !== undefined && typeof id === 'string';
 }
 
-/** The call of the provider's tool that has made a call: Anthropic's code execution, or a program of OpenAI. */
+/** See `programsIn`: any provider may have options of a call. */
 function programsOf({ providerOptions }: PartFields): readonly unknown[] {
-  return Object.values(asRecord(providerOptions) ?? {}).flatMap((options) => {
-    const caller = asRecord(asRecord(options)?.['caller']);
-    return caller === undefined || caller['type'] === 'direct'
-      ? []
-      : [caller['toolId'] ?? caller['callerId']];
-  });
+  return Object.values(asRecord(providerOptions) ?? {}).flatMap((options) =>
+    programsIn(asRecord(options)?.['caller']),
+  );
 }
 
 function isOfComputer({ input }: PartFields): boolean {

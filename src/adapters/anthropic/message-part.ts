@@ -2,8 +2,8 @@
 
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
-import { asRecord, isRecord } from '../../shared/json.js';
-import type { JsonRecord } from '../../shared/json.js';
+import { isRecord } from '../../shared/json.js';
+import { programsIn } from '../pinned-calls.js';
 import type { CallsInMessage } from '../pinned-calls.js';
 import { isCompactionPart } from '../provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
@@ -32,9 +32,6 @@ export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefin
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The `caller` of a call that the model itself makes. */
-const DIRECT: JsonRecord = { type: 'direct' };
-
 /** The calls of a message. It is bound if it has a failed compaction, a list of tools, or a change of them. */
 export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
   const calls: string[] = [];
@@ -43,8 +40,7 @@ export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
   const programs: unknown[] = [];
   for (const part of parts) {
     const { type, id } = part;
-    const caller = type === 'tool_use' ? (asRecord(part['caller']) ?? DIRECT) : DIRECT;
-    if (caller['type'] !== DIRECT['type']) programs.push(caller['tool_id']);
+    if (type === 'tool_use') programs.push(...programsIn(part['caller']));
     if (typeof id === 'string' && type.endsWith('tool_use'))
       (type === 'tool_use' ? calls : serverCalls).push(id);
     const answeredId = answeredIdOf(part);

@@ -3,6 +3,7 @@
 
 import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { programsIn } from '../pinned-calls.js';
 import type { CallsInMessage } from '../pinned-calls.js';
 import type { MessageFields } from './message-fields.js';
 
@@ -122,15 +123,9 @@ export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields
     serverCalls: blocks.filter(isServerCall).map(({ id }) => id),
     answered: blocks.map(({ tool_use_id: id }) => id),
     usesComputer: usesComputer(calls, extra),
-    programs: blocks.flatMap(programsOf),
+    programs: blocks.filter(isCallBlock).flatMap(({ caller }) => programsIn(caller)),
     isBound: false,
   };
-}
-
-/** The call of the provider's tool that has made a call, as Anthropic's code execution. */
-function programsOf(block: JsonRecord): readonly unknown[] {
-  const caller = isCallBlock(block) ? asRecord(block['caller']) : undefined;
-  return caller === undefined || caller['type'] === 'direct' ? [] : [caller['tool_id']];
 }
 
 function isServerCall({ type, id }: JsonRecord): boolean {
