@@ -115,7 +115,7 @@ describe('ctxfold mcp', () => {
     const attacks = [initialize, recall, list].flatMap((make) =>
       hostilePlacements(make, values).flatMap((attack) => stringified(attack.make())),
     );
-    const lines = [...RAW_LINES, ...spread(attacks, runs(1_500, 100))];
+    const lines = [...RAW_LINES, ...spread(attacks, runs(1_500, 60))];
     for (const [at, line] of lines.entries()) {
       send(line.replaceAll('\n', ' '));
       if (at % 20 !== 0 && at !== lines.length - 1) continue;

@@ -16,7 +16,7 @@ import type { StormReport } from './storm.js';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 const SEED = 7;
-const PASSES = runs(60, 10);
+const PASSES = runs(60, 6);
 const LONGEST = PLAYS_ALL ? 10_000 : 1_000;
 /**
  * What has to come in the quick run: each takes a new thread. Those that end by a deadline take several seconds, and are played one by

@@ -79,7 +79,7 @@ describe('ctxfold replay', () => {
     ['cline', 'cline/session.messages.json'],
   ] as const;
 
-  test.each(sample(recorded, 3))(
+  test.each(sample(recorded, 2))(
     'reports a session of %s whose figures add up',
     async (format, fixture) => {
       const file = path.join(FIXTURES, fixture);
@@ -396,7 +396,7 @@ describe('a terminal of 40 columns', () => {
     [['analyze', SESSIONS, '--suggest']],
   ];
 
-  test.each(sample(commands, 9))('has no wider line: %j', async (args) => {
+  test.each(sample(commands, 6))('has no wider line: %j', async (args) => {
     const { stdout, stderr } = await runCommand(args, { COLUMNS: '40' });
     expect(stdout + stderr).not.toBe('');
     for (const line of `${stdout}\n${stderr}`.split('\n')) {
@@ -440,7 +440,7 @@ describe('a run that somebody looks at', () => {
     [['analyze', SESSIONS], ['analyzing']],
   ];
 
-  test.each(sample(watched, 3))(
+  test.each(sample(watched, 2))(
     'shows a bar for each stage from its start: %j',
     async (args, stages) => {
       const shown = await shownBy(...args);

@@ -173,7 +173,7 @@ describe('offload', () => {
             await expectEqual(limit, entries, made, 3, options, style);
           },
         ),
-        { numRuns: runs(120, 10), interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(120, 6), interruptAfterTimeLimit: 20_000 },
       );
     },
   );
@@ -193,7 +193,7 @@ describe('offload', () => {
             await expectEqual(limit, prolonged(entries, 420), made, start, options, style);
           },
         ),
-        { numRuns: runs(25, 4), interruptAfterTimeLimit: 20_000 },
+        { numRuns: runs(25, 2), interruptAfterTimeLimit: 20_000 },
       );
       expect(seen.residentPassesOfAuto).toBeGreaterThan(sightings(10));
     },

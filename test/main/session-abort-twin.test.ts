@@ -66,7 +66,7 @@ it.each(POLICIES)('sends under %s what it would without aborts', async (edits) =
   let [calledOff, edited] = [0, 0];
   for (const ticks of sample(
     Array.from({ length: MOST_TICKS }, (_, tick) => tick),
-    12,
+    6,
   )) {
     const [steady, disturbed] = await Promise.all([open(edits), open(edits)]);
     steady.on('pruned', () => (edited += 1));

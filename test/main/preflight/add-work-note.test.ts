@@ -157,7 +157,7 @@ describe.each(STRATEGIES)('%s', (strategy) => {
         }
         await session.close();
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(200, 8) },
     );
   });
 });

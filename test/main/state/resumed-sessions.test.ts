@@ -103,7 +103,7 @@ describe('Session.snapshot', () => {
           await expectSame(history, optionsOf(chosen));
         },
       ),
-      { numRuns: runs(2_500, 25) },
+      { numRuns: runs(2_500, 12) },
     );
   }, 600_000);
 
@@ -138,7 +138,7 @@ describe('Session.snapshot', () => {
           }
         },
       ),
-      { numRuns: runs(500, 20) },
+      { numRuns: runs(500, 10) },
     );
     expect(edited).toBeGreaterThan(0);
   }, 600_000);
@@ -160,7 +160,7 @@ describe('Session.snapshot', () => {
       const path = `test/fixtures/transcripts/${name}`;
       const { entries } = await readTranscript(path);
       const history = entries.slice(0, PLAYS_ALL ? 120 : 60);
-      for (const condition of sample(conditions, 5)) {
+      for (const condition of sample(conditions, 3)) {
         await expectSame(
           history,
           optionsOf({ ...condition, preset: undefined, ratio: 1.2, unseenTokens: undefined }),
