@@ -26,7 +26,7 @@ export type {
 } from './main/preflight/session-events.js';
 export type { ReasoningPolicy } from './main/preflight/reasoning-policy.js';
 export type { EntryChange } from './main/history-change.js';
-export type { AbortOptions } from './main/preflight/session-parts.js';
+export type { AbortOptions } from './main/preflight/request-options.js';
 export type { DensityOptions } from './main/settings/session-config.js';
 export { agentPreset } from './main/formats/presets.js';
 export type { AgentPreset } from './main/formats/presets.js';

@@ -13,6 +13,8 @@ import type { ContextUsage, UsageReport, UsageReportOutcome } from './preflight/
 import type { CostReport } from './preflight/cost-meter.js';
 import { compressionContext } from './preflight/make-compression.js';
 import { Preflight } from './preflight/preflight.js';
+import { readAbortOptions, readCall } from './preflight/request-options.js';
+import type { AbortOptions, RequestOptions } from './preflight/request-options.js';
 import { assertCacheReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
@@ -25,13 +27,8 @@ import type {
   SessionEvents,
   PreflightResult,
 } from './preflight/session-events.js';
-import { readAbortOptions, readCall, createParts } from './preflight/session-parts.js';
-import type {
-  AbortOptions,
-  RequestOptions,
-  SessionParts,
-  SessionInit,
-} from './preflight/session-parts.js';
+import { createParts } from './preflight/session-parts.js';
+import type { SessionParts, SessionInit } from './preflight/session-parts.js';
 import { keepsNoRemovalLog } from './removal-log/removal-log-errors.js';
 import type { RestoredResponse } from './removal-log/restore.js';
 import type { Settings } from './settings/settings.js';

@@ -3,7 +3,7 @@
 
 import { setImmediate as nextImmediate, setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { AbortOptions } from '../../src/main/preflight/session-parts.js';
+import type { AbortOptions } from '../../src/main/preflight/request-options.js';
 import type { Settings } from '../../src/main/settings/settings.js';
 import type { Session } from '../../src/main/session.js';
 import type { StateStore } from '../../src/main/state/state-store.js';

@@ -13,14 +13,16 @@ import { abortable } from '../waiting/abortable.js';
 import { applyEdit } from './apply-edit.js';
 import type { AppliedEdit, StepOutcome } from './apply-edit.js';
 import type { CostMeter } from './cost-meter.js';
+import { duePasses } from './due-passes.js';
+import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
-import { duePasses, gateOptions } from './session-parts.js';
-import type { DuePass, SessionParts } from './session-parts.js';
+import { gateOptions } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
 
 /** After this many stale plans the pass runs on this thread, where nothing can come in between. */
 const MAX_STALE_PLANS = 2;

@@ -12,10 +12,12 @@ import { CompressionAhead } from './compression-ahead.js';
 import { heldCompression, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
+import { tokensBelowStep, tokensToBeCached } from './due-passes.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
 import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
+import type { AbortOptions, RequestOptions } from './request-options.js';
 import type {
   HoldReason,
   CompressedEvent,
@@ -25,8 +27,8 @@ import type {
   StepEnd,
   Steps,
 } from './session-events.js';
-import { gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
-import type { AbortOptions, RequestOptions, SessionParts } from './session-parts.js';
+import { gateOptions } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
 
 /** What a compression makes room for. */
 interface CompressionAim {

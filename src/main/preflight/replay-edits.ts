@@ -13,11 +13,13 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
+import { duePasses, tokensBelowStep, tokensToBeCached } from './due-passes.js';
+import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
-import { duePasses, gateOptions, tokensBelowStep, tokensToBeCached } from './session-parts.js';
-import type { DuePass, SessionParts } from './session-parts.js';
+import { gateOptions } from './session-parts.js';
+import type { SessionParts } from './session-parts.js';
 import { pricedTerms, spendable, TokenTally } from './token-tally.js';
 import type { CachingTerms } from './token-tally.js';
 

@@ -3,7 +3,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createCompactor } from '../../../src/main/compactor.js';
-import { sessionClock } from '../../../src/main/preflight/session-parts.js';
+import { sessionClock } from '../../../src/main/host/session-clock.js';
 import { humanText } from '../../../src/shared/content.js';
 
 const MINUTE = 60_000;

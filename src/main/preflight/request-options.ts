@@ -1,0 +1,75 @@
+// What a caller says of one request.
+
+import {
+  asObject,
+  assertKnownOptions,
+  assertSignal,
+  assertString,
+  assertTokens,
+} from '../../shared/misuse.js';
+import { completeEditOptions } from './edit-options.js';
+import type { ReasoningPolicy } from './reasoning-policy.js';
+
+/** Options of a call that a signal can abort; it then rejects with the signal's reason. */
+export interface AbortOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is known of the request that is about to be made. */
+export interface RequestOptions extends AbortOptions {
+  /** Cache lifetime that the request asks for, in milliseconds. @default the model's */
+  readonly cacheTtlMs?: number | undefined;
+  /**
+   * The reasoning policy that suits the model of the request, unless the session has that option. Reasoning that another policy
+   * has left behind an edit is removed if this one would not have. @default 'keep'
+   */
+  readonly reasoning?: ReasoningPolicy | undefined;
+}
+
+/**
+ * Validates the arguments of a call into a session.
+ *
+ * @returns its options
+ * @throws TypeError or RangeError for an invalid name, options or token number.
+ */
+export function readCall(
+  promptId: string,
+  options: RequestOptions,
+  pendingTokens: number = 0,
+): RequestOptions {
+  assertString('promptId', promptId);
+  assertTokens('pendingTokens', pendingTokens);
+  const { cacheTtlMs, reasoning, ...rest } = readAbortOptions(options);
+  if (cacheTtlMs !== undefined || reasoning !== undefined)
+    completeEditOptions({ cacheTtlMs, reasoning });
+  return { ...rest, cacheTtlMs, reasoning };
+}
+
+/**
+ * Reads the options' properties, also getters: an `AbortController` has `signal` as one.
+ *
+ * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal; RangeError for an unknown option.
+ */
+export function readAbortOptions(options: RequestOptions): RequestOptions {
+  let signal: unknown;
+  let cacheTtlMs: RequestOptions['cacheTtlMs'];
+  let reasoning: RequestOptions['reasoning'];
+  let own: Readonly<Record<string, unknown>>;
+  try {
+    ({ signal, cacheTtlMs, reasoning } = asObject(
+      options,
+      'the options',
+      'an object',
+    ) as RequestOptions);
+    own = { ...options };
+  } catch (cause) {
+    throw new TypeError('Expected options with a signal that can be read.', { cause });
+  }
+  assertKnownOptions('options of a call', own, ['signal', 'cacheTtlMs', 'reasoning']);
+  assertSignal(signal);
+  return {
+    ...(signal && { signal }),
+    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
