@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { createCompactor } from '../main/compactor.js';
 import type { Compactor } from '../main/compactor.js';
 import type { CompactorOptions } from '../main/compactor-options.js';
+import { SILENT_LOGGER, safeLogger } from '../main/host/logger.js';
+import type { Logger } from '../main/host/logger.js';
 import { userStateFolder } from '../main/host/state-folder.js';
 import { directoryStore } from '../main/state/directory-store.js';
 import type { StateStore } from '../main/state/state-store.js';
@@ -39,6 +41,14 @@ interface Opened<Message> {
   readonly compact: MessageCompactor<Message>;
 }
 
+/** A call that is running. */
+interface RunningCall {
+  /** A host may give sessions that use one model different windows, and call at once. */
+  readonly contextLimit: number | undefined;
+  /** Why what it returns was not compacted. */
+  failure?: string;
+}
+
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
   readonly #name: string;
@@ -48,9 +58,8 @@ export class HostCompactor<Message> {
   #opened: Opened<Message> | undefined;
   /** Why the compactor could not be created. */
   #failure: string | undefined;
-  /** The context window of the running call: a host may give sessions that use one model different ones, and call at once. */
-  readonly #limit = new AsyncLocalStorage<number | undefined>();
-  /** By session, why its last call was sent uncompacted. */
+  readonly #running = new AsyncLocalStorage<RunningCall>();
+  /** By session, why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
   /** Why sessions would not go on after a restart. */
   #storeFailure: string | undefined;
@@ -79,15 +88,24 @@ export class HostCompactor<Message> {
   #create(): Opened<Message> {
     const { canRecall = true, ...options } = this.#options();
     const settings = { ...SETTINGS, ...options.settings };
-    const contextLimit = (): number | undefined => this.#limit.getStore();
+    const contextLimit = (): number | undefined => this.#running.getStore()?.contextLimit;
     const { store = this.#ownStore() } = options;
     const compactor = createCompactor({ contextLimit, ...options, settings, store });
-    const compact = createMessageCompactor(compactor, this.#format, {
-      canRecall,
-      onError: 'throw',
-      logger: options.logger,
-    });
+    const logger = this.#noting(options.logger);
+    const compact = createMessageCompactor(compactor, this.#format, { canRecall, logger });
     return { compactor, compact };
+  }
+
+  /** An adapter's logger: it warns of the calls that failed. */
+  #noting(logger: Logger = SILENT_LOGGER): Logger {
+    const host = safeLogger(logger);
+    const warn: Logger['warn'] = (message, details) => {
+      host.warn(message, details);
+      const running = this.#running.getStore();
+      const { error } = details as { readonly error?: unknown };
+      if (running !== undefined) running.failure = asError(error).message;
+    };
+    return { ...host, warn };
   }
 
   /** States without originals, which the host keeps. `undefined` if the user has no home. */
@@ -125,7 +143,7 @@ export class HostCompactor<Message> {
   /**
    * Returns the messages to send. Never throws.
    *
-   * @returns the same list if nothing is edited, the signal is aborted, or anything in ctxfold fails
+   * @returns the same list if nothing is edited, or the signal is aborted; if anything in ctxfold fails, what was compacted before
    */
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const {
@@ -134,12 +152,14 @@ export class HostCompactor<Message> {
       reasoning = reasoningOfHosted(call.modelName),
       ...rest
     } = call;
+    const running: RunningCall = { contextLimit };
     try {
       const { compact } = this.open();
-      const compacted = await this.#limit.run(contextLimit, () =>
+      const compacted = await this.#running.run(running, () =>
         compact(messages, { ...rest, reasoning, conversationId: sessionId }),
       );
       this.#failures.delete(sessionId);
+      if (running.failure !== undefined) this.#failures.set(sessionId, running.failure);
       return isSameList(compacted, messages) ? messages : compacted;
     } catch (thrown) {
       if (call.signal?.aborted !== true) this.#failures.set(sessionId, asError(thrown).message);
@@ -147,7 +167,7 @@ export class HostCompactor<Message> {
     }
   }
 
-  /** Whether the compactor could not be created, or the last call of a session was sent uncompacted because something failed. */
+  /** Whether the compactor could not be created, or the last call of a session was not compacted because something failed. */
   isFailing(sessionId: string): boolean {
     return this.#failure !== undefined || this.#failures.has(sessionId);
   }
@@ -175,7 +195,7 @@ export class HostCompactor<Message> {
     const nothing = this.#failure ?? 'No call of this session was compacted yet.';
     const lines = report === undefined ? [nothing] : describe(report);
     if (failure !== undefined && failure !== nothing)
-      lines.push(`The last call was sent as it was: ${failure}`);
+      lines.push(`The last call was not compacted: ${failure}`);
     if (this.#storeFailure !== undefined)
       lines.push(`After a restart this session would begin anew: ${this.#storeFailure}`);
     return ['ctxfold', ...lines].join('\n');

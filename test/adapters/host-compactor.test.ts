@@ -15,6 +15,7 @@ import {
   user,
 } from '../support/plain-message-format.js';
 import type { PlainMessage } from '../support/plain-message-format.js';
+import { scriptedSummarizer, snapshot } from '../support/scripted-summarizer.js';
 
 const PRUNING: CompactorOptions = {
   preset: 'specification',
@@ -52,10 +53,42 @@ describe('HostCompactor', () => {
     const broken = [...TALK, null as unknown as PlainMessage];
     expect(await host.compact(broken, { sessionId: 'a' })).toBe(broken);
     expect(host.isFailing('a')).toBe(true);
-    expect(host.status('a')).toContain('was sent as it was: ');
+    expect(host.status('a')).toContain('The last call was not compacted: ');
     await host.compact(TALK, { sessionId: 'a' });
     expect(host.isFailing('a')).toBe(false);
     expect(host.status('a')).toMatch(/1 calls sent [\d,]+ tokens of messages instead of [\d,]+/);
+  });
+
+  it('sends what was compacted before when its model for summaries is down by now, and says why', async () => {
+    let isDown = false;
+    const summarizer = scriptedSummarizer(async () => {
+      if (isDown) throw new Error('overloaded');
+      return { text: snapshot('what was'), finishReason: 'stop' };
+    });
+    const warnings: string[] = [];
+    const logger = { debug: vi.fn(), warn: (said: string) => warnings.push(said), error: vi.fn() };
+    const host = open({
+      ...{ offload: 'inline', contextLimit: 12_000, tokenizer: 'estimate', summarizer, logger },
+      settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
+    });
+    const messages = [user('Go.')];
+    const sent: string[] = [];
+    while (!host.isFailing('a')) {
+      const other = host.compact(TALK, { sessionId: 'b' });
+      sent.push(JSON.stringify(await host.compact([...messages], { sessionId: 'a' })));
+      await other;
+      isDown ||= sent.at(-1)!.includes('what was');
+      messages.push(assistant(`${sent.length} ${'one word '.repeat(200)}`), user('On.'));
+    }
+    const [before, last] = sent.slice(-2);
+    expect(before).toContain('what was');
+    expect(last!.startsWith(before!.slice(0, -1))).toBe(true);
+    expect(warnings.at(-1)).toBe('compaction failed; what was compacted before is sent');
+    expect(host.status('a')).toMatch(/The last call was not compacted: .*summarizer failed/);
+    expect(host.isFailing('b')).toBe(false);
+    isDown = false;
+    expect(await host.compact(messages, { sessionId: 'a' })).not.toBe(messages);
+    expect(host.isFailing('a')).toBe(false);
   });
 
   it('takes a call that was aborted for no failure', async () => {

@@ -15,6 +15,7 @@ import { createCompactor } from '../../main/compactor.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
+import type { Logger } from '../../main/host/logger.js';
 import { openStore } from '../../main/state/open-store.js';
 import type { OpenedStore } from '../../main/state/open-store.js';
 import { asError } from '../../shared/errors.js';
@@ -88,10 +89,12 @@ class LocalEngine implements Engine {
     this.#opened = opened;
     const store = opened?.store;
     // Inline: the engine usually has a thread of its own, and would only wait for another one.
-    this.#compactor = createCompactor({
-      ...{ contextLimit, workspaceRoot, store, offload: 'inline' },
-      logger: { ...SILENT_LOGGER, warn: (message, details) => this.#noteFailure(message, details) },
-    });
+    const warn: Logger['warn'] = (message, details) => {
+      this.#noteFailure(message, details);
+    };
+    const logger = { ...SILENT_LOGGER, warn };
+    const created = { contextLimit, workspaceRoot, store, logger };
+    this.#compactor = createCompactor({ ...created, offload: 'inline' });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
       this.#watched.delete(id);
       this.#reported.delete(id);
@@ -101,7 +104,7 @@ class LocalEngine implements Engine {
     this.#compacts = compactsOf(this.#compactor, {
       maxConversations,
       removalLogDirectory,
-      onError: 'throw',
+      logger,
       onSession: (session) => {
         this.#watch(session);
       },

@@ -127,7 +127,7 @@ describe('plugin', () => {
     const hooks = await start();
     const broken = [{ info: { sessionID: 's', role: 7 }, parts: [] } as unknown as OpenCodeMessage];
     expect(await sent(hooks, broken)).toEqual(broken);
-    expect(await status(hooks)).toContain('was sent as it was');
+    expect(await status(hooks)).toContain('was not compacted');
     expect(await sent(hooks, [null as unknown as OpenCodeMessage])).toEqual([null]);
     expect(await sent(hooks, [])).toEqual([]);
     const wrong = await start({ contextLimit: 'much' });

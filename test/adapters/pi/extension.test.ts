@@ -140,7 +140,7 @@ describe('piExtension', () => {
     expect(await sent(broken)).toBeUndefined();
     expect(await emit('session_before_compact', { reason: 'threshold' })).toBeUndefined();
     await command();
-    expect(notes[0]).toContain('The last call was sent as it was: Expected a message');
+    expect(notes[0]).toContain('The last call was not compacted: Expected a message');
     await emit('session_shutdown');
   });
 

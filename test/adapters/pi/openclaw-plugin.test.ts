@@ -100,7 +100,7 @@ describe('register', () => {
     const { assemble, status } = playedOpenClaw();
     const broken = [{ role: 7 }] as unknown as readonly PiMessage[];
     expect((await assemble(broken)).messages).toEqual(broken);
-    expect(status()).toContain('was sent as it was');
+    expect(status()).toContain('was not compacted');
     const wrong = playedOpenClaw({ contextLimit: 'much' });
     expect((await wrong.assemble(staleRead())).messages).toHaveLength(5);
     expect(wrong.status()).toContain('contextLimit');

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engine/protocol.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
@@ -90,7 +90,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     for (const messages of [...calls, summary, [...summary, api.answer('yes'), api.user('now')]]) {
       answers.push(await ask(api, messages, { name: 'session' }));
     }
-    expect(answers.map(({ outcome }) => outcome)).not.toContain('failed');
+    expect(answers.flatMap(({ failures = [] }) => failures)).toEqual([]);
     const ids = answers.map(({ line }) => line?.id);
     expect(ids.at(-1)).toBe(ids.at(-2));
     expect(ids.at(-1)).not.toBe(ids[0]);
@@ -238,6 +238,23 @@ describe('an engine', () => {
     expect(await nameOf(anthropic!, { metadata: { user_id: 'me@example.com' } })).toMatch(
       /^[0-9a-f]{16}$/,
     );
+  });
+
+  it('sends what was compacted before, and says why, when nothing makes the messages fit', async () => {
+    const small = await createEngine({ maxConversations: 8, contextLimit: 3_000 });
+    onTestFinished(() => small.close());
+    const messages = talk(chat!, 30);
+    const send = async (list: readonly object[]): Promise<EngineAnswer> =>
+      small.compact({ api: 'chat', body: Buffer.from(bodyOf(chat!, list)), scope: '' });
+    expect((await send(messages)).failures).toBeUndefined();
+    const tooLong = chat!.user('a word '.repeat(5_000));
+    const answer = await send([...messages, chat!.answer('yes'), tooLong]);
+    const sent = JSON.parse(Buffer.from(answer.body!).toString()).messages as object[];
+    expect(sent.at(-1)).toEqual(tooLong);
+    expect(sent.length).toBeLessThan(messages.length / 2);
+    expect(answer.failures).toEqual([
+      'compaction failed; what was compacted before is sent (ContextWindowExceededError CONTEXT_WINDOW_EXCEEDED)',
+    ]);
   });
 
   it('passes the compactions of Codex', async () => {
