@@ -15,6 +15,7 @@ import { checkEach, startHistory } from './resume.js';
 import type { HistoryStart } from './resume.js';
 import type { SessionState } from './session-state.js';
 import { StateKeeper } from './state-keeper.js';
+import type { Kept } from './state-keeper.js';
 import type { StateStore } from './state-store.js';
 
 export interface SessionStatesOptions {
@@ -40,6 +41,7 @@ export interface Beginning {
 export class SessionStates {
   readonly #options: SessionStatesOptions;
   readonly #former = new FormerSessions();
+  readonly #outage = new Set<Kept>();
 
   constructor(options: SessionStatesOptions) {
     this.#options = options;
@@ -52,7 +54,8 @@ export class SessionStates {
   ): Promise<HistoryStart & { readonly keeper?: StateKeeper | undefined }> {
     const { store, calibration, logger } = this.#options;
     let digests: EntryDigests | undefined;
-    const keeper = store && new StateKeeper({ store, conversationId, logger });
+    const outage = this.#outage;
+    const keeper = store && new StateKeeper({ store, conversationId, logger, outage });
     let known: unknown = state ?? undefined;
     // If the entries are added later, the first save finds the stored state.
     if (keeper !== undefined && given.length > 0) {

@@ -19,6 +19,8 @@ export interface StateKeeperOptions {
   /** Names the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly logger: Logger;
+  /** What the store is known to fail at, shared by the keepers with this store: one of them warns of it. @default a set of its own */
+  readonly outage?: Set<Kept> | undefined;
 }
 
 /** After a failure, the store is not used for this long. */
@@ -29,7 +31,8 @@ const LEFT_ALONE_MS = 3_600_000;
 
 const PUTS_AT_ONCE = 8;
 
-type Kept = 'state' | 'originals';
+/** What a store keeps. */
+export type Kept = 'state' | 'originals';
 
 const WARNINGS: Readonly<Record<Kept, string>> = {
   state: 'the state of a session is not kept; it goes on without',
@@ -51,14 +54,17 @@ export class StateKeeper {
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
-  #hasToldOfNewer = false;
-  /** What is known to fail, and was told. */
+  readonly #told = new Set<'newer' | 'size'>();
+  /** What the store would not take, or give. */
   readonly #failing = new Set<Kept>();
   /** On a clock that nobody can set back. A disk that is full may still take a state, but no original. */
   readonly #pausedUntilMs: Record<Kept, number> = { state: -Infinity, originals: -Infinity };
 
+  readonly #outage: Set<Kept>;
+
   constructor(options: StateKeeperOptions) {
     this.#options = options;
+    this.#outage = options.outage ?? new Set();
   }
 
   /** Whether the store did not take what it was last given. */
@@ -138,7 +144,7 @@ export class StateKeeper {
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
-      this.#warnOnce('state', new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      this.#tellOnce('size', new RangeError(`The state takes more than ${maxBytes} bytes.`));
       return 'not-kept';
     }
     const former = this.#key;
@@ -182,6 +188,7 @@ export class StateKeeper {
       if (asked.length > 0) this.#unanswered.add(hash('sha256', text));
       return 'not-kept';
     }
+    this.#noteWritten('state');
     if (outcome !== 'conflict') {
       this.#version = outcome;
       this.#unanswered.clear();
@@ -191,8 +198,7 @@ export class StateKeeper {
     const state = winner ? parse(winner) : undefined;
     if (isLeftAlone(state)) {
       this.#version = null;
-      if (!this.#hasToldOfNewer) this.#options.logger.warn(WARNINGS.state, { error: newerState() });
-      this.#hasToldOfNewer = true;
+      this.#tellOnce('newer', newerState());
       return 'not-kept';
     }
     this.#version = winner?.version ?? null;
@@ -244,6 +250,7 @@ export class StateKeeper {
           return true;
         }, 'originals');
         if (isPut === undefined) this.#removedCallIds.add(block.callId);
+        else this.#noteWritten('originals');
       }
     };
     await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putRest));
@@ -296,20 +303,30 @@ export class StateKeeper {
     const late = (): Error =>
       new CtxfoldError(`The store gave no answer within ${deadlineMs} ms.`, 'STORE_FAILED');
     try {
-      const answer = await withDeadline(deadlineMs, undefined, late, async () => ask(store));
-      this.#failing.delete(what);
-      return answer;
+      return await withDeadline(deadlineMs, undefined, late, async () => ask(store));
     } catch (thrown) {
       this.#pausedUntilMs[what] = performance.now() + PAUSE_MS;
-      this.#warnOnce(what, storeFailed(thrown));
+      this.#noteFailure(what, storeFailed(thrown));
       return undefined;
     }
   }
 
-  #warnOnce(what: Kept, error: Error): void {
-    if (this.#failing.has(what)) return;
+  #noteFailure(what: Kept, error: Error): void {
+    const isTold = this.#failing.has(what) || this.#outage.has(what);
     this.#failing.add(what);
-    this.#options.logger.warn(WARNINGS[what], { error });
+    this.#outage.add(what);
+    if (!isTold) this.#options.logger.warn(WARNINGS[what], { error });
+  }
+
+  /** A store that answers what it holds may still take nothing: a full disk, a replica. */
+  #noteWritten(what: Kept): void {
+    this.#failing.delete(what);
+    this.#outage.delete(what);
+  }
+
+  #tellOnce(what: 'newer' | 'size', error: Error): void {
+    if (!this.#told.has(what)) this.#options.logger.warn(WARNINGS.state, { error });
+    this.#told.add(what);
   }
 }
 

@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMessageCompactor } from '../../../src/adapters/message-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
@@ -151,6 +151,52 @@ describe('createCompactor with a store', () => {
     await session.ensureCompressionBeforeSend('request');
     expect(session.history.length).toBeLessThan(HISTORY.length);
     expect(warn.mock.calls.length).toBeLessThanOrEqual(1);
+  });
+
+  it('warns of a store once per outage, not once per session or turn', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const warn = vi.fn();
+    const kept = memoryStore();
+    let isFull = true;
+    const save: StateStore['save'] = (...args) =>
+      isFull ? Promise.reject(new Error('no space left on device')) : kept.save(...args);
+    await using compactor = createCompactor({
+      ...{ ...COMPACTOR, store: { ...open(kept), save } },
+      logger: { ...SILENT_LOGGER, warn },
+    });
+    const sessions = await Promise.all(
+      ['a', 'b', 'c'].map((sessionId) =>
+        compactor.createSession({ history: HISTORY.slice(0, 5), sessionId }),
+      ),
+    );
+    const turns = async (): Promise<void> => {
+      for (const session of [...sessions, ...sessions]) {
+        session.history.add({ speaker: 'human', blocks: [{ type: 'text', text: 'On.' }] });
+        await session.ensureCompressionBeforeSend('request');
+        vi.advanceTimersByTime(6_000);
+      }
+    };
+    await turns();
+    expect(warn).toHaveBeenCalledTimes(1);
+    isFull = false;
+    await turns();
+    isFull = true;
+    await turns();
+    expect(warn).toHaveBeenCalledTimes(2);
+  });
+
+  it('warns once of a state that is too large', async () => {
+    const warn = vi.fn();
+    const store = { ...open(memoryStore()), limits: { maxBytes: 10 } };
+    await using compactor = createCompactor({
+      ...{ ...COMPACTOR, store, logger: { ...SILENT_LOGGER, warn } },
+    });
+    const session = await compactor.createSession({ history: HISTORY, sessionId: 'one' });
+    await session.ensureCompressionBeforeSend('request');
+    session.history.add({ speaker: 'human', blocks: [{ type: 'text', text: 'On.' }] });
+    await session.ensureCompressionBeforeSend('request');
+    expect(warn).toHaveBeenCalledTimes(1);
   });
 
   it('warns of a store that does not say what it has saved', async () => {
