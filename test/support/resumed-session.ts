@@ -37,9 +37,11 @@ export function requestsOf(history: readonly IContent[]): readonly (readonly ICo
 export async function playInOne(
   requests: readonly (readonly IContent[])[],
   options: PlayOptions,
+  onSession: (session: Session) => void = () => undefined,
 ): Promise<readonly IContent[][]> {
   await using compactor = createCompactor(options.compactor());
   const session = await compactor.createSession(options.session);
+  onSession(session);
   const sent: IContent[][] = [];
   for (const [at, entries] of requests.entries()) {
     sent.push(await request(session, entries, at, options));

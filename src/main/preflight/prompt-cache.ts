@@ -63,7 +63,9 @@ export class SentHistory {
     this.#revision = history.revision;
     if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
-    const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom } = former.sent;
+    const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom, isCached } =
+      former.sent;
+    this.#isCached = isCached ?? true;
     this.#sentEntries = entries;
     this.#intactEntries = Math.min(intactEntries, history.length);
     this.#reclaimedTokens = reclaimedTokens;
@@ -129,9 +131,9 @@ export class SentHistory {
     return {
       entries: this.#sentEntries,
       intactEntries: this.#intactEntries,
-      // What was not cached counts as never sent.
-      idleMs: Number.isFinite(idleMs) && this.#isCached ? idleMs : null,
+      idleMs: Number.isFinite(idleMs) ? idleMs : null,
       reclaimedTokens: this.#reclaimedTokens,
+      ...(!this.#isCached && { isCached: false }),
       ...(staleReasoningFrom < Infinity && { staleReasoningFrom }),
     };
   }

@@ -160,6 +160,7 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
       entries,
       intactEntries: entries,
       idleMs: isKept ? sent.idleMs : null,
+      isCached: sent.isCached,
       reclaimedTokens,
       staleReasoningFrom: sent.staleReasoningFrom && Math.min(sent.staleReasoningFrom, entries),
     },

@@ -170,6 +170,7 @@ const STATE = z.object({
       idleMs: z.nullable(COUNT),
       reclaimedTokens: z.number(),
       staleReasoningFrom: z.optional(COUNT),
+      isCached: z.optional(z.boolean()),
     }),
     costs: z.object({
       requests: COUNT,
@@ -226,6 +227,8 @@ export interface SentMemory {
   readonly reclaimedTokens: number;
   /** The entry from which on reasoning was left behind edits. @default there is none */
   readonly staleReasoningFrom?: number | undefined;
+  /** Whether that request was long enough to be cached. @default true */
+  readonly isCached?: boolean | undefined;
 }
 
 /** Sums over requests of one variant: all tokens, those read from a cache, those of the last request. */
