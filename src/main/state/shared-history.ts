@@ -22,6 +22,9 @@ export interface SharedHistoryInit extends Pick<
   readonly adopt: (memory: SessionMemory) => void;
 }
 
+/** Under the name that the conversation had, and under the present one, there may be a state of another history each. */
+const MAX_ATTEMPTS = 3;
+
 export class SharedHistory {
   readonly #init: SharedHistoryInit;
 
@@ -33,12 +36,13 @@ export class SharedHistory {
   async save(): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
-    const outcome = await keeper.save(snapshot(), history.journal);
-    if (typeof outcome === 'string') return false;
-    const hasSwitched = await this.#switchTo(outcome.overtakenBy);
-    // The winner's state is of another history: save this one over it.
-    if (!hasSwitched) await keeper.save(snapshot(), history.journal);
-    return hasSwitched;
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await keeper.save(snapshot(), history.journal);
+      if (typeof outcome === 'string') return false;
+      if (await this.#switchTo(outcome.overtakenBy)) return true;
+      // The winner's state is of another history: save this one over it.
+      if (attempts === MAX_ATTEMPTS) return false;
+    }
   }
 
   /** Saves what the store would not take, unless another process has saved since. Does not wait for the store to recover. */

@@ -150,7 +150,7 @@ export class StateKeeper {
     const former = this.#key;
     if (former === key) return this.#saveAs(key, text);
     // From now on it is identified by a longer prefix. Another process may have saved under a shorter one.
-    const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text);
+    const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
     if (typeof ceded === 'object') return ceded;
     const isLost = ceded === 'not-kept' && this.#options.conversationId === undefined;
     const found = isLost ? await this.load(names) : undefined;
@@ -165,14 +165,15 @@ export class StateKeeper {
     return outcome;
   }
 
-  async #saveAs(key: string, text: string): Promise<KeepOutcome> {
-    const outcome = await this.#swap(key, text);
-    const again = outcome === 'outdated' ? await this.#swap(key, text) : outcome;
+  /** @param isFormer whether another process may have moved what was there to a longer prefix. @default false */
+  async #saveAs(key: string, text: string, isFormer = false): Promise<KeepOutcome> {
+    const outcome = await this.#swap(key, text, isFormer);
+    const again = outcome === 'outdated' ? await this.#swap(key, text, isFormer) : outcome;
     return again === 'outdated' ? 'not-kept' : again;
   }
 
   /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
-  async #swap(key: string, text: string): Promise<KeepOutcome | 'outdated'> {
+  async #swap(key: string, text: string, isFormer: boolean): Promise<KeepOutcome | 'outdated'> {
     const known = this.#version;
     const asked: StateStore[] = [];
     const outcome = await this.#callStore(async (store) => {
@@ -202,10 +203,9 @@ export class StateKeeper {
       return 'not-kept';
     }
     this.#version = winner?.version ?? null;
-    // Without a name, it may have been moved to a longer prefix.
-    const isMoved = winner === null && this.#options.conversationId === undefined;
-    if (winner === undefined || isMoved) return 'not-kept';
-    if (winner === null) return 'outdated';
+    if (winner === undefined) return 'not-kept';
+    if (winner === null)
+      return isFormer && this.#options.conversationId === undefined ? 'not-kept' : 'outdated';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
     const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;

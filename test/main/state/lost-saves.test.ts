@@ -191,6 +191,44 @@ describe('a session with a store', () => {
     }
   });
 
+  /** Sessions of a conversation without a name, each of another process. */
+  function processes(store: StateStore): (history: readonly IContent[]) => Promise<Session> {
+    return (history) =>
+      createCompactor({ store, offload: 'inline', tokenizer: 'estimate' }).createSession({
+        ...EDITS,
+        history,
+      });
+  }
+
+  const turns = (to: number, branch = ''): IContent[] =>
+    Array.from({ length: to }, (_, at) => turn(at, at === 2 ? branch : '')).flat();
+
+  it('keeps its state where another process has taken it along to another branch', async () => {
+    const begin = processes(memoryStore());
+    const [a, b] = [await begin(turns(4)), await begin(turns(4))];
+    await send(a, []);
+    await send(b, turn(4));
+    await b.goOnWith(turns(5, '10'));
+    await send(b, []);
+    const sent = await send(a, turn(4));
+    const c = await begin(turns(6));
+    expect(c.costs().requests).toBe(a.costs().requests);
+    expect((await send(c, [])).startsWith(sent.slice(0, -1))).toBe(true);
+  });
+
+  it('follows who was faster on another branch, also if its own was saved since', async () => {
+    const begin = processes(memoryStore());
+    const a = await begin(turns(4));
+    await send(a, []);
+    await send(await begin(turns(4)), turn(4));
+    const c = await begin(turns(5, '10'));
+    await send(c, []);
+    await a.goOnWith(turns(5, '10'));
+    await send(a, []);
+    expect(a.snapshot().journal).toEqual(c.snapshot().journal);
+    expect(a.costs().requests).toBe(c.costs().requests + 1);
+  });
+
   it('uses a store again soon after it failed, however far the clock is set back', async () => {
     let saves = 0;
     const store = fickleStore((kept, ...args) => {
