@@ -306,8 +306,8 @@ describe('Session', () => {
       const strategy = strategyOf(async ({ history }) => history, null);
       const session = await openReported(1_500, { contextLimit: 1_000, strategy });
       const { fitted } = await session.ensureCompressionBeforeSend('p2');
-      expect(fitted).toMatchObject({ droppedEntries: 4, tokensAfter: 600 });
-      expect(session.contextUsage()).toEqual({ tokens: 900, source: 'counted' });
+      expect(fitted).toMatchObject({ droppedEntries: 5, tokensAfter: 500 });
+      expect(session.contextUsage()).toEqual({ tokens: 750, source: 'counted' });
     });
 
     it('does not judge by a report of before an edit', async () => {

@@ -353,7 +353,7 @@ describe('Session', () => {
     });
 
     it('compresses again when the history has grown after a fit', async () => {
-      const tail = 95;
+      const tail = 80;
       const compress = vi.fn(async ({ history }: { readonly history: readonly IContent[] }) =>
         compress.mock.calls.length === 1 ? history : history.slice(-tail),
       );
@@ -362,19 +362,42 @@ describe('Session', () => {
       const first = await session.ensureCompressionBeforeSend('p1');
       expect(first).toMatchObject({
         compressed: { outcome: 'rejected' },
-        fitted: { droppedEntries: 10 },
-        totalTokens: 1_000,
+        fitted: { droppedEntries: 25 },
+        totalTokens: 850,
       });
       session.history.addAll(entries.slice(0, 4).map((_, at) => humanText(`new ${at}`)));
       expect(await session.ensureCompressionBeforeSend('p2')).toMatchObject({
         compressed: { outcome: 'held', reason: 'no-growth' },
-        fitted: { droppedEntries: 4 },
+        fitted: null,
       });
       session.history.add(humanText('newest'));
       expect(await session.ensureCompressionBeforeSend('p3')).toMatchObject({
-        compressed: { outcome: 'applied', tokensAfter: 950 },
+        compressed: { outcome: 'applied', tokensAfter: 800 },
         fitted: null,
       });
+    });
+
+    it('cuts once in a while, not in each call, while a strategy fails', async () => {
+      const strategy = strategyOf(() => Promise.reject(new Error('down')));
+      const entries = Array.from({ length: 100 }, (_, at) => humanText(`e${at}`));
+      const session = openSession({ strategy, entries });
+      const cuts: number[] = [];
+      for (let call = 0; call < 30; call += 1) {
+        session.history.add(humanText(`new ${call}`));
+        // Below the limit, its failure is the host's to judge.
+        const sent = session.ensureCompressionBeforeSend('p').catch(() => null);
+        if ((await sent)?.fitted) cuts.push(call);
+        expect(session.history.getTotalTokens()).toBeLessThanOrEqual(1_000);
+      }
+      expect(cuts).toEqual([0, 16]);
+    });
+
+    it('cuts no further than it must where it could not go as far', async () => {
+      const strategy = strategyOf(() => Promise.reject(new Error('down')));
+      const entries = Array.from({ length: 9 }, (_, at) => humanText(`e${at}`));
+      const session = openSession({ strategy, entries, contextLimit: 11 });
+      const { fitted } = await session.ensureCompressionBeforeSend('p');
+      expect(fitted).toMatchObject({ droppedEntries: 8, tokensAfter: 10 });
     });
   });
 });

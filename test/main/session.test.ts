@@ -247,7 +247,7 @@ describe('Session', () => {
       const failed = vi.fn();
       session.on('compressionFailed', failed);
       const result = await session.ensureCompressionBeforeSend('p1');
-      expect(result).toMatchObject({ compressed: null, totalTokens: 50 });
+      expect(result).toMatchObject({ compressed: null, totalTokens: 40 });
       expect(failed).toHaveBeenCalledExactlyOnceWith({ error });
     });
 

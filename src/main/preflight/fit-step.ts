@@ -92,7 +92,7 @@ async function tryFit(
   );
   signal?.throwIfAborted();
   if (history.revision !== base.revision) return 'stale';
-  const fit = fitWithNote(parts, { outline, tokens, summarizedTokens }, room);
+  const fit = fitBelow(parts, { outline, tokens, summarizedTokens }, room);
   if (fit.tokens > room) {
     const summarized = new Set(fit.summarized);
     const leftTokens = tokens.map((count, index) =>
@@ -110,6 +110,18 @@ async function tryFit(
   if (landed === null) return 'stale';
   const counts = { summarizedEntries: fit.summarized.length, droppedEntries: fit.dropped.length };
   return { event: { ...counts, ...landed.event }, failure: landed.failure };
+}
+
+/**
+ * Each cut rewrites most of what the prompt cache holds, and where nothing else makes the history smaller (a model for summaries
+ * that is down), the next call needs one again. So it goes down to this share of the room, at which strategies compress by default.
+ */
+const LOWER_MARK = 0.85;
+
+function fitBelow(parts: SessionParts, input: Fittable, room: number): WindowFit {
+  const mark = parts.history.getTotalTokens() > room ? LOWER_MARK * room : room;
+  const fit = fitWithNote(parts, input, mark);
+  return fit.tokens <= mark ? fit : fitWithNote(parts, input, room);
 }
 
 /** Leaves room for the note of what is dropped, if anything is and the rest can be made so small. */
