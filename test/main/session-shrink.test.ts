@@ -253,6 +253,25 @@ describe('Session', () => {
       expect(session.shouldCompress(pendingTokens)).toBe(false);
     });
 
+    it('shows them again, too, where the result was cut because the history did not fit', async () => {
+      const contextLimit = 20_000;
+      const settings = { 'compression.strategy': 'one-shot', 'compression.ahead': 1 } as const;
+      const session = await openSession({}, { contextLimit, settings });
+      const entries = [...readsAgain(PART), humanText('a word '.repeat(4_000))];
+      const gone = JSON.stringify(entries[2]?.blocks);
+      for (const entry of entries) await send(session, [entry]);
+      expect(JSON.stringify(session.history.getAll())).toContain(gone);
+      expect(sourceIdsOf(lastResult(session))).toBe('1');
+      const pendingTokens = contextLimit - session.history.getTotalTokens() + 10;
+      const { fitted } = await session.ensureCompressionBeforeSend('p', pendingTokens);
+      expect(fitted).not.toBeNull();
+      expect(lastResult(session)).toBe(PART);
+      expect(session.history.getTotalTokens() + pendingTokens).toBeLessThan(contextLimit);
+      const state = JSON.parse(JSON.stringify(session.snapshot())) as SessionState;
+      const other = await openSession({ history: entries, state });
+      expect(other.history.getAll()).toEqual(session.history.getAll());
+    });
+
     it.each([
       ['as it was sent where reasoning is bound to it', true, '1'],
       ['with its lines where no reasoning is', false, ''],

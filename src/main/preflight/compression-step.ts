@@ -4,11 +4,11 @@ import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
 import { pushTo } from '../../shared/lists-by-key.js';
-import { entriesAlone } from '../../shared/state/stand-alone.js';
 import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { stripLateReasoning, failureOf } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
+import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
 import type { MadeCompression } from './make-compression.js';
 import { firstDifference, holdsReasoning, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent, HoldReason } from './session-events.js';
@@ -103,7 +103,7 @@ async function land(
   const below = parts.gauge.thresholdTokens(pendingTokens) - left;
   const room = isBound ? 0 : GIVEN_BACK_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
-    giveBack(parts, compacted, room),
+    giveBack(parts, history.getRawHistory(), compacted, room),
     signal,
   );
   const tokensAfter = left + givenBack;
@@ -125,35 +125,6 @@ async function land(
     leavesReasoning: made.keepsReasoning !== true && reasoningTerms.policy === 'keep',
   });
   return { made, outcome: 'applied', newLength };
-}
-
-/** Share of what a compression saves, and of what it leaves below the threshold, that is given back at most. */
-const GIVEN_BACK_SHARE = 0.5;
-
-/**
- * Gives results their lines back that only removed results showed: newest first, as far as there is room for.
- *
- * @param room counted tokens
- * @returns the list with these results, and the counted tokens that they take more than before
- */
-async function giveBack(
-  { history, densityOptions }: SessionParts,
-  compacted: readonly IContent[],
-  room: number,
-): Promise<{ readonly newHistory: readonly IContent[]; readonly tokens: number }> {
-  if (room <= 0) return { newHistory: compacted, tokens: 0 };
-  const { toolCatalog } = densityOptions;
-  const alone = [...entriesAlone(history.getRawHistory(), compacted, toolCatalog)].reverse();
-  const counts = await history.countEach(alone.flat());
-  const given = new Map<IContent, IContent>();
-  let tokens = 0;
-  for (const [at, [referring, entry]] of alone.entries()) {
-    const added = (counts[2 * at + 1] ?? 0) - (counts[2 * at] ?? 0);
-    if (tokens + added > room) continue;
-    tokens += added;
-    given.set(referring, entry);
-  }
-  return { newHistory: compacted.map((entry) => given.get(entry) ?? entry), tokens };
 }
 
 function withoutStaleReasoning(

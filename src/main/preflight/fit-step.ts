@@ -12,6 +12,7 @@ import { addWorkNote, maxNoteTokens } from './add-work-note.js';
 import { applyEdit, failureOf, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import type { TokenBudget } from './context-gauge.js';
+import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
 import { firstDifference } from './reasoning-policy.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
@@ -36,39 +37,51 @@ export async function fitHistory(
       continue;
     }
     const { event, failure } = outcome;
-    if (event === null || event.droppedEntries === 0) return outcome;
-    const lateFailure = await failureOf(noteDropped(parts, former, pendingTokens));
+    if (event === null) return outcome;
+    const lateFailure = await failureOf(completeCut(parts, former, event, pendingTokens));
     const tokensAfter = parts.history.getTotalTokens();
     return { event: { ...event, tokensAfter }, failure: failure ?? lateFailure };
   }
 }
 
-/** Adds the note of the requests and work that were dropped, if there is room for it. */
-async function noteDropped(
+/**
+ * Adds the note of the requests and work that were dropped, and gives results their lines back that only others showed, as far as
+ * there is room.
+ */
+async function completeCut(
   parts: SessionParts,
   former: readonly IContent[],
+  { droppedEntries }: FittedEvent,
   pendingTokens: number,
 ): Promise<void> {
   const { history, sent, gauge, reasoningTerms } = parts;
-  const { base } = history;
-  const tokensBefore = history.getTotalTokens();
-  if (tokensBefore + maxNoteTokens(parts) > gauge.budget.roomTokens(pendingTokens)) return;
-  const fitted = history.getRawHistory();
-  const noted = addWorkNote(parts, former, fitted, Infinity);
-  if (noted === fitted) return;
-  const intactEntries = firstDifference(noted, fitted);
-  if (!history.replaceAll(noted, base)) return;
-  const toRevision = history.revision;
-  await history.waitForTokenUpdates();
-  const reclaimedTokens = tokensBefore - history.getTotalTokens();
-  sent.noteRewrite({
-    fromRevision: base.revision,
-    toRevision,
-    intactEntries,
-    reclaimedTokens,
-    leavesReasoning: reasoningTerms.policy === 'keep',
-  });
-  await stripLateReasoning(parts, intactEntries, undefined);
+  const { revision } = history;
+  const noteTokens = droppedEntries > 0 ? maxNoteTokens(parts) : 0;
+  while (history.revision === revision) {
+    const { base } = history;
+    const tokensBefore = history.getTotalTokens();
+    const left = gauge.budget.roomTokens(pendingTokens) - tokensBefore;
+    const cut = history.getAll();
+    const isNoted = noteTokens > 0 && noteTokens <= left;
+    const noted = isNoted ? addWorkNote(parts, former, cut, Infinity) : cut;
+    const room = GIVEN_BACK_SHARE * (noted === cut ? left : left - noteTokens);
+    const { newHistory } = await giveBack(parts, former, noted, room);
+    if (newHistory === cut) return;
+    // Something was added meanwhile, or the host has rewritten the history.
+    if (!history.replaceAll(newHistory, base)) continue;
+    const toRevision = history.revision;
+    await history.waitForTokenUpdates();
+    const intactEntries = firstDifference(newHistory, cut);
+    sent.noteRewrite({
+      fromRevision: base.revision,
+      toRevision,
+      intactEntries,
+      reclaimedTokens: tokensBefore - history.getTotalTokens(),
+      leavesReasoning: reasoningTerms.policy === 'keep',
+    });
+    await stripLateReasoning(parts, intactEntries, undefined);
+    return;
+  }
 }
 
 async function tryFit(
