@@ -9,9 +9,17 @@ import type { EditOptions } from '../../../src/main/preflight/edit-options.js';
 import type { Session } from '../../../src/main/session.js';
 import type { SessionState } from '../../../src/main/state/session-state.js';
 import type { CompressionStrategyName } from '../../../src/main/strategies/strategy.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { arbitrarySendableHistory } from '../../support/arbitrary-sendable-history.js';
 import { arbitraryWorkingHistory } from '../../support/arbitrary-working-history.js';
+import { historyOf } from '../../support/notation.js';
 import { playInMany, playInOne, request, requestsOf } from '../../support/resumed-session.js';
 import type { PlayOptions } from '../../support/resumed-session.js';
 import { PLAYS_ALL, runs, sample } from '../../support/scale.js';
@@ -154,6 +162,20 @@ describe('Session.snapshot', () => {
   }, 600_000);
 
   const usual = { preset: undefined, ratio: 1.2, unseenTokens: undefined, modelName: 'some-model' };
+
+  it('counts what a request would have cost unedited that is too short to be cached as it is', async () => {
+    const result = 'the same line of noise, again and again\n'.repeat(200);
+    const history = [
+      humanText('go'),
+      aiContent([toolCall('c1', 'run_shell_command', { command: 'node run.js' })]),
+      toolContent([toolResponse('c1', 'run_shell_command', result)]),
+      ...historyOf('a:done h:on a:yes h:so'),
+    ];
+    const choices = { strategy: 'high-density', edits: 'batched', contextLimit: 200_000 } as const;
+    const options = optionsOf({ ...usual, ...choices, modelName: 'claude-sonnet-4-5' });
+    expect(await expectSame(history, options)).toBe(0);
+  });
+
   /** Where a policy leaves much, and where a strategy has to compress. */
   const conditions = STRATEGIES.flatMap((strategy) =>
     POLICIES.flatMap((edits) =>
