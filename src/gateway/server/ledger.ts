@@ -188,11 +188,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#failureCount += 1;
     keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
     this.emit('status');
-    this.#log(message);
+    this.warn(message);
   }
 
-  /** Logs each failure once a minute: all requests may fail for the same cause. */
-  #log(message: string): void {
+  /** Logs a message, each at most once a minute: all requests may fail for the same cause. */
+  warn(message: string): void {
     const now = performance.now();
     if (now - (this.#logged.get(message) ?? -Infinity) < LOG_EVERY_MS) return;
     if (this.#logged.size >= MAX_REASONS) this.#logged.clear();

@@ -3,12 +3,11 @@
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import type { Transform } from 'node:stream';
-import * as zlib from 'node:zlib';
 import { usageNumbers } from '../../adapters/provider-usage.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
+import { codingOf } from './coding.js';
 
 /** Characters from the end of a document or an event that are searched: providers put the usage there. */
 const MAX_TEXT = 64 * 1024;
@@ -21,17 +20,6 @@ export interface TapReport {
   readonly refusal: string | undefined;
 }
 
-/** Node has it from 22.15 on. */
-const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
-
-const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
-  ['gzip', zlib.createGunzip],
-  ['x-gzip', zlib.createGunzip],
-  ['deflate', zlib.createInflate],
-  ['br', zlib.createBrotliDecompress],
-  ['zstd', createZstdDecompress],
-]);
-
 /** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
@@ -42,13 +30,13 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
   const add = (chunk: Buffer): void => {
     reader.add(chunk);
   };
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  const decoder = DECODERS.get(encoding)?.();
-  if (decoder === undefined) {
-    if (encoding === 'identity') answer.on('data', add);
+  const coding = codingOf(answer.headers);
+  if (coding === 'none' || coding === undefined) {
+    if (coding === 'none') answer.on('data', add);
     answer.once('close', end);
     return;
   }
+  const decoder = coding.createReader();
   answer.on('data', (chunk: Buffer) => {
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
