@@ -76,6 +76,48 @@ describe('a gateway', () => {
     }
   });
 
+  it.each([
+    { authorization: 'AWS4-HMAC-SHA256 Credential=a, SignedHeaders=host, Signature=b' },
+    { authorization: 'Signature keyId="a"' },
+    { 'x-amz-content-sha256': 'a' },
+    { 'content-digest': 'sha-256=:a:' },
+    { 'content-md5': 'a' },
+    { signature: 'a=:b:' },
+  ])('edits nothing that is signed: %o', async (headers) => {
+    await start({ mode: 'compact' });
+    const [api] = API_TALKS;
+    const body = bodyOf(api!, talk(api!, 24));
+    await world.send(api!.path, { body });
+    expect(world.received[0]!.body.length).toBeLessThan(body.length);
+    await world.send(api!.path, { body, headers: { ...headers } });
+    expect(world.received[1]!.body.toString()).toBe(body);
+  });
+
+  it("compacts conversations by Ollama's own API, whose calls have no ids", async () => {
+    await start({ mode: 'compact', upstreams: { ollama: 'http://127.0.0.1:1' } });
+    const other = await gatewayWorld({ mode: 'compact', upstreams: { ollama: world.upstreamUrl } });
+    const text = Array.from({ length: 80 }, (_, at) => `line ${at} of the file`).join('\n');
+    const call = (name: string, given: object) => ({
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ function: { name, arguments: { path: 'a.ts', ...given } } }],
+    });
+    const messages: object[] = [{ role: 'user', content: 'make it work' }];
+    for (let turn = 0; turn < 8; turn += 1) {
+      messages.push(call('read_file', {}), { role: 'tool', tool_name: 'read_file', content: text });
+      messages.push(call('write_file', { content: `new ${turn}` }), {
+        ...{ role: 'tool', tool_name: 'write_file', content: 'written' },
+      });
+    }
+    const body = JSON.stringify({ model: 'qwen3', tools: [{ type: 'function' }], messages });
+    await sendTo(other.gateway.url, '/ollama/api/chat', { body });
+    await other.close();
+    const got = JSON.parse(world.received[0]!.body.toString()) as { messages: object[] };
+    expect(JSON.stringify(got).length).toBeLessThan(body.length / 2);
+    const roles = got.messages.map((message) => (message as { role: string }).role);
+    expect(roles.join(' ')).toMatch(/^user(?: assistant tool)+$/);
+  });
+
   it('passes on status, headers in their order and spelling, and trailers', async () => {
     await start();
     world.answer = (_, response) => {

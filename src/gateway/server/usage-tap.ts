@@ -1,5 +1,5 @@
-// Reads the usage that a provider reports from a copy of its answer: a document or a stream of events, compressed or not. Never delays
-// the answer, and ignores what it cannot read.
+// Reads the usage that a provider reports from a copy of its answer: a document, a stream of events or frames of them, compressed or
+// not. Never delays the answer, and ignores what it cannot read.
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
@@ -22,13 +22,16 @@ export interface TapReport {
 
 /** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
-  const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
+  const type = answer.headers['content-type'] ?? '';
+  const reader = new UsageReader(/\bjson\b/i.test(type));
+  const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
     onReport({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
   };
   const add = (chunk: Buffer): void => {
-    reader.add(chunk);
+    if (frames === undefined) reader.add(chunk);
+    else for (const event of frames.add(chunk)) reader.add(event);
   };
   const coding = codingOf(answer.headers);
   if (coding === 'none' || coding === undefined) {
@@ -41,11 +44,26 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
-  answer.once('close', () => decoder.end());
+  // Not at once: of what ends with the last bytes but is cut off, these would be lost.
+  answer.once('close', () => decoder.write('', () => decoder.end()));
   decoder.on('data', add);
   decoder.once('close', end);
   // The client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
+}
+
+/** Finds the events in Amazon Bedrock's frames, where each stands in Base64. */
+class FrameReader {
+  #text = '';
+
+  /** Returns the events that have become complete, as lines. */
+  add(chunk: Buffer): Buffer[] {
+    const parts = (this.#text + chunk.toString('latin1')).split(/"bytes":"([A-Za-z\d+/=]+)"/);
+    this.#text = (parts.at(-1) ?? '').slice(-MAX_TEXT);
+    return parts
+      .filter((_, at) => at % 2 === 1)
+      .map((event) => Buffer.from(`${Buffer.from(event, 'base64').toString()}\n`));
+  }
 }
 
 const LINE_FEED = 0x0a;
