@@ -31,6 +31,8 @@ const SALT = randomBytes(16);
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
+const ignore = (): void => undefined;
+
 /** Where a request with a history goes, and the coding of its body. */
 type HistoryRoute = Route & { readonly api: Api; readonly coding: Coding | 'none' };
 
@@ -175,9 +177,11 @@ async function compact(
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
     const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    if (answer === undefined)
+    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
+    else {
       ledger.recordFailure('compaction took too long; the request left as it came');
-    else ledger.recordAnswer(answer, answer.bytes);
+      void answered.then(({ line }) => line && engine.noteUnedited(line.id), ignore);
+    }
     return answer;
   } catch (thrown) {
     ledger.recordFailure(thrown instanceof Error ? thrown.name : 'compaction failed');

@@ -119,17 +119,27 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return isDry ? 'observe' : this.#mode;
   }
 
-  /** Sets the gateway's mode, or that of one conversation. Returns whether the conversation exists. */
-  setMode(mode: GatewayMode, id?: string): boolean {
+  /**
+   * Sets the gateway's mode, or that of one conversation.
+   *
+   * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
+   */
+  setMode(mode: GatewayMode, id?: string): readonly string[] | undefined {
+    const before = new Set(this.#compacted);
     if (id === undefined) this.#mode = mode;
     else {
       const conversation = this.#conversations.get(id);
-      if (conversation === undefined) return false;
+      if (conversation === undefined) return undefined;
       conversation.ownMode = mode;
     }
     this.emit('status');
     for (const known of this.#conversations.keys()) this.emit('conversation', known);
-    return true;
+    return this.#compacted.filter((compacted) => !before.has(compacted));
+  }
+
+  get #compacted(): readonly string[] {
+    const conversations = Array.from(this.#conversations.values());
+    return conversations.flatMap(({ line }) => (this.modeOf(line) === 'compact' ? line.id : []));
   }
 
   /** Records the engine's answer to a request. */
