@@ -118,6 +118,25 @@ describe('a gateway', () => {
     expect(roles.join(' ')).toMatch(/^user(?: assistant tool)+$/);
   });
 
+  it('takes what its OpenAPI page describes, and nothing else', async () => {
+    await start();
+    const { body: page } = await world.send('/ctxfold/openapi.json', { method: 'GET' });
+    const { components } = JSON.parse(page.toString()) as {
+      components: { schemas: { CompactRequest: { anyOf: { required: string[] }[] } } };
+    };
+    for (const api of API_TALKS) {
+      const messages = talk(api, 2);
+      const lists = [{}, { messages }, { [api.list]: messages }];
+      for (const given of lists.flatMap((list) => [list, { ...list, format: api.name }])) {
+        const isDescribed = components.schemas.CompactRequest.anyOf.some(({ required }) =>
+          required.every((name) => name in given),
+        );
+        const { status } = await world.send('/ctxfold/compact', { body: JSON.stringify(given) });
+        expect([given, status]).toEqual([given, isDescribed ? 200 : 400]);
+      }
+    }
+  });
+
   it('passes on status, headers in their order and spelling, and trailers', async () => {
     await start();
     world.answer = (_, response) => {
