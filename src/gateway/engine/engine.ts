@@ -78,6 +78,7 @@ class LocalEngine implements Engine {
   readonly #opened: OpenedStore | undefined;
   /** By line id. */
   readonly #watched = new Map<string, Watched>();
+  /** What providers have reported since the last call, by line id. */
   readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
@@ -183,7 +184,7 @@ class LocalEngine implements Engine {
       conversationId: line.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      ...this.#reported.get(line.id),
+      ...this.#takeReported(line.id),
       cacheTtlMs: asked,
       reasoning,
     });
@@ -202,6 +203,13 @@ class LocalEngine implements Engine {
       }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
     };
+  }
+
+  /** Returns the usage of the last request, once: an answer that is cut off may report none. */
+  #takeReported(id: string): CompactCall | undefined {
+    const reported = this.#reported.get(id);
+    this.#reported.delete(id);
+    return reported;
   }
 
   async #compactList(
