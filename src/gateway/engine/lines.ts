@@ -124,10 +124,13 @@ export class Lines {
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
+    const isRewritten = known !== continued;
+    // The places are others. Answers to come keep their reasoning.
+    if (isRewritten && line.unboundMessages > 0) line.unboundMessages = messages.length;
     this.#lines.delete(line);
     this.#lines.add(line);
     this.#makeRoom();
-    return { line, isNew: known === undefined, isRewritten: known !== continued };
+    return { line, isNew: known === undefined, isRewritten };
   }
 
   #continuedLine(
