@@ -39,6 +39,8 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const named = namedCommand(args);
+  // What follows the command to be run is not ours. Elsewhere, `--debug` may stand anywhere.
+  if (named === 'run') program.enablePositionalOptions();
   for (const entry of COMMANDS) {
     const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
     program.addCommand(command.summary(entry.summary));

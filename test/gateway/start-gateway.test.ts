@@ -58,7 +58,7 @@ describe('a gateway', () => {
     });
   });
 
-  it('passes a compressed body, a body that is no JSON and one that is too large as they came', async () => {
+  it('passes a body that is too large, if only once it is unpacked, and one that is no JSON as they came', async () => {
     await start({ mode: 'compact', maxBodyBytes: 50_000 });
     const [api] = API_TALKS;
     const large = bodyOf(api!, talk(api!, 60));
@@ -73,6 +73,67 @@ describe('a gateway', () => {
     ] as const) {
       await world.send(api!.path, { body, headers });
       expect(world.received.at(-1)!.body.equals(body)).toBe(true);
+    }
+  });
+
+  it.each([
+    { authorization: 'AWS4-HMAC-SHA256 Credential=a, SignedHeaders=host, Signature=b' },
+    { authorization: 'Signature keyId="a"' },
+    { 'x-amz-content-sha256': 'a' },
+    { 'content-digest': 'sha-256=:a:' },
+    { 'content-md5': 'a' },
+    { signature: 'a=:b:' },
+  ])('edits nothing that is signed: %o', async (headers) => {
+    await start({ mode: 'compact' });
+    const [api] = API_TALKS;
+    const body = bodyOf(api!, talk(api!, 24));
+    await world.send(api!.path, { body });
+    expect(world.received[0]!.body.length).toBeLessThan(body.length);
+    await world.send(api!.path, { body, headers: { ...headers } });
+    expect(world.received[1]!.body.toString()).toBe(body);
+  });
+
+  it("compacts conversations by Ollama's own API, whose calls have no ids", async () => {
+    await start({ mode: 'compact', upstreams: { ollama: 'http://127.0.0.1:1' } });
+    const other = await gatewayWorld({ mode: 'compact', upstreams: { ollama: world.upstreamUrl } });
+    const text = Array.from({ length: 80 }, (_, at) => `line ${at} of the file`).join('\n');
+    const call = (name: string, given: object) => ({
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ function: { name, arguments: { path: 'a.ts', ...given } } }],
+    });
+    const messages: object[] = [{ role: 'user', content: 'make it work' }];
+    for (let turn = 0; turn < 8; turn += 1) {
+      messages.push(call('read_file', {}), { role: 'tool', tool_name: 'read_file', content: text });
+      messages.push(call('write_file', { content: `new ${turn}` }), {
+        ...{ role: 'tool', tool_name: 'write_file', content: 'written' },
+      });
+    }
+    const body = JSON.stringify({ model: 'qwen3', tools: [{ type: 'function' }], messages });
+    await sendTo(other.gateway.url, '/ollama/api/chat', { body });
+    await other.close();
+    const got = JSON.parse(world.received[0]!.body.toString()) as { messages: object[] };
+    expect(JSON.stringify(got).length).toBeLessThan(body.length / 2);
+    const roles = got.messages.map((message) => (message as { role: string }).role);
+    expect(roles.join(' ')).toMatch(/^user(?: assistant tool)+$/);
+  });
+
+  it('takes what its OpenAPI page describes, and nothing else', async () => {
+    await start();
+    const { body: page } = await world.send('/ctxfold/openapi.json', { method: 'GET' });
+    const { components } = JSON.parse(page.toString()) as {
+      components: { schemas: { CompactRequest: { anyOf: { required: string[] }[] } } };
+    };
+    for (const api of API_TALKS) {
+      const messages = talk(api, 2);
+      const lists = [{}, { messages }, { [api.list]: messages }];
+      for (const given of lists.flatMap((list) => [list, { ...list, format: api.name }])) {
+        const isDescribed = components.schemas.CompactRequest.anyOf.some(({ required }) =>
+          required.every((name) => name in given),
+        );
+        const { status } = await world.send('/ctxfold/compact', { body: JSON.stringify(given) });
+        expect([given, status]).toEqual([given, isDescribed ? 200 : 400]);
+      }
     }
   });
 

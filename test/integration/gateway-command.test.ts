@@ -110,6 +110,16 @@ describe('ctxfold run', () => {
     expect(code).toBe(7);
   });
 
+  it("leaves what follows the command's name to the command", async () => {
+    const show = ['-p', 'console.log(process.argv.slice(1).join(" "))', '--', '--mode', '--', '-h'];
+    for (const before of [[], ['--'], ['--mode', 'compact']]) {
+      const { code, stdout } = await spawnCommand(['run', ...before, process.execPath, ...show]);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^--mode -- -h\n/)]);
+    }
+    const { code, stderr } = await spawnCommand(['run', '--none', process.execPath]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("unknown option '--none'")]);
+  });
+
   it('passes signals on, and says when there is no such command', async () => {
     const wait = `process.on('SIGTERM', () => process.exit(9)); console.log('up'); setInterval(() => {}, 1000)`;
     const child = spawn(process.execPath, [COMMAND, 'run', '--', process.execPath, '-e', wait], {

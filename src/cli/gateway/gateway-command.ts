@@ -35,11 +35,12 @@ ${SERVICE_EXIT_CODES_HELP}`;
 
 const RUN_EXAMPLES = `
 Examples:
-  ctxfold run -- claude
-  ctxfold run --mode compact -- gemini -p "fix the tests"
-  ctxfold run -- sh -c 'codex -c openai_base_url="$OPENAI_BASE_URL"'
+  ctxfold run claude
+  ctxfold run --mode compact gemini -p "fix the tests"
+  ctxfold run sh -c 'codex -c openai_base_url="$OPENAI_BASE_URL"'
+  ctxfold run --upstream vertex=https://us-east5-aiplatform.googleapis.com/v1 claude
 
-The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. ctxfold exits with the exit code of the command.`;
+Options of ctxfold stand before the command. The command gets ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_API_BASE, GOOGLE_GEMINI_BASE_URL and CODE_ASSIST_ENDPOINT. Where one is already set, the gateway forwards to its URL. Codex reads none of them. With an upstream of that name it also gets ANTHROPIC_VERTEX_BASE_URL (vertex), ANTHROPIC_BEDROCK_BASE_URL (bedrock), ANTHROPIC_FOUNDRY_BASE_URL (foundry), AZURE_OPENAI_ENDPOINT (azure) and OLLAMA_HOST (ollama). ctxfold exits with the exit code of the command.`;
 
 /** Adds the options that both commands have. */
 function addGatewayOptions(command: Command, port: number): Command {
@@ -105,7 +106,8 @@ export function createRunCommand(onExit: (code: number) => void): Command {
       'provider, and exits with it. Forwards signals.',
   );
   return addGatewayOptions(command, 0)
-    .argument('<command...>', 'the agent and its arguments, after --')
+    .argument('<command...>', 'the agent and its arguments')
+    .passThroughOptions()
     .addHelpText('after', RUN_EXAMPLES)
     .action(async (words: readonly string[], given: GatewayArguments, own: Command) => {
       const { runBehindGateway } = await import('./run-gateway.js');

@@ -20,6 +20,18 @@ const VARIABLES = [
   ['CODE_ASSIST_ENDPOINT', 'code-assist'],
 ] as const;
 
+/**
+ * The same for providers without an address that all share: set where such an upstream is given. One that such a variable names already
+ * is left alone, because Amazon's clients sign the address that they ask.
+ */
+const CLOUD_VARIABLES = [
+  ['ANTHROPIC_VERTEX_BASE_URL', 'vertex'],
+  ['ANTHROPIC_BEDROCK_BASE_URL', 'bedrock'],
+  ['ANTHROPIC_FOUNDRY_BASE_URL', 'foundry'],
+  ['AZURE_OPENAI_ENDPOINT', 'azure'],
+  ['OLLAMA_HOST', 'ollama'],
+] as const;
+
 /** Not for `run`, where the screen is the command's. */
 const PRINTING_LOGGER: GatewayOptions['logger'] = {
   debug: () => undefined,
@@ -71,7 +83,7 @@ export async function runBehindGateway(
     const child = spawn(file, rest, {
       shell: process.platform === 'win32',
       stdio: 'inherit',
-      env: { ...process.env, ...variablesOf(gateway.url, process.env) },
+      env: { ...process.env, ...variablesOf(gateway.url, process.env, upstreams) },
     });
     return await exitCodeOf(child, command);
   } finally {
@@ -97,11 +109,20 @@ function printIgnoredProxy(): void {
 }
 
 /** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
-export function variablesOf(url: string, env: Environment): Record<string, string> {
+export function variablesOf(
+  url: string,
+  env: Environment,
+  upstreams: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const { hostname } = new URL(url);
-  const exempt = [env['no_proxy'] || env['NO_PROXY'] || [], hostname].flat().join(',');
+  const clouds = CLOUD_VARIABLES.filter(([, upstream]) => Object.hasOwn(upstreams, upstream));
+  const known = env['no_proxy'] || env['NO_PROXY'];
+  // Most read `*` only where it stands alone.
+  const exempt = known === '*' ? known : [known || [], hostname].flat().join(',');
   return {
-    ...Object.fromEntries(VARIABLES.map(([name, upstream]) => [name, `${url}/${upstream}`])),
+    ...Object.fromEntries(
+      [...VARIABLES, ...clouds].map(([name, upstream]) => [name, `${url}/${upstream}`]),
+    ),
     NO_PROXY: exempt,
     no_proxy: exempt,
   };

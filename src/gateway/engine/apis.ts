@@ -24,11 +24,15 @@ const NO_TOOLS = 'a side call, without tools';
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
+/** Claude at Google Cloud, where counting tokens has such a path as well, and at Amazon Bedrock. */
+const CLAUDE_AT_OTHERS =
+  /\/publishers\/anthropic\/models\/(?!count-tokens:)[^/]+:(?:streamR|r)awPredict$|\/model\/[^/]*\banthropic\.[^/]+\/invoke(?:-with-response-stream)?$/;
+
 /** All of them; no path matches two. */
 export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
-    path: /\/messages\/?$/,
+    path: new RegExp(`/messages/?$|${CLAUDE_AT_OTHERS.source}`),
     list: ['messages'],
     passes: (fields) => {
       if (isSet(fields['thread'])) return SERVER_HELD;
@@ -49,7 +53,8 @@ export const APIS: readonly Api[] = [
   },
   {
     name: 'chat',
-    path: /\/chat\/completions\/?$/,
+    // The second one is Ollama's own, whose messages the adapter reads.
+    path: /\/(?:chat\/completions|api\/chat)\/?$/,
     list: ['messages'],
     passes: (fields) =>
       hasTools(fields) || asArray(fields['functions']).length > 0 ? undefined : NO_TOOLS,

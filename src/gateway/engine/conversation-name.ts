@@ -33,8 +33,17 @@ export function conversationName(fields: JsonRecord): string | undefined {
   return shownName((session && UUID.exec(session)?.[0]) ?? user);
 }
 
-/** Returns why a request is not a turn of its conversation, if its headers say so. */
+/** Headers that hold a digest or a signature of the body. */
+const OF_BODY =
+  /^(?:content-md5|(?:content-|repr-)?digest|signature(?:-input)?|x-(?:\w+-)*(?:content-sha256|signature))$/;
+/** Credentials that are one, such as Amazon's. */
+const SIGNED = /^(?:AWS4|[\w-]*HMAC|Signature\b)/i;
+
+/** Returns why a request must not be edited, if its headers say so: it is signed, or not a turn of its conversation. */
 export function passesByHeaders(headers: IncomingHttpHeaders): string | undefined {
+  const isSigned = SIGNED.test(headers.authorization ?? '');
+  if (isSigned || Object.keys(headers).some((name) => OF_BODY.test(name)))
+    return 'a signed request';
   const metadata = headers['x-codex-turn-metadata'];
   if (typeof metadata !== 'string') return undefined;
   const kind = /"request_kind"\s*:\s*"(\w{1,32})"/.exec(metadata)?.[1];

@@ -12,6 +12,7 @@ import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
+import { bindsReasoning } from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
@@ -26,7 +27,7 @@ import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
-import { apiNamed } from './apis.js';
+import { apiNamed, isFromModel } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName } from './conversation-name.js';
@@ -35,6 +36,7 @@ import type { CompleteGatewayOptions } from '../server/options.js';
 import { EditLog } from './edit-log.js';
 import { Lines } from './lines.js';
 import type { Line } from './lines.js';
+import { UnboundMessages } from './unbound-messages.js';
 import type {
   AnsweredUsage,
   Engine,
@@ -77,9 +79,11 @@ class LocalEngine implements Engine {
   readonly #opened: OpenedStore | undefined;
   /** By line id. */
   readonly #watched = new Map<string, Watched>();
+  /** What providers have reported since the last call, by line id. */
   readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
+  readonly #unbound = new UnboundMessages();
   /** What the compactor has warned of since the last answer. */
   #failures: string[] = [];
 
@@ -138,6 +142,11 @@ class LocalEngine implements Engine {
     this.#compactor.reportRefusal(text, model);
   }
 
+  noteUnedited(id: string): void {
+    const line = this.#lines.named(id);
+    if (line !== undefined) this.#unbound.note(line);
+  }
+
   async original(line: string, edit: number): Promise<string | undefined> {
     return this.#watched.get(line)?.edits.original(edit);
   }
@@ -168,14 +177,23 @@ class LocalEngine implements Engine {
     const model = call.model ?? asText(list.fields['model']);
     const asked =
       api.name === 'anthropic' ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
-    const compacted = await this.#compacts[api.name](messages, {
+    const reasoning =
+      api.name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined;
+    const isBound = bindsReasoning(model) && reasoning !== 'keep' && call.isObserved !== true;
+    // With a store, another process may have begun it, and its state tells.
+    const isUnknown = how.isNew && this.#opened === undefined && !known.messages.some(isFromModel);
+    const unbound = isBound ? this.#unbound.of(line, messages, isUnknown) : messages;
+    const compacts = this.#compacts[api.name](unbound, {
       conversationId: line.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      ...this.#reported.get(line.id),
+      ...this.#takeReported(line.id),
       cacheTtlMs: asked,
-      reasoning:
-        api.name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined,
+      reasoning,
+    });
+    const compacted = await compacts.catch((thrown: unknown) => {
+      this.#unbound.note(line);
+      throw thrown;
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);
     return {
@@ -188,6 +206,13 @@ class LocalEngine implements Engine {
       }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
     };
+  }
+
+  /** Returns the usage of the last request, once: an answer that is cut off may report none. */
+  #takeReported(id: string): CompactCall | undefined {
+    const reported = this.#reported.get(id);
+    this.#reported.delete(id);
+    return reported;
   }
 
   async #compactList(

@@ -25,6 +25,8 @@ export interface Line extends LineKey {
   /** Hash of the first message; lists that begin with the same message have equal ones. */
   firstKey: number;
   messages: readonly object[];
+  /** So many leading messages are sent without their reasoning, which may be bound to other texts than those that are sent. */
+  unboundMessages: number;
 }
 
 /** The known messages that a new body begins with. */
@@ -65,6 +67,11 @@ export class Lines {
     this.#maxLines = maxLines;
     this.#areShared = areShared;
     this.#onGone = onGone;
+  }
+
+  /** Returns a line that is kept. */
+  named(id: string): Line | undefined {
+    return Array.from(this.#lines).find((line) => line.id === id);
   }
 
   /** Finds the line of a scope that shares most leading elements with the list at `start`. */
@@ -108,14 +115,22 @@ export class Lines {
     const continued = this.#continuedLine(about, messages, start);
     const known = continued ?? this.#rewrittenLine(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
-    const line = known ?? { ...about, id: this.#idOf(about, messages), list, firstKey, messages };
+    // One that branches off another is sent the same beginning.
+    const unboundMessages = Math.min(start.line?.unboundMessages ?? 0, start.messages.length);
+    const line = known ?? {
+      ...{ ...about, id: this.#idOf(about, messages), list },
+      ...{ firstKey, messages, unboundMessages },
+    };
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
+    const isRewritten = known !== continued;
+    // The places are others. Answers to come keep their reasoning.
+    if (isRewritten && line.unboundMessages > 0) line.unboundMessages = messages.length;
     this.#lines.delete(line);
     this.#lines.add(line);
     this.#makeRoom();
-    return { line, isNew: known === undefined, isRewritten: known !== continued };
+    return { line, isNew: known === undefined, isRewritten };
   }
 
   #continuedLine(

@@ -88,6 +88,8 @@ export interface Engine {
   report(line: string, usage: AnsweredUsage): void;
   /** Records a provider's refusal, which may name the context limit. */
   reportRefusal(text: string, model: string | undefined): void;
+  /** Notes that a conversation, which is to be compacted from now on, has left unedited so far. */
+  noteUnedited(line: string): void;
   /** The text that an edit removed; `undefined` if it is no longer kept. */
   original(line: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;

@@ -61,6 +61,10 @@ export class ThreadedEngine implements Engine {
     void this.#ask('reportRefusal', text, model);
   }
 
+  noteUnedited(line: string): void {
+    void this.#ask('noteUnedited', line);
+  }
+
   original(line: string, edit: number): Promise<string | undefined> {
     return this.#ask('original', line, edit);
   }

@@ -1,7 +1,7 @@
 // Handles a request with a history: forwards it unchanged and compacts it in parallel, or waits and forwards the compacted body. If
 // anything fails here, the original bytes are sent.
 
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createHash, randomBytes } from 'node:crypto';
 import { nameInHeaders, passesByHeaders } from '../engine/conversation-name.js';
@@ -9,6 +9,8 @@ import type { Api } from '../engine/apis.js';
 import type { Engine, EngineAnswer, EngineCall } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 import { BodyCopy } from './body-copy.js';
+import { codingOf, pack, unpack } from './coding.js';
+import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
@@ -29,37 +31,38 @@ const SALT = randomBytes(16);
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
-type HistoryRoute = Route & { readonly api: Api };
+const ignore = (): void => undefined;
+
+/** Where a request with a history goes, and the coding of its body. */
+type HistoryRoute = Route & { readonly api: Api; readonly coding: Coding | 'none' };
 
 /** Forwards a request, and answers it. */
 export function exchange(
   parts: ExchangeParts,
   request: IncomingMessage,
   response: ServerResponse,
-  route: HistoryRoute,
+  route: Route & { readonly api: Api },
 ): void {
   const { ledger, options } = parts;
-  const isPlain = isAsItIs(request.headers);
+  const coding = isInPlainTransfer(request) ? codingOf(request.headers) : undefined;
   const announced = Number(request.headers['content-length'] ?? NaN);
   const copy = new BodyCopy(options.maxBodyBytes, Number.isNaN(announced) ? undefined : announced);
-  if (!isPlain || copy.isTooLarge) {
-    ledger.recordPassed(isPlain ? TOO_LARGE : 'a compressed body');
+  if (coding === undefined || copy.isTooLarge) {
+    ledger.recordPassed(coding === undefined ? UNREAD_CODING : TOO_LARGE);
+    if (coding === undefined) ledger.warn(`${UNREAD_CODING} left unread`);
     parts.forwarder.forward(request, response, route, undefined, recordingFailure(ledger, route));
   } else if (ledger.mayCompact) {
-    collect(parts, request, response, route, copy);
+    collect(parts, request, response, { ...route, coding }, copy);
   } else {
-    observe(parts, request, response, route, copy);
+    observe(parts, request, response, { ...route, coding }, copy);
   }
 }
 
 const TOO_LARGE = 'a body that is too large';
+const UNREAD_CODING = `a body in a coding that Node ${process.versions.node} does not read (zstd: 22.15 and newer)`;
 
-/** Whether a body is in no coding, neither of its content nor of its transfer. */
-function isAsItIs({
-  'content-encoding': encoding = 'identity',
-  'transfer-encoding': coding = 'chunked',
-}: IncomingHttpHeaders): boolean {
-  return encoding === 'identity' && coding.toLowerCase() === 'chunked';
+function isInPlainTransfer({ headers }: IncomingMessage): boolean {
+  return (headers['transfer-encoding'] ?? 'chunked').toLowerCase() === 'chunked';
 }
 
 /** Pipes the request to the upstream. Its body is copied for the engine once there is an answer: until then, nothing may take time. */
@@ -154,7 +157,7 @@ function collect(
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
-  { api, model, upstreamName }: HistoryRoute,
+  { api, model, upstreamName, coding }: HistoryRoute,
   copy: BodyCopy,
   mode: GatewayMode,
 ): Promise<EngineAnswer | undefined> {
@@ -172,10 +175,13 @@ async function compact(
   try {
     const deadlineMs = isObserved ? OBSERVING_MS : options.deadlineMs;
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
-    const answer = await Promise.race([engine.compact(call), late]);
-    if (answer === undefined)
+    const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
+    const answer = await Promise.race([answered, late]);
+    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
+    else {
       ledger.recordFailure('compaction took too long; the request left as it came');
-    else ledger.recordAnswer(answer, copy.length);
+      void answered.then(({ line }) => line && engine.noteUnedited(line.id), ignore);
+    }
     return answer;
   } catch (thrown) {
     ledger.recordFailure(thrown instanceof Error ? thrown.name : 'compaction failed');
@@ -183,6 +189,32 @@ async function compact(
   } finally {
     ended.abort();
   }
+}
+
+/**
+ * Has the engine compact a body. An edited one leaves in the coding in which it came: the upstream reads that one, and may not take
+ * so many bytes without it.
+ *
+ * @returns also the length of the body that was read
+ */
+async function compactCoded(
+  engine: Engine,
+  call: EngineCall,
+  coding: Coding | 'none',
+  maxBytes: number,
+): Promise<EngineAnswer & { readonly bytes: number }> {
+  if (coding === 'none') return { ...(await engine.compact(call)), bytes: call.body.length };
+  const passed = (reason: string) => ({ outcome: 'passed', reason, edits: [], bytes: 0 }) as const;
+  let body: Buffer | undefined;
+  try {
+    body = await unpack(call.body, coding, maxBytes);
+  } catch {
+    return passed('a body that is not in the coding that it names');
+  }
+  if (body === undefined) return passed(TOO_LARGE);
+  const answer = await engine.compact({ ...call, body });
+  const edited = answer.body && (await pack(answer.body, coding));
+  return { ...answer, body: edited, bytes: body.length };
 }
 
 /** Returns listeners that record the upstream's usage, rejection or failure. */

@@ -75,7 +75,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     }
     const route = routed(request, admission.target, options);
     if (route === undefined) {
-      refuse(response, 404, 'no upstream has such a path.');
+      refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
       return;
     }
     const { api } = route;

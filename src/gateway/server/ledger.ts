@@ -119,17 +119,27 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return isDry ? 'observe' : this.#mode;
   }
 
-  /** Sets the gateway's mode, or that of one conversation. Returns whether the conversation exists. */
-  setMode(mode: GatewayMode, id?: string): boolean {
+  /**
+   * Sets the gateway's mode, or that of one conversation.
+   *
+   * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
+   */
+  setMode(mode: GatewayMode, id?: string): readonly string[] | undefined {
+    const before = new Set(this.#compacted);
     if (id === undefined) this.#mode = mode;
     else {
       const conversation = this.#conversations.get(id);
-      if (conversation === undefined) return false;
+      if (conversation === undefined) return undefined;
       conversation.ownMode = mode;
     }
     this.emit('status');
     for (const known of this.#conversations.keys()) this.emit('conversation', known);
-    return true;
+    return this.#compacted.filter((compacted) => !before.has(compacted));
+  }
+
+  get #compacted(): readonly string[] {
+    const conversations = Array.from(this.#conversations.values());
+    return conversations.flatMap(({ line }) => (this.modeOf(line) === 'compact' ? line.id : []));
   }
 
   /** Records the engine's answer to a request. */
@@ -188,11 +198,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#failureCount += 1;
     keepLast(this.#failures, [{ at: Date.now(), message }], MAX_FAILURES);
     this.emit('status');
-    this.#log(message);
+    this.warn(message);
   }
 
-  /** Logs each failure once a minute: all requests may fail for the same cause. */
-  #log(message: string): void {
+  /** Logs a message, each at most once a minute: all requests may fail for the same cause. */
+  warn(message: string): void {
     const now = performance.now();
     if (now - (this.#logged.get(message) ?? -Infinity) < LOG_EVERY_MS) return;
     if (this.#logged.size >= MAX_REASONS) this.#logged.clear();

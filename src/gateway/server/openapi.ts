@@ -40,7 +40,11 @@ export const OPENAPI: object = {
     schemas: {
       CompactRequest: {
         type: 'object',
-        required: ['messages'],
+        anyOf: [
+          { required: ['format', 'messages'] },
+          { required: ['input'] },
+          { required: ['contents'] },
+        ],
         properties: {
           format: {
             enum: ['anthropic', 'responses', 'chat', 'gemini'],
@@ -50,6 +54,8 @@ export const OPENAPI: object = {
             ...MESSAGES,
             description: 'All messages, in the order in which they are sent.',
           },
+          input: { ...MESSAGES, description: 'The same in a request to the Responses API.' },
+          contents: { ...MESSAGES, description: 'The same in a request to Gemini.' },
           model: { type: 'string', description: 'Its context window is the limit.' },
           contextLimit: { ...TOKENS, minimum: 1, description: 'Tokens that the model accepts.' },
         },

@@ -20,8 +20,8 @@ export interface GatewayOptions {
   /** Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on loopback. */
   readonly token?: string | undefined;
   /**
-   * URLs that requests are forwarded to, by name: `anthropic`, `openai` and `gemini` are recognized by their paths, others by the
-   * prefix `/<name>`. No other URL is ever used. @default the three providers' own
+   * URLs that requests are forwarded to, by name: `anthropic`, `openai`, `gemini`, `azure`, `bedrock` and `vertex` are recognized by
+   * their paths, others by the prefix `/<name>`. No other URL is ever used. @default the own ones of the first three
    */
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
   /**

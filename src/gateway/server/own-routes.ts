@@ -88,7 +88,7 @@ async function original(
 }
 
 async function switchMode(
-  { ledger }: OwnParts,
+  { engine, ledger }: OwnParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -99,11 +99,15 @@ async function switchMode(
   const isMode = mode === 'observe' || mode === 'compact';
   if (!isMode || (conversation !== undefined && typeof conversation !== 'string')) {
     refuse(response, 400, 'expected {"mode": "observe" | "compact", "conversation"?: string}.');
-  } else if (!ledger.setMode(mode, conversation)) {
-    refuse(response, 404, 'there is no such conversation.');
-  } else {
-    sendJson(response, { mode });
+    return;
   }
+  const compacted = ledger.setMode(mode, conversation);
+  if (compacted === undefined) {
+    refuse(response, 404, 'there is no such conversation.');
+    return;
+  }
+  for (const id of compacted) engine.noteUnedited(id);
+  sendJson(response, { mode });
 }
 
 function sendJson(response: ServerResponse, value: unknown): void {

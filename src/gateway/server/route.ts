@@ -19,7 +19,14 @@ export interface Route {
 const GEMINI_PATH =
   /^\/(?:upload\/)?v1(?:beta|alpha|internal)\b|:(?:streamG|g)enerateContent$|:countTokens$/;
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
+/** Paths of those that have no address of their own. Without such an upstream, they must not reach another one, and with them a key. */
+const CLOUD_PATHS = [
+  ['azure', /^\/openai\/deployments\//],
+  ['bedrock', /^\/model\/[^/]+\/(?:invoke|converse)/],
+  ['vertex', /^(?:\/v1\w*)?\/projects\/[^/]+\/locations\//],
+] as const;
 const VERSION = /\/v1[a-z]*$/;
+const OWN_VERSION = /^\/v1\w*\//;
 /** As the AI SDK has it, and with it OpenCode: they take the version for a part of the base URL, which Anthropic's own SDK does not. */
 const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 
@@ -31,12 +38,14 @@ export function routeOf(
   upstreams: Readonly<Record<string, string>>,
 ): Route | undefined {
   if (!target.startsWith('/') || hasDotSegment(target)) return undefined;
+  const cloud = CLOUD_PATHS.find(([, path]) => path.test(target))?.[0];
   const [, first = ''] = target.split(/[/?]/, 2);
-  const isNamed = Object.hasOwn(upstreams, first);
+  const isNamed = cloud === undefined && Object.hasOwn(upstreams, first);
   const rest = isNamed ? target.slice(first.length + 1) : target;
-  const path = rest.startsWith('/') ? rest : `/${rest}`;
+  // Of a base URL that ends with a slash.
+  const path = rest.replace(/^\/*/, '/');
   const plain = path.split('?', 1)[0] ?? path;
-  const upstreamName = isNamed ? first : upstreamOf(plain, headers);
+  const upstreamName = cloud ?? (isNamed ? first : upstreamOf(plain, headers));
   const url = upstreams[upstreamName];
   if (url === undefined) return undefined;
   const upstream = new URL(url);
@@ -45,24 +54,29 @@ export function routeOf(
     upstream,
     path: joinPaths(upstream.pathname, path, upstreamName === 'anthropic'),
     api: method === 'POST' ? apiOfPath(plain) : undefined,
-    model: /\/models\/([\w.-]+):/.exec(plain)?.[1],
+    model: modelIn(plain),
   };
 }
 
+/** As before `:generateContent` and `/invoke`. */
+function modelIn(path: string): string | undefined {
+  const [, model] = /\/models?\/([^/]+?)(?::[A-Za-z]+|\/[\w-]+)$/.exec(path) ?? [];
+  return model?.replace(/%(3A|40|2F)/gi, decodeURIComponent);
+}
+
 function upstreamOf(path: string, headers: IncomingHttpHeaders): string {
-  if (GEMINI_PATH.test(path)) return 'gemini';
-  const isAnthropic =
-    headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined;
+  const has = (name: string): boolean => headers[name] !== undefined;
+  if (GEMINI_PATH.test(path) || has('x-goog-api-key')) return 'gemini';
+  const isAnthropic = has('anthropic-version') || has('x-api-key');
   return isAnthropic || ANTHROPIC_PATH.test(path) ? 'anthropic' : 'openai';
 }
 
-/** Joins paths of which one, both or none has the version. */
+/** Joins paths of which one, both or none has the version, or more of the beginning. */
 function joinPaths(base: string, path: string, isAnthropic: boolean): string {
   const root = base.replace(/\/+$/, '');
   if (isAnthropic && root === '' && ANTHROPIC_PATH_WITHOUT_VERSION.test(path)) return `/v1${path}`;
-  const version = VERSION.exec(root)?.[0];
-  const isTwice = version !== undefined && path.startsWith(`${version}/`);
-  return root + (isTwice ? path.slice(version.length) : path);
+  if (path.startsWith(`${root}/`)) return path;
+  return (OWN_VERSION.test(path) ? root.replace(VERSION, '') : root) + path;
 }
 
 function hasDotSegment(target: string): boolean {

@@ -1,14 +1,13 @@
-// Reads the usage that a provider reports from a copy of its answer: a document or a stream of events, compressed or not. Never delays
-// the answer, and ignores what it cannot read.
+// Reads the usage that a provider reports from a copy of its answer: a document, a stream of events or frames of them, compressed or
+// not. Never delays the answer, and ignores what it cannot read.
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import type { Transform } from 'node:stream';
-import * as zlib from 'node:zlib';
 import { usageNumbers } from '../../adapters/provider-usage.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
+import { codingOf } from './coding.js';
 
 /** Characters from the end of a document or an event that are searched: providers put the usage there. */
 const MAX_TEXT = 64 * 1024;
@@ -21,43 +20,50 @@ export interface TapReport {
   readonly refusal: string | undefined;
 }
 
-/** Node has it from 22.15 on. */
-const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Transform };
-
-const DECODERS: ReadonlyMap<string, (() => Transform) | undefined> = new Map([
-  ['gzip', zlib.createGunzip],
-  ['x-gzip', zlib.createGunzip],
-  ['deflate', zlib.createInflate],
-  ['br', zlib.createBrotliDecompress],
-  ['zstd', createZstdDecompress],
-]);
-
 /** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
-  const reader = new UsageReader(/\bjson\b/i.test(answer.headers['content-type'] ?? ''));
+  const type = answer.headers['content-type'] ?? '';
+  const reader = new UsageReader(/\bjson\b/i.test(type));
+  const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
     onReport({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
   };
   const add = (chunk: Buffer): void => {
-    reader.add(chunk);
+    if (frames === undefined) reader.add(chunk);
+    else for (const event of frames.add(chunk)) reader.add(event);
   };
-  const encoding = answer.headers['content-encoding'] ?? 'identity';
-  const decoder = DECODERS.get(encoding)?.();
-  if (decoder === undefined) {
-    if (encoding === 'identity') answer.on('data', add);
+  const coding = codingOf(answer.headers);
+  if (coding === 'none' || coding === undefined) {
+    if (coding === 'none') answer.on('data', add);
     answer.once('close', end);
     return;
   }
+  const decoder = coding.createReader();
   answer.on('data', (chunk: Buffer) => {
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
-  answer.once('close', () => decoder.end());
+  // Not at once: of what ends with the last bytes but is cut off, these would be lost.
+  answer.once('close', () => decoder.write('', () => decoder.end()));
   decoder.on('data', add);
   decoder.once('close', end);
   // The client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
+}
+
+/** Finds the events in Amazon Bedrock's frames, where each stands in Base64. */
+class FrameReader {
+  #text = '';
+
+  /** Returns the events that have become complete, as lines. */
+  add(chunk: Buffer): Buffer[] {
+    const parts = (this.#text + chunk.toString('latin1')).split(/"bytes":"([A-Za-z\d+/=]+)"/);
+    this.#text = (parts.at(-1) ?? '').slice(-MAX_TEXT);
+    return parts
+      .filter((_, at) => at % 2 === 1)
+      .map((event) => Buffer.from(`${Buffer.from(event, 'base64').toString()}\n`));
+  }
 }
 
 const LINE_FEED = 0x0a;

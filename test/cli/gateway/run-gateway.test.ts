@@ -24,10 +24,22 @@ describe('variablesOf', () => {
     [{ NO_PROXY: 'intra.example' }, 'intra.example,127.0.0.1'],
     [{ NO_PROXY: 'b.example', no_proxy: 'a.example' }, 'a.example,127.0.0.1'],
     [{ NO_PROXY: 'b.example', no_proxy: '' }, 'b.example,127.0.0.1'],
+    [{ NO_PROXY: '', no_proxy: '' }, '127.0.0.1'],
+    [{ NO_PROXY: '*' }, '*'],
   ])('exempts the gateway from a proxy besides what is exempt already: %o', (env, exempt) => {
     const { NO_PROXY, no_proxy } = variablesOf('http://127.0.0.1:1', env);
     expect([NO_PROXY, no_proxy]).toEqual([exempt, exempt]);
   });
+});
+
+it('leads clients of a provider without an address of its own to the gateway if an upstream is given', () => {
+  const upstreams = { vertex: 'https://a.invalid/v1', ollama: 'http://127.0.0.1:11434' };
+  const variables = variablesOf('http://127.0.0.1:1', {}, upstreams);
+  expect(variables).toMatchObject({
+    ANTHROPIC_VERTEX_BASE_URL: 'http://127.0.0.1:1/vertex',
+    OLLAMA_HOST: 'http://127.0.0.1:1/ollama',
+  });
+  expect(variables).not.toHaveProperty('ANTHROPIC_BEDROCK_BASE_URL');
 });
 
 describe('upstreamsOf', () => {

@@ -1,9 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../../src/gateway/engine/engine.js';
 import type { Engine, EngineAnswer, EngineCall } from '../../../src/gateway/engine/protocol.js';
+import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import type { ApiTalk } from '../../support/api-talks.js';
 
@@ -44,6 +45,17 @@ const steps = (messages: readonly object[]): (readonly object[])[] =>
   messages.flatMap((_, at) => (at % 2 === 0 && at > 0 ? [messages.slice(0, at + 1)] : []));
 
 describe.each(API_TALKS)('an engine, for $name', (api) => {
+  it('learns from a usage once, and from none where an answer was cut off before it', async () => {
+    const learned = vi.spyOn(Session.prototype, 'reportUsage');
+    onTestFinished(() => void learned.mockRestore());
+    const calls = steps(talk(api, 4));
+    const { line } = await ask(api, calls[0]!);
+    const usage = { cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
+    engine.report(line!.id, { ...usage, inputTokens: 1_000 });
+    for (const messages of calls.slice(1)) await ask(api, messages);
+    expect(learned).toHaveBeenCalledTimes(1);
+  });
+
   it('takes the calls of a conversation for one', async () => {
     const ids = await lines(api, steps(talk(api, 4)));
     expect(new Set(ids).size).toBe(1);

@@ -70,6 +70,7 @@ const engineOf = (engine: Engine): Engine => ({
   compactOnce: (body) => engine.compactOnce(body),
   report: (line, usage) => engine.report(line, usage),
   reportRefusal: (text, model) => engine.reportRefusal(text, model),
+  noteUnedited: (line) => engine.noteUnedited(line),
   original: (line, edit) => engine.original(line, edit),
   close: () => engine.close(),
 });
@@ -89,6 +90,17 @@ describe('what fails in ctxfold', () => {
     const state = await sendTo(url, '/ctxfold/state', { method: 'GET' });
     expect(JSON.parse(state.body.toString())).toMatchObject({ failureCount: 1 });
   });
+});
+
+it('has the engine know that a request left unedited whose compaction came too late', async () => {
+  const noted: string[] = [];
+  const late = { outcome: 'edited', line: { id: 'one' }, edits: [] } as unknown as EngineAnswer;
+  const { url } = await gatewayWith({
+    compact: () => new Promise((resolve) => void setTimeout(() => resolve(late), 100)),
+    noteUnedited: (line) => void noted.push(line),
+  });
+  await sendTo(url, '/v1/messages', { body: BODY });
+  await expect.poll(() => noted).toEqual(['one']);
 });
 
 it('has the engine learn from the usage of what it would have sent, and from no other', async () => {

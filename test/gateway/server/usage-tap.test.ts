@@ -85,14 +85,20 @@ describe('tapUsage', () => {
   const USAGE = { inputTokens: 3, cacheReadTokens: 7, cacheWriteTokens: 0, outputTokens: 0 };
 
   /** Cuts an answer off once all of it was read. */
-  async function reportsOfCutOff(encoding: string, bytes: Buffer): Promise<TapReport[]> {
-    const headers = { 'content-encoding': encoding };
+  async function reportsOfCutOff(
+    encoding: string,
+    bytes: Buffer,
+    type: string = 'text/event-stream',
+  ): Promise<TapReport[]> {
+    const headers = { 'content-encoding': encoding, 'content-type': type };
     const answer = Object.assign(new PassThrough(), { headers, statusCode: 200 });
     const reports: TapReport[] = [];
     tapUsage(answer as unknown as IncomingMessage, (report) => reports.push(report));
-    const read = once(answer, 'data');
-    answer.write(bytes);
-    await read;
+    for (const half of [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]) {
+      const read = once(answer, 'data');
+      answer.write(half);
+      await read;
+    }
     answer.destroy();
     await expect.poll(() => reports.length).toBe(1);
     return reports;
@@ -105,12 +111,26 @@ describe('tapUsage', () => {
     expect(await reportsOfCutOff('gzip', flushed)).toEqual([report]);
   });
 
+  it("reads Amazon's frames, wherever they are cut", async () => {
+    const [, text] = ANSWERS[0]!;
+    const frames = text.match(/\{.*\}/g)!.map((event) => {
+      const bytes = Buffer.from(event).toString('base64');
+      return `\0\x01\xff:content-type\x07\0\x10application/json{"bytes":"${bytes}","p":"abc"}\xfe`;
+    });
+    const report = { usage: ANSWERS[0]![2], refusal: undefined };
+    const type = 'application/vnd.amazon.eventstream';
+    for (const before of [0, 1, 90, 200]) {
+      const bytes = Buffer.from(`${'-'.repeat(before)}${frames.join('')}`, 'latin1');
+      expect(await reportsOfCutOff('identity', bytes, type)).toEqual([report]);
+    }
+  });
+
   it.skipIf(zstdCompressSync === undefined)('reads zstd, where Node does', async () => {
     const report = { usage: USAGE, refusal: undefined };
     expect(await reportsOfCutOff('zstd', zstdCompressSync!(START))).toEqual([report]);
   });
 
-  it.each(['zstd', 'constructor', '__proto__', 'gzip, br'])(
+  it.each(['zstd', 'constructor', '__proto__', 'gzip, br', 'GZIP'])(
     'reports the end of an answer that it cannot read: %s',
     async (encoding) => {
       const report = { usage: undefined, refusal: undefined };

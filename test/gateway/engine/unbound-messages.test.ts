@@ -1,0 +1,124 @@
+// Conversations with a model that binds its reasoning to what stands before it, and that are sent otherwise from some call on: no
+// request may hold reasoning that was made from other texts.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GatewayMode, GatewayOptions } from '../../../src/gateway/server/options.js';
+import { gatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayWorld } from '../../support/gateway-world.js';
+import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
+
+/** Calls before the switch: within a turn, and at the start of the next one. */
+const SWITCHES = [7, 10, 16];
+const CALLS = 20;
+const CALLS_OF_TURN = 10;
+
+interface Played {
+  /** Calls that the provider would have refused. */
+  readonly refused: number[];
+  /** Whether a call had fewer bytes than it was given. */
+  readonly edited: boolean[];
+  /** Blocks of reasoning in each call. */
+  readonly reasoning: number[];
+}
+
+/** Plays calls of which each reads nearly what another one has read; `send` says how each is sent. */
+async function play(
+  world: GatewayWorld,
+  send: (call: number, body: string) => ReturnType<GatewayWorld['send']>,
+): Promise<Played> {
+  const seals = new ReasoningSeals();
+  const played: Played = { refused: [], edited: [], reasoning: [] };
+  const messages: object[] = [{ role: 'user', content: 'make it work' }];
+  let call = 0;
+  world.answer = ({ body }, response) => {
+    const parts = partsOfMessages((JSON.parse(body.toString()) as { messages: object[] }).messages);
+    if (seals.broken(parts).length > 0) played.refused.push(call);
+    played.reasoning.push(parts.filter(({ seal }) => seal !== undefined).length);
+    response.setHeader('x-seal', seals.seal(parts));
+    response.end('{"usage":{"input_tokens":9,"output_tokens":5}}');
+  };
+  for (; call < CALLS; call += 1) {
+    const body = JSON.stringify({
+      ...{ model: 'claude-opus-5-5', max_tokens: 100, thinking: { type: 'adaptive' } },
+      ...{ tools: [{ name: 'read_file' }], messages },
+    });
+    const { headers } = await send(call, body);
+    played.edited.push(world.received.at(-1)!.body.length < body.length);
+    const thinking = { type: 'thinking', thinking: 'hm', signature: headers['x-seal'] };
+    const use = {
+      type: 'tool_use',
+      id: `t${call}`,
+      name: 'read_file',
+      input: { path: 'src/a.ts' },
+    };
+    const text = Array.from(
+      { length: 60 },
+      (_, at) => `line ${at} of ${at === call ? call : 'it'}`,
+    );
+    const result = { type: 'tool_result', tool_use_id: `t${call}`, content: text.join('\n') };
+    if (call % CALLS_OF_TURN === CALLS_OF_TURN - 1)
+      messages.push({ role: 'assistant', content: [thinking, { type: 'text', text: 'done' }] });
+    else messages.push({ role: 'assistant', content: [thinking, use] });
+    const isLast = call % CALLS_OF_TURN === CALLS_OF_TURN - 1;
+    messages.push({ role: 'user', content: isLast ? `go on after ${call}` : [result] });
+  }
+  return played;
+}
+
+async function worldWith(options: GatewayOptions): Promise<GatewayWorld> {
+  const world = await gatewayWorld(options);
+  onTestFinished(world.close);
+  return world;
+}
+
+const switchTo = (world: GatewayWorld, mode: GatewayMode): ReturnType<GatewayWorld['send']> =>
+  world.send('/ctxfold/mode', { body: JSON.stringify({ mode }) });
+
+/** Waits until the gateway has read so many calls. */
+async function hasRead(world: GatewayWorld, calls: number): Promise<void> {
+  const read = async (): Promise<unknown> => {
+    const { body } = await world.send('/ctxfold/state', { method: 'GET' });
+    return (JSON.parse(body.toString()) as { conversations: { calls: number }[] }).conversations[0]
+      ?.calls;
+  };
+  await expect.poll(read, { timeout: 10_000 }).toBe(calls);
+}
+
+describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
+  const isCompacted = (played: Played): void => {
+    expect(played.refused).toEqual([]);
+    expect(played.edited.slice(calls)).toEqual(Array.from({ length: CALLS - calls }, () => true));
+    // That of the calls that are compacted stays.
+    expect(played.reasoning.at(-1)).toBeGreaterThanOrEqual(CALLS - calls - CALLS_OF_TURN);
+  };
+
+  it('a conversation that was observed is compacted', async () => {
+    const world = await worldWith({ mode: 'observe' });
+    const played = await play(world, async (call, body) => {
+      if (call === calls) {
+        await hasRead(world, calls);
+        await switchTo(world, 'compact');
+      }
+      return world.send('/v1/messages', { body });
+    });
+    isCompacted(played);
+  });
+
+  it('a conversation that the gateway has not seen is compacted', async () => {
+    const world = await worldWith({ mode: 'compact' });
+    const played = await play(world, (call, body) =>
+      call < calls
+        ? world.sendDirectly('/v1/messages', { body })
+        : world.send('/v1/messages', { body }),
+    );
+    isCompacted(played);
+  });
+});
+
+it('keeps the reasoning of a conversation that it has seen from the start', async () => {
+  const world = await worldWith({ mode: 'compact' });
+  const played = await play(world, (_, body) => world.send('/v1/messages', { body }));
+  expect(played.refused).toEqual([]);
+  expect(played.edited.slice(3)).toEqual(Array.from({ length: CALLS - 3 }, () => true));
+  expect(played.reasoning).toEqual(Array.from({ length: CALLS }, (_, call) => call));
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { routeOf } from '../../../src/gateway/server/route.js';
+
+const UPSTREAMS = {
+  anthropic: 'https://api.anthropic.com',
+  openai: 'https://api.openai.com/v1',
+  gemini: 'https://generativelanguage.googleapis.com',
+  azure: 'https://mine.openai.azure.com',
+  foundry: 'https://mine.services.ai.azure.com/anthropic',
+  bedrock: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  vertex: 'https://us-east5-aiplatform.googleapis.com/v1',
+  openrouter: 'https://openrouter.ai/api/v1',
+  groq: 'https://api.groq.com/openai/v1',
+  ollama: 'http://127.0.0.1:11434',
+};
+const DEPLOYMENT = '/openai/deployments/mine/chat/completions?api-version=2026-01-01';
+const SONNET = 'us.anthropic.claude-sonnet-4-5-20250929-v1';
+const PROJECT = 'projects/p/locations/us-east5';
+const CLAUDE = `${PROJECT}/publishers/anthropic/models/claude-sonnet-4-5@20250929`;
+const GEMINI = `${PROJECT}/publishers/google/models/gemini-2.5-pro`;
+
+describe('routeOf', () => {
+  it.each([
+    // Azure
+    [`/azure${DEPLOYMENT}`, `azure${DEPLOYMENT}`, 'chat'],
+    [DEPLOYMENT, `azure${DEPLOYMENT}`, 'chat'],
+    ['/azure/openai/v1/responses', 'azure/openai/v1/responses', 'responses'],
+    ['/foundry/v1/messages', 'foundry/anthropic/v1/messages', 'anthropic'],
+    // Amazon Bedrock: clients write the model as it is, or encoded
+    [`/model/${SONNET}:0/invoke`, `bedrock/model/${SONNET}:0/invoke`, 'anthropic', `${SONNET}:0`],
+    [
+      `/bedrock/model/${SONNET}%3A0/invoke-with-response-stream`,
+      `bedrock/model/${SONNET}%3A0/invoke-with-response-stream`,
+      ...['anthropic', `${SONNET}:0`],
+    ],
+    [`/model/${SONNET}/converse-stream`, `bedrock/model/${SONNET}/converse-stream`],
+    ['/model/amazon.nova-pro-v1%3A0/invoke', 'bedrock/model/amazon.nova-pro-v1%3A0/invoke'],
+    // Google Cloud: the version stands in the base URL, or in the path
+    [
+      `/vertex/${CLAUDE}:streamRawPredict`,
+      `vertex/v1/${CLAUDE}:streamRawPredict`,
+      ...['anthropic', 'claude-sonnet-4-5@20250929'],
+    ],
+    [
+      `/v1/${CLAUDE}:rawPredict`,
+      `vertex/v1/${CLAUDE}:rawPredict`,
+      ...['anthropic', 'claude-sonnet-4-5@20250929'],
+    ],
+    [
+      `/vertex/v1beta1/${GEMINI}:streamGenerateContent?alt=sse`,
+      `vertex/v1beta1/${GEMINI}:streamGenerateContent?alt=sse`,
+      ...['gemini', 'gemini-2.5-pro'],
+    ],
+    [
+      `/vertex/v1/${PROJECT}/publishers/anthropic/models/count-tokens:rawPredict`,
+      `vertex/v1/${PROJECT}/publishers/anthropic/models/count-tokens:rawPredict`,
+    ],
+    [
+      `/vertex/v1/${PROJECT}/publishers/mistralai/models/large:rawPredict`,
+      `vertex/v1/${PROJECT}/publishers/mistralai/models/large:rawPredict`,
+    ],
+    // Others
+    ['/openrouter/chat/completions', 'openrouter/api/v1/chat/completions', 'chat'],
+    ['/openrouter/api/v1/responses/', 'openrouter/api/v1/responses/', 'responses'],
+    ['/groq/openai/v1/chat/completions', 'groq/openai/v1/chat/completions', 'chat'],
+    ['/ollama/api/chat', 'ollama/api/chat', 'chat'],
+    ['/ollama/api/generate', 'ollama/api/generate'],
+    // A base URL with a slash at its end
+    ['//v1/messages?beta=true', 'anthropic/v1/messages?beta=true', 'anthropic'],
+    ['/openai//responses', 'openai/v1/responses', 'responses'],
+    // Requests beside the conversation
+    ['/v1/messages/count_tokens', 'anthropic/v1/messages/count_tokens'],
+    ['/v1/responses/compact', 'openai/v1/responses/compact'],
+  ])('leads %s to %s', (target, to, api?: string, model?: string) => {
+    const route = routeOf('POST', target, {}, UPSTREAMS);
+    expect(`${route?.upstreamName}${route?.path}`).toBe(to);
+    expect(route?.api?.name).toBe(api);
+    if (api !== undefined) expect(route?.model).toBe(model);
+  });
+
+  it('leads a request with a key of Google to Google', () => {
+    const route = routeOf('GET', '/v1/models', { 'x-goog-api-key': 'k' }, UPSTREAMS);
+    expect(route?.upstreamName).toBe('gemini');
+  });
+
+  it('leads no request of Azure, Amazon or Google Cloud to another, with its key', () => {
+    const { azure: _a, bedrock: _b, vertex: _v, ...others } = UPSTREAMS;
+    for (const target of [DEPLOYMENT, `/model/${SONNET}/invoke`, `/v1/${CLAUDE}:rawPredict`])
+      expect(routeOf('POST', target, {}, others)).toBeUndefined();
+  });
+});
