@@ -2,7 +2,7 @@
 // never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
 // shrunk.
 
-import { callName, keyOfCall } from '../../call-name.js';
+import { callName, keyOfCall, nameFarBack } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
@@ -25,7 +25,7 @@ import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { CALL_KIND, NONE } from '../index/history-columns.js';
+import { CALL_KIND, lastCallOf, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
 import { withoutSpentText } from '../index/excerpt.js';
@@ -173,9 +173,21 @@ function standingRuns(
     canBeReferenced(index.idOf(id.at(row)));
   return index.shownOf(result, stands).map(({ row, ...lines }) => {
     pushTo(marks.referredBy, row, result.row);
-    const source = { callId: index.idOf(id.at(row)), name: index.nameAt(row) };
+    const name = nameFarBack(index.nameAt(row), laterCalls(index.calls, row, result.row));
+    const source = { callId: index.idOf(id.at(row)), name };
     return { ...lines, source };
   });
+}
+
+/** How many calls between those of two results have the name of the first one. */
+function laterCalls(calls: HistoryIndex['calls'], row: number, later: number): number {
+  const source = lastCallOf(calls, row);
+  if (source === NONE) return 0;
+  let count = 0;
+  for (let call = lastCallOf(calls, later) - 1; call > source; call -= 1) {
+    if (calls.name.at(call) === calls.name.at(source)) count += 1;
+  }
+  return count;
 }
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */
