@@ -194,6 +194,25 @@ describe('SHRINK', () => {
     }
   });
 
+  it.each([
+    ['with a table', { job: 'j-1', steps: [1, 2, 3, 4].map((at) => ({ at, state: 'done' })) }],
+    ['in one line', { job: 'j-1', places: Array.from({ length: 60 }, (_, at) => at) }],
+  ])('does so for JSON %s, of which the session shows less white space', (_, fields) => {
+    const polled = (state: string, id?: string): IContent[] => {
+      const said = JSON.stringify({ ...fields, state, at: 'y'.repeat(200) }, null, 4);
+      return asked('job_state', { job: 'j-1' }, said, id);
+    };
+    const history = [humanText('go'), ...polled('waits', 'first')];
+    const known = applied(history, optimize(history, CONFIG));
+    expect(isShrunk(String(responseAt(known, 2).result))).toBe(true);
+    expect(lastResult([...known, ...polled('waits')])).toMatch(
+      /^\[job_state: unchanged from the result of first: j-1 — success, \d+ lines/,
+    );
+    expect(lastResult([...known, ...polled('done')])).toMatch(/^\{"job":"j-1",/);
+    const ofFile = asked('read_file', { path: 'a.ts' }, responseAt(history, 2).result);
+    expect(lastResult([...known, ...ofFile])).toBe(responseAt(history, 2).result);
+  });
+
   it('leaves the lines of a file that the session does not show, in their order', () => {
     const changed = `${lines(12, 30)}\n${lines(0, 5, 'changed')}\n${lines(30, 48)}`;
     const result = lastResult([
