@@ -68,9 +68,9 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const tail = Math.max(0, lines.length - extent.tail);
   isKept.fill(1, tail);
   isKept[headOf(lines, tail)] = 1;
-  const { failures, warnings } = tellingLines(lines, extent);
+  const { failures, warnings, uncovered } = tellingLines(lines, extent);
   let { around, moreFailures: more } = extent;
-  for (const at of [...failures, ...warnings]) {
+  for (const at of [...failures, ...warnings, ...uncovered]) {
     if (more === 0) break;
     if (isKept[at] === 1) continue;
     const end = failures.has(at) && around > 0 ? endOfReport(lines, at) : at + 1;
@@ -127,19 +127,24 @@ function startOf(lines: readonly string[], at: number): string {
   return (lines[at] ?? '').slice(0, MAX_TELLING);
 }
 
-/** Of the lines between head and tail those that report a failure, then those that may only be named after one; and warnings. */
+/**
+ * Of the lines between head and tail those that report a failure, then those that may only be named after one; warnings; and files
+ * with lines that no test has run.
+ */
 function tellingLines(
   lines: readonly string[],
   { head, tail }: Extent,
-): Readonly<Record<'failures' | 'warnings', ReadonlySet<number>>> {
+): Readonly<Record<'failures' | 'warnings' | 'uncovered', ReadonlySet<number>>> {
   const reports: number[] = [];
   const mentions: number[] = [];
   const warnings: number[] = [];
+  const uncovered: number[] = [];
   const alike = new Map<string, number>();
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = startOf(lines, at);
-    if (!SIGN.test(line) || PASSED.test(line)) continue;
-    if (REPORT.test(line)) reports.push(at);
+    if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
+    else if (!SIGN.test(line) || PASSED.test(line)) continue;
+    else if (REPORT.test(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
     else if (WARNING.test(line)) {
       const said = line.replace(BEFORE_WARNING, '');
@@ -148,9 +153,15 @@ function tellingLines(
       if (count < MOST_ALIKE) warnings.push(at);
     }
   }
-  return { failures: new Set([...reports, ...mentions]), warnings: new Set(warnings) };
+  return {
+    failures: new Set([...reports, ...mentions]),
+    warnings: new Set(warnings),
+    uncovered: new Set(uncovered),
+  };
 }
 
+/** A row of a table of coverage with line numbers behind its shares, as of Istanbul and of coverage.py. */
+const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
 /** Not code that warns, which is quoted below the warning. */
 const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b/i;
 /** Where it is, before what it says; and how many that say the same are shown. */
