@@ -66,8 +66,9 @@ function usualOf<Value>(values: readonly Value[], share: number): Value | undefi
   return count >= share * values.length ? candidate : undefined;
 }
 
-/** Shorter numbers are amounts and codes. */
+/** Shorter numbers are amounts and codes; of evenly spread identifiers, a tenth is shorter. */
 const IDENTIFIER = /^\d{5,}$/;
+const IDENTIFIER_SHARE = 0.8;
 /**
  * Identifiers come in no order, or are sorted with gaps that cannot be guessed; times rise so as well, and counters by the same steps.
  * As shares of the lines.
@@ -100,7 +101,7 @@ function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
     before = number;
   }
   const most = rows.length;
-  if (long < USUAL_SHARE * most || different.size <= MIN_DIFFERENT * most) return false;
+  if (long < IDENTIFIER_SHARE * most || different.size <= MIN_DIFFERENT * most) return false;
   if (rises > MIN_TURNS * most && falls > MIN_TURNS * most) return true;
   const isSorted = Math.max(rises, falls) >= USUAL_DIGITS_SHARE * most;
   return isSorted && !TIME.test(before) && usualOf(gaps, USUAL_GAP_SHARE) === undefined;

@@ -56,6 +56,8 @@ describe('likeLines', () => {
   it('leaves lists of identifiers whole that are no longer than lists of files', () => {
     const ids = rows(250, (at) => `session:${10_000 + scattered(at)}`);
     expect(left(ids)).toEqual(ids);
+    const someShorter = rows(100, (at) => `session:${scattered(at)}`);
+    expect(left(someShorter)).toEqual(someShorter);
     const many = rows(900, (at) => `session:${10_000 + scattered(at)}`);
     expect(left(many)).toHaveLength(150 + 1 + 50);
     const times = rows(250, (at) => `tick at ${1_764_000_000 + at * 9 + (at % 7)} of it`);
