@@ -40,6 +40,17 @@ export function callName(call: ToolCallBlock | undefined): string {
   return `${tool} ${isLongPath ? `…${endOf(key)}` : shortened(key, MAX_NAMED_KEY)}`;
 }
 
+/** A call's name where later calls have the same one: says which of them is meant, counted back from the call that refers to it. */
+export function nameFarBack(name: string, laterCalls: number): string {
+  if (laterCalls === 0) return name;
+  const place = laterCalls + 1;
+  const isTeen = place % 100 > 10 && place % 100 < 20;
+  const ending = (isTeen ? undefined : ENDINGS[place % 10]) ?? 'th';
+  return `${name} (the ${place}${ending} back)`;
+}
+
+const ENDINGS: readonly (string | undefined)[] = [undefined, 'st', 'nd', 'rd'];
+
 /** Without half of a surrogate pair, which providers refuse. */
 function endOf(key: string): string {
   return key.slice(1 - MAX_NAMED_KEY).replace(/^\p{Surrogate}/u, '');

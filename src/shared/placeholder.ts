@@ -41,10 +41,11 @@ export const EXCERPT = {
   began: '\nIt began with: ',
   held: '\nIt held: ',
   ended: '\nIt ended with: ',
+  goesOn: '\nIt goes on with: ',
 } as const;
-const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|held|ended with): /;
+const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|held|ended with|goes on with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
-const MAX_EXCERPT_LENGTH = 1_200;
+const MAX_EXCERPT_LENGTH = 1_500;
 
 /** Whether a text is a placeholder with lines that say what the result was about. */
 export function isExcerptText(text: string): boolean {

@@ -43,7 +43,7 @@ export function naiveExcerpt(result: unknown): string {
     .map((line) => line.slice(0, 400))
     .flatMap((line, at) => {
       if (!reportsFailure(line) || isNumbered(line)) return [];
-      return placeAfter(lines, at) === at ? line : `${line} ${lines[at + 1]?.trim()}`;
+      return placeAfter(lines, at) === at ? message(line) : `${line} ${lines[at + 1]?.trim()}`;
     })
     .slice(0, 2)
     .map((line) => `\nIt failed with: ${cut(onOneLine(line), 120)}`);
@@ -51,6 +51,20 @@ export function naiveExcerpt(result: unknown): string {
   const label = endedInFailure(result) ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
   return REMOVED_POINTER + named + (failures.join('') || said);
+}
+
+/** Of a line of JSON, the texts that say something. */
+function message(line: string): string {
+  if (!line.startsWith('{')) return line;
+  const said: string[] = [];
+  for (const part of line.split(/(?="[\w.@-]{1,40}": ?")/)) {
+    const [, name = '', text = ''] = /^"([^"]*)": ?"((?:[^"\\]|\\.)+)/.exec(part) ?? [];
+    const isMessage = ['msg', 'message', 'err', 'error', 'output', 'reason'].includes(
+      name.toLowerCase(),
+    );
+    if (text.trim() !== '' && (isMessage || reportsFailure(text))) said.push(text.trim());
+  }
+  return said.length === 0 ? line : said.join('; ');
 }
 
 function outcome(text: string): readonly [label: string, said: string] {
@@ -74,7 +88,7 @@ function outcome(text: string): readonly [label: string, said: string] {
     .filter((line) => {
       const words = line.trim().split(/\s+/);
       const hasWord = words.some((word) => /\p{L}{2}/u.test(word));
-      return (hasWord && words.length > 1) || /[^\0-\x7f]{2}/u.test(line);
+      return (hasWord && words.length > 1) || /\p{Lo}{2}/u.test(line);
     })
     .slice(-12);
   const sums = lines.filter((line) =>

@@ -1,13 +1,13 @@
 // The fold of a journal once more, the plain way: record by record, every text at once, one list after the other.
 
 import { withResult } from '../../src/shared/content.js';
-import type { ContentBlock, IContent } from '../../src/shared/content.js';
+import type { ContentBlock, IContent, ToolCallBlock } from '../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../src/shared/density.js';
 import { callUse } from '../../src/shared/density/index/call-use.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
-import { callName } from '../../src/shared/call-name.js';
+import { callName, nameFarBack } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
@@ -57,7 +57,14 @@ function afterRows(
     const runs = (shown[start] ?? []).map(({ entriesBack, block, ...lines }) => {
       const source = list[entry - entriesBack]?.blocks[block];
       const callId = source?.type === 'tool_response' ? source.callId : '';
-      const name = callName(answeredCalls(list)(entry - entriesBack, block));
+      const shown = answeredCalls(list)(entry - entriesBack, block);
+      const calls = list.flatMap(({ speaker, blocks }) =>
+        blocks.filter(({ type }) => speaker === 'ai' && type === 'tool_call'),
+      ) as readonly ToolCallBlock[];
+      const between =
+        shown === undefined ? [] : calls.slice(calls.indexOf(shown) + 1, calls.indexOf(call));
+      const later = between.filter((other) => callName(other) === callName(shown));
+      const name = nameFarBack(callName(shown), later.length);
       return { ...lines, source: { callId, name } };
     });
     const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);

@@ -68,9 +68,9 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const tail = Math.max(0, lines.length - extent.tail);
   isKept.fill(1, tail);
   isKept[headOf(lines, tail)] = 1;
-  const { failures, warnings } = tellingLines(lines, extent);
+  const { failures, warnings, uncovered } = tellingLines(lines, extent);
   let { around, moreFailures: more } = extent;
-  for (const at of [...failures, ...warnings]) {
+  for (const at of [...failures, ...warnings, ...uncovered]) {
     if (more === 0) break;
     if (isKept[at] === 1) continue;
     const end = failures.has(at) && around > 0 ? endOfReport(lines, at) : at + 1;
@@ -127,19 +127,24 @@ function startOf(lines: readonly string[], at: number): string {
   return (lines[at] ?? '').slice(0, MAX_TELLING);
 }
 
-/** Of the lines between head and tail those that report a failure, then those that may only be named after one; and warnings. */
+/**
+ * Of the lines between head and tail those that report a failure, then those that may only be named after one; warnings; and files
+ * with lines that no test has run.
+ */
 function tellingLines(
   lines: readonly string[],
   { head, tail }: Extent,
-): Readonly<Record<'failures' | 'warnings', ReadonlySet<number>>> {
+): Readonly<Record<'failures' | 'warnings' | 'uncovered', ReadonlySet<number>>> {
   const reports: number[] = [];
   const mentions: number[] = [];
   const warnings: number[] = [];
+  const uncovered: number[] = [];
   const alike = new Map<string, number>();
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = startOf(lines, at);
-    if (!SIGN.test(line) || PASSED.test(line)) continue;
-    if (REPORT.test(line)) reports.push(at);
+    if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
+    else if (!SIGN.test(line) || PASSED.test(line)) continue;
+    else if (REPORT.test(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
     else if (WARNING.test(line)) {
       const said = line.replace(BEFORE_WARNING, '');
@@ -148,9 +153,15 @@ function tellingLines(
       if (count < MOST_ALIKE) warnings.push(at);
     }
   }
-  return { failures: new Set([...reports, ...mentions]), warnings: new Set(warnings) };
+  return {
+    failures: new Set([...reports, ...mentions]),
+    warnings: new Set(warnings),
+    uncovered: new Set(uncovered),
+  };
 }
 
+/** A row of a table of coverage with line numbers behind its shares, as of Istanbul and of coverage.py. */
+const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
 /** Not code that warns, which is quoted below the warning. */
 const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b/i;
 /** Where it is, before what it says; and how many that say the same are shown. */
@@ -170,10 +181,25 @@ export function mayReportFailure(text: string): boolean {
 
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|denied|cannot|unexpected|not (?:found|ok)|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
-const REPORT =
-  /(?:^|\s)(?:[✗✕✘×✖❌●]|not ok)(?=\s)|##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)|(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)|\bpanicked at\b|^Traceback|^E {2}|^e: |\*\*\*(?: \[|Failed)|\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|Failure\/Error|AssertionError|Failed asserting|undefined reference/;
+const REPORT = new RegExp(
+  [
+    // Marks in front of what failed; in a line, × is between numbers, and a list may begin with ●.
+    /(?:^|\s)(?:[✗✕✘✖❌]|not ok)(?=\s)|^\s*×(?=\s)|\s{2}●(?=\s)/,
+    /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
+    /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:|\bERR(?:OR)?\b|(?:Error|Exception)(?::|$)/,
+    /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
+    /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
+    /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
+    // Counts, not a time or a size before the name of a file.
+    /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)/,
+    // Lines of logs.
+    /"(?:level|levelname|lvl|severity)": ?(?:"(?:error|fatal|critical|panic)"|[56]0\b)|\blevel=(?:error|fatal|critical|panic)\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 /** How they report a success, of a test that may be named after a failure. */
 const PASSED =
   /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

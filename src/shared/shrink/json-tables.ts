@@ -20,7 +20,7 @@ const MAX_DEPTH = 64;
 /** Writes JSON with fewer characters. */
 export const JSON_TABLES: Shrinker = {
   name: 'jsonTables',
-  label: 'JSON as tables: of "rows" each has the values of "columns"',
+  label: 'white space in JSON, lists of objects as "columns" and "rows"',
   from: 'lossless',
   isFinal: true,
   shrink({ text }) {

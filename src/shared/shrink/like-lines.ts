@@ -1,5 +1,6 @@
 // The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and of the output of commands
-// the first and last of lines that differ only in numbers. Numbers that another tool returns are data.
+// the first and last of lines that differ only in numbers, and some between them that show a course. Numbers that another tool
+// returns are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import { exceptionsIn, haveIdentifiers, numbersIn } from './number-columns.js';
@@ -12,6 +13,8 @@ interface Cut {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
+  /** Lines to keep at even distances between head and tail. @default 0 */
+  readonly between?: number;
   /** The numbers of its lines, of which exceptions stay. */
   readonly numbers?: NumberColumns;
 }
@@ -25,7 +28,9 @@ const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
   strong: { minLines: 12, head: 4, tail: 2 },
 } as const satisfies Record<string, Cut>;
-/** With identifiers, as long a list as `grouping` keeps whole. */
+/** What is measured, as the loss of a training, has a course. */
+const MEASURED = { head: 3, tail: 6, between: 8 } as const;
+/** With identifiers, and of a table, as long a list as `grouping` keeps whole. */
 const IDENTIFIED: Cut = { minLines: 300, head: 150, tail: 50 };
 /** Fewer lines between others are not worth a note. */
 const MIN_LEFT_OUT = 2;
@@ -34,6 +39,11 @@ const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
+/** A decimal with a name, which is neither a time, a size, a rate nor a share of what is done. */
+const MEASURE =
+  /\b(?!(?:in|took|after)\b)\p{L}\w*["']?\s?[:= ]\s?-?\d+\.\d+(?:e[+-]?\d+)?(?![\w.%/:])(?!\s?(?:%|m?s\b|sec|min|it\/|[kKMGT]i?B))/u;
+/** The line under the names of a table's columns. */
+const RULER = /^[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*(?:-{3}|[═─━]{3})[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*$/;
 /** How much is done: a percentage, or a number out of another one, which is not of a network. */
 const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+)\/(\d+)(?![\d/.])/;
 
@@ -84,9 +94,14 @@ function shortened(
   const kept = lines.slice(start, from);
   if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
   else {
-    const exceptions = exceptionsIn(cut.numbers ?? []).map((row) => start + row);
+    const { between = 0, numbers = [] } = cut;
+    const exceptions = exceptionsIn(numbers).map((row) => start + row);
+    const evenly = Array.from({ length: between }, (_, at) =>
+      Math.round(from + ((at + 1) * (to - from)) / (between + 1)),
+    );
+    const inside = [...exceptions, ...evenly].filter((each) => each >= from && each < to);
     let next = from;
-    for (const at of [...exceptions.filter((each) => each >= from && each < to), to]) {
+    for (const at of [...new Set(inside)].sort((a, b) => a - b).concat(to)) {
       if (at - next < MIN_LEFT_OUT) kept.push(...lines.slice(next, at));
       else kept.push(leftOut(`${at - next} lines like it`));
       if (at < to) kept.push(lines[at] ?? '');
@@ -106,12 +121,25 @@ function cutOf(
 ): Cut {
   const first = lines[start] ?? '';
   if (mentionsFailure(first)) return WHOLE;
-  if (BAR.test(first.slice(0, MAX_SCANNED)) || isProgress(lines, start, end)) return PROGRESS;
+  if (BAR.test(first.slice(0, MAX_SCANNED))) return PROGRESS;
+  const isMeasured = level === 'default' && MEASURE.test(first.slice(0, MAX_SCANNED));
+  if (!isMeasured && isProgress(lines, start, end)) return PROGRESS;
   const cut = NUMBERED[level];
   if (end - start < cut.minLines) return cut;
   const numbers = numbersIn(lines, start, end);
-  const isList = level === 'default' && haveIdentifiers(numbers);
-  return { ...(isList ? IDENTIFIED : cut), numbers };
+  const isList = level === 'default' && (haveIdentifiers(numbers) || isInTable(lines, start));
+  return { ...(isList ? IDENTIFIED : cut), ...(isMeasured && !isList && MEASURED), numbers };
+}
+
+/** Whether the lines are rows of a table, which was asked for. */
+function isInTable(lines: readonly string[], start: number): boolean {
+  const first = Math.max(0, start - IDENTIFIED.minLines);
+  for (let at = start - 1; at >= first; at -= 1) {
+    const line = lines[at] ?? '';
+    if (line.trim() === '') return false;
+    if (line.length <= MAX_SCANNED && RULER.test(line)) return true;
+  }
+  return false;
 }
 
 /** Whether what is done never gets less, and begins at nothing or comes to its end. */

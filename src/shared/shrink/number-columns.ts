@@ -66,11 +66,18 @@ function usualOf<Value>(values: readonly Value[], share: number): Value | undefi
   return count >= share * values.length ? candidate : undefined;
 }
 
-/** Shorter numbers are amounts and codes. */
+/** Shorter numbers are amounts and codes; of evenly spread identifiers, a tenth is shorter. */
 const IDENTIFIER = /^\d{5,}$/;
-/** Identifiers come in no order; times and counters do. As shares of the lines. */
+const IDENTIFIER_SHARE = 0.8;
+/**
+ * Identifiers come in no order, or are sorted with gaps that cannot be guessed; times rise so as well, and counters by the same steps.
+ * As shares of the lines.
+ */
 const MIN_TURNS = 0.2;
 const MIN_DIFFERENT = 0.5;
+const USUAL_GAP_SHARE = 0.5;
+/** Seconds since 1970, or fractions of them. */
+const TIME = /^1\d{9}(?:\d{3}){0,3}$/;
 
 /** Whether the lines differ in identifiers, of which none can be guessed from the others. */
 export function haveIdentifiers(rows: NumberColumns): boolean {
@@ -82,6 +89,7 @@ function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
   let long = 0;
   let rises = 0;
   let falls = 0;
+  const gaps: number[] = [];
   let before = '';
   for (const { [column]: number = '' } of rows) {
     if (IDENTIFIER.test(number)) long += 1;
@@ -89,9 +97,12 @@ function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
     if (isLonger || (number.length === before.length && number > before)) rises += 1;
     else if (number !== before) falls += 1;
     different.add(number);
+    gaps.push(Number(number) - Number(before));
     before = number;
   }
   const most = rows.length;
-  const isUnordered = rises > MIN_TURNS * most && falls > MIN_TURNS * most;
-  return long >= USUAL_SHARE * most && isUnordered && different.size > MIN_DIFFERENT * most;
+  if (long < IDENTIFIER_SHARE * most || different.size <= MIN_DIFFERENT * most) return false;
+  if (rises > MIN_TURNS * most && falls > MIN_TURNS * most) return true;
+  const isSorted = Math.max(rises, falls) >= USUAL_DIGITS_SHARE * most;
+  return isSorted && !TIME.test(before) && usualOf(gaps, USUAL_GAP_SHARE) === undefined;
 }

@@ -1,9 +1,9 @@
 // Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries: with the same
 // result in every process and on every thread. Pure. All content comes from the given entries, except for summaries.
 
-import { callName } from '../call-name.js';
+import { callName, nameFarBack } from '../call-name.js';
 import { withResult } from '../content.js';
-import type { ContentBlock, IContent, ToolResponseBlock } from '../content.js';
+import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
@@ -159,7 +159,7 @@ function followRows(
     const call = callOf(row.entry, row.block);
     if (call === undefined || settings.shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) =>
-      shownElsewhere(list, row.entry, run, callOf),
+      shownElsewhere(list, row.entry, run, call, callOf),
     );
     makers[row.start] = (response, isAlone) => {
       const answered = { call, response };
@@ -282,14 +282,38 @@ function shownElsewhere(
   list: readonly IContent[],
   entry: number,
   { entriesBack, block, ...lines }: ShownAbove,
+  call: ToolCallBlock,
   callOf: CallOf,
 ): ShownElsewhere {
   const response = list[entry - entriesBack]?.blocks[block];
   if (response?.type !== 'tool_response') {
     throw new RangeError('Expected a result that shows the lines.');
   }
-  const name = callName(callOf(entry - entriesBack, block));
+  const source = callOf(entry - entriesBack, block);
+  const name = nameFarBack(callName(source), laterCalls(list, entry, source, call));
   return { ...lines, source: { callId: response.callId, name } };
+}
+
+/** How many calls between a source and a call before `entry` have the source's name. */
+function laterCalls(
+  list: readonly IContent[],
+  entry: number,
+  source: ToolCallBlock | undefined,
+  call: ToolCallBlock,
+): number {
+  if (source === undefined) return 0;
+  const name = callName(source);
+  let count = 0;
+  let isBefore = false;
+  for (let at = entry; at >= 0; at -= 1) {
+    const { speaker, blocks = [] } = list[at] ?? {};
+    for (const block of speaker === 'ai' ? blocks.toReversed() : []) {
+      if (block === source) return count;
+      if (isBefore && block.type === 'tool_call' && callName(block) === name) count += 1;
+      isBefore ||= block === call;
+    }
+  }
+  return 0;
 }
 
 function followSplice(

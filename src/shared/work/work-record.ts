@@ -7,14 +7,17 @@ import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
-import { CALL_KIND } from '../density/index/history-columns.js';
+import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
+import { identityFields } from '../density/index/identity-fields.js';
+import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { reportsFailure } from '../shrink/failures-first.js';
-import { placeholderKind, statedOutcome } from '../placeholder.js';
+import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
+import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
 import {
   codeNamedIn,
@@ -99,7 +102,7 @@ function noteCall(
   done: Map<string, WorkKind>,
   call: ToolCallBlock,
   response: ToolResponseBlock,
-  { kind, paths, command }: CallUse,
+  { kind, access, paths, command }: CallUse,
 ): void {
   const outcome = outcomeLeft(response);
   if (outcome === 'unknown') return;
@@ -121,9 +124,10 @@ function noteCall(
     // Nor if it reports one without an exit code.
     if (outcome === 'unclear' || (outcome === 'passed' && isGone(response))) done.delete(name);
     else note(done, name, outcome);
-  } else if (kind === CALL_KIND.unknown && acts(call.name)) {
-    if (outcome === 'unclear') done.delete(name);
-    else note(done, name, outcome);
+  } else if (mayHaveActed(call, response, { kind, access, paths })) {
+    done.delete(name);
+    if (outcome === 'passed') note(done, name + madeIn(response), outcome);
+    else if (outcome === 'failed') note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
     done.delete(name);
@@ -145,27 +149,62 @@ function isGone(response: ToolResponseBlock): boolean {
 }
 
 /**
- * Whether a tool of another kind does something by its name, as `create_refund`, `crm__sendMail`, `ticket_close`: if it were not told, it
- * would be done twice. `order_status` only tells of something.
+ * Whether a tool of another kind may have done something that would be done twice if it were not told: by its name, as `create_refund`,
+ * `crm__sendMail`, `ticket_close`; or, where that does not tell, as in another language, by the little that it says. `order_status`
+ * only tells of something.
  */
-function acts(toolName: string): boolean {
-  const words = toolName
+function mayHaveActed(
+  { name }: ToolCallBlock,
+  response: ToolResponseBlock,
+  { kind, access, paths }: CallUse,
+): boolean {
+  const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
+  if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
+  const words = name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
     .toLowerCase()
     .split(/[^a-z\d]+/);
-  return words.some((word) => ACTS.has(word)) && !words.some((word) => TELLS.has(word));
+  if (words.some((word) => TELLS.has(word))) return false;
+  if (words.some((word) => ACTS.has(word))) return true;
+  return kind === CALL_KIND.unknown && saysLittle(response);
 }
+
+/** A page or a list says more than what was done. */
+function saysLittle(response: ToolResponseBlock): boolean {
+  const { result } = response;
+  if (isExcerpt(result)) return String(result).includes(EXCERPT.held);
+  if (isPruned(response)) return / — success, 1 line\b/.test(String(result));
+  return estimateResultTokens({ result }) < RECORD_TOKENS;
+}
+
+const MAX_MADE = 100;
+
+/** What names the thing that was made, as an order's number: what is left of the result may not say it any more. */
+function madeIn({ result }: ToolResponseBlock): string {
+  const payload = isExcerpt(result)
+    ? (String(result).split(EXCERPT.held)[1]?.split('\n', 1)[0] ?? '')
+    : payloadText(result);
+  if (!payload.startsWith('{')) return '';
+  const made =
+    identityFields(payload, MAX_MADE, true) ||
+    identityFields(payload.replace(WRAPPER, ''), MAX_MADE, true);
+  return made === '' ? '' : ` → ${made}`;
+}
+
+/** What stands around an object that is the only field, or the first. */
+const WRAPPER = /^\{\s{0,20}"[^"]{0,80}"\s{0,20}:\s{0,20}(?=\{)/;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 const ACTS = setOf(
-  'add approve assign book buy cancel charge close create delete deploy email escalate grant insert invite ' +
-    'issue merge notify order pay place post publish refund register reject remove reply resolve revoke ' +
-    'schedule send set submit transfer update upload',
+  'add apply approve archive assign book buy cancel charge checkout click close confirm create delete deploy drag email ' +
+    'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
+    'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
+    'trigger type update upload write',
 );
 const TELLS = setOf(
-  'check count describe details download export fetch find get history info list lookup query read search ' +
-    'show status view',
+  'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
+    'navigate open output plan query read screenshot scroll search show snapshot status think todo todos view wait',
 );
 
 /** Tools without an exit code say in their first line that nothing was written. */

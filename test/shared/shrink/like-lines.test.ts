@@ -19,6 +19,11 @@ function scattered(at: number): number {
   return (at * 37_813) % 90_001;
 }
 
+/** Falls with the steps. */
+function loss(at: number): string {
+  return (3.2 * Math.exp(-at / 90) + 0.3).toFixed(4);
+}
+
 describe('likeLines', () => {
   it.each([
     ['a replica that is down', (at: number) => `web-${at}   ${at === 33 ? '0/1' : '1/1'}   ${at}d`],
@@ -28,7 +33,7 @@ describe('likeLines', () => {
     ],
     [
       'an answer that took long',
-      (at: number) => `seq=${at} time=${at === 33 ? 812 : 1 + (at % 9)}.5`,
+      (at: number) => `seq=${at} time=${at === 33 ? 812 : 1 + (at % 9)}.5 ms`,
     ],
   ])('shows among the rows of a command %s', (_, row) => {
     const all = rows(80, row);
@@ -51,10 +56,48 @@ describe('likeLines', () => {
   it('leaves lists of identifiers whole that are no longer than lists of files', () => {
     const ids = rows(250, (at) => `session:${10_000 + scattered(at)}`);
     expect(left(ids)).toEqual(ids);
+    const someShorter = rows(100, (at) => `session:${scattered(at)}`);
+    expect(left(someShorter)).toEqual(someShorter);
     const many = rows(900, (at) => `session:${10_000 + scattered(at)}`);
     expect(left(many)).toHaveLength(150 + 1 + 50);
-    const times = rows(250, (at) => `tick at ${1_764_000_000 + at} of it`);
+    const times = rows(250, (at) => `tick at ${1_764_000_000 + at * 9 + (at % 7)} of it`);
     expect(left(times)).toHaveLength(12 + 1 + 6);
+  });
+
+  it('leaves sorted lists of identifiers whole, whose gaps nobody can guess, but no counters', () => {
+    const ids = rows(90, (at) => `order ${100_200 + at * 31 + ((at * at) % 23)} is stuck`);
+    expect(left(ids)).toEqual(ids);
+    const counters = rows(90, (at) => `order ${100_200 + at * 32} is stuck`);
+    expect(left(counters)).toHaveLength(12 + 1 + 6);
+  });
+
+  it.each([
+    ['psql', ['  id  | total', '------+-------']],
+    ['mysql', ['| id   | total |', '+------+-------+']],
+    ['a box', ['│ id   │ total │', '├──────┼───────┤']],
+  ])('leaves the rows of a table of %s whole, which were asked for', (_, head) => {
+    const table = rows(70, (at) => ` ${1_003 + at * 7} | ${at}.5`);
+    expect(left([...head, ...table, '(70 rows)'])).toEqual([...head, ...table, '(70 rows)']);
+    expect(left([...head, '', ...table])).toHaveLength(2 + 1 + 12 + 1 + 6);
+  });
+
+  it.each([
+    ['steps of all', (at: number) => `step ${at * 50}/10000 | loss ${loss(at)} | 1180 tok/s`],
+    ['steps', (at: number) => `step: ${at * 50} loss: ${loss(at)}`],
+  ])('shows the course of what is measured at %s, not only how it begins and ends', (_, row) => {
+    const all = rows(200, row);
+    const kept = left(all).filter((line) => !line.startsWith('[…'));
+    expect(kept.slice(0, 3)).toEqual(all.slice(0, 3));
+    expect(kept.slice(-6)).toEqual(all.slice(-6));
+    expect(kept).toHaveLength(3 + 8 + 6);
+    const places = kept.map((line) => all.indexOf(line));
+    const steps = places.map((at, place) => at - (places[place - 1] ?? 0));
+    expect(Math.max(...steps)).toBeLessThan(30);
+  });
+
+  it('shows only the last of what is done, whatever its speed', () => {
+    const done = rows(60, (at) => `fetched ${at}/59 objects, rate: 3.${at % 9} MB/s, eta 1.5 s`);
+    expect(left(done)).toHaveLength(1 + 1 + 1);
   });
 
   it('takes no networks and no numbers beyond their whole for progress', () => {

@@ -64,15 +64,51 @@ describe('gatherWork', () => {
         call('cancel_order', { order_id: 'ord_8' }, excerptOf({ ...long, success: false }, '[x]')),
         call('get_order', { order_id: 'ord_7' }, { status: 'open' }),
         call('order_status', { order_id: 'ord_7' }, { status: 'open' }),
-        call('settings', { page: 'mail' }, 'dark mode'),
       ),
     ).toEqual({
-      'create_refund ord_9': 'passed',
+      'create_refund ord_9 → {"id":"re_1","status":"succeeded"}': 'passed',
       'crm__sendMail ada@example.com': 'passed',
       'reply-to-ticket T-1': 'failed',
       'crm_update_address cus_1': 'passed',
       'ticketClose T-1': 'passed',
       'create_invoice ord_7': 'failed',
+    });
+  });
+
+  it('tells what tools did whose names say nothing, as in another language, unless they say as much as a page', () => {
+    const made = { erstattung_id: 'ER-77', betrag: 42.5, status: 'angelegt' };
+    const held = excerptOf(JSON.stringify({ zeilen: 'x'.repeat(900), id: 'RT-5' }), '[x]');
+    expect(held).toContain('It held: {"id":"RT-5"}');
+    expect(
+      done(
+        call('erstattung_anlegen', { bestellung: '4711' }, made),
+        call('retoure_erstellen', { bestellung: '4711' }, held),
+        call('mail_planen', { an: 'a@b.de' }, '[mail_planen: a@b.de — success, 1 line]'),
+        call('wissensdatenbank', { frage: 'Frist' }, 'Die Frist gilt ab Zustellung. '.repeat(90)),
+        call('browser_click', { element: 'Place order' }, '- listitem "Cart"\n'.repeat(200)),
+        call('upload_report', { file_path: 'a.pdf' }, 'x'.repeat(4_000)),
+        call('order_output', { id: 'ord_1' }, 'x'),
+      ),
+    ).toEqual({
+      'erstattung_anlegen 4711 → {"status":"angelegt","erstattung_id":"ER-77"}': 'passed',
+      'retoure_erstellen 4711 → {"id":"RT-5"}': 'passed',
+      'mail_planen a@b.de': 'passed',
+      'browser_click Place order': 'passed',
+      'upload_report a.pdf': 'passed',
+    });
+  });
+
+  it('tells of two things that were made by equal calls, and of none that failed before it was made', () => {
+    const order = { sku: 'A-1' };
+    expect(
+      done(
+        call('place_order', order, { error: 'no stock' }),
+        call('place_order', order, { order_number: 41 }),
+        call('place_order', order, { order_number: 42 }),
+      ),
+    ).toEqual({
+      'place_order A-1 → {"order_number":41}': 'passed',
+      'place_order A-1 → {"order_number":42}': 'passed',
     });
   });
 

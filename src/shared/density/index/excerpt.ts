@@ -12,7 +12,7 @@ import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { payloadText } from '../../tokens/content-text.js';
-import { identityFields } from './identity-fields.js';
+import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
 import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
@@ -31,6 +31,8 @@ const MAX_FAILURE_LENGTH = 120;
 const OUTCOME_SHARE = 0.25;
 const MAX_OUTCOME_LENGTH = 100;
 const MAX_JSON_LENGTH = 140;
+/** A token of the next page is of use as a whole only. */
+const MAX_NEXT_LENGTH = 240;
 
 /**
  * Stand-ins for a long result and for an excerpt where nothing else matters about them. BigInts are
@@ -60,12 +62,15 @@ function namedIn(result: unknown): string {
   const text = withMembersInLines(payload);
   const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
+  const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
+  const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
   const failures = failuresIn(text).map(
     (line) => EXCERPT.failed + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
   );
-  if (failures.length > 0) return named + failures.join('');
+  if (failures.length > 0) return named + failures.join('') + goesOn;
   const [label, said] = outcomeIn(payload);
-  return said === '' ? named : named + (endedInFailure(result) ? EXCERPT.failed : label) + said;
+  const outcome = said === '' ? '' : (endedInFailure(result) ? EXCERPT.failed : label) + said;
+  return named + outcome + goesOn;
 }
 
 /**
@@ -97,7 +102,7 @@ const OBJECT = /^\{(?!(?:"[^"]{0,80}":\{)?"columns":\[)/;
 const MAX_END = 2_000;
 const MAX_END_LINES = 12;
 /** Several words, or one in a script that may not separate them. */
-const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|[^\0-\x7f]{2}/u;
+const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
 /** Not the time of a log. */
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 /** How programs sum up. */
@@ -138,13 +143,26 @@ function failuresIn(text: string): readonly string[] {
   for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
     const place = placeAfter(lines, at);
-    failures.push(place === at ? line : `${line} ${(lines[place] ?? '').trim()}`);
+    failures.push(place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`);
     if (failures.length === MAX_FAILURES) break;
   }
   return failures;
 }
 
-/** Estimates the most tokens of an excerpt from those of the result. What failed may take a few more. */
+/** A text of an object, of which the end may be cut; and what those are called that say something. */
+const FIELD = /"([\w.@-]{1,40})": ?"((?:[^"\\]|\\.)+)/g;
+const MESSAGE = /^(?:msg|message|err|error|output|reason)$/i;
+
+/** What a line of a log in JSON says; any other line as it is. */
+function messageIn(line: string): string {
+  if (!line.startsWith('{')) return line;
+  const said = Array.from(line.matchAll(FIELD), ([, name = '', text = '']) =>
+    MESSAGE.test(name) || reportsFailure(text) ? text.trim() : '',
+  );
+  return said.filter((text) => text !== '').join('; ') || line;
+}
+
+/** Estimates the most tokens of an excerpt from those of the result. What failed or goes on may take a few more. */
 export function excerptTokens(tokens: number): number {
   const names = Math.min(tokensOfCharacters(MAX_NAMES_LENGTH), NAMES_SHARE * tokens);
   const outcome = Math.min(tokensOfCharacters(MAX_OUTCOME_LENGTH), OUTCOME_SHARE * tokens);

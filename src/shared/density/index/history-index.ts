@@ -32,7 +32,7 @@ import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
 import { numberIn, PathTable, TextTable } from './text-table.js';
 import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
-import type { EntryPlace, UnsentResult } from './unsent-results.js';
+import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
 
@@ -206,7 +206,7 @@ export class HistoryIndex {
   /**
    * The lines of an unsent result that earlier results show, counting only rows for which `stands`.
    */
-  shownOf(result: UnsentResult, stands: (row: number) => boolean): readonly ShownRun[] {
+  shownOf(result: ComparedLines, stands: (row: number) => boolean): readonly ShownRun[] {
     return this.#unsent.shownOf(result, this.responses, stands);
   }
 

@@ -4,7 +4,7 @@
 import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
 import { resultText } from '../../shrink/result-text.js';
-import { isShrunk } from '../../shrink/shown-before.js';
+import { isShrunk, withoutMark } from '../../shrink/shown-before.js';
 import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { hasPlaceholder } from './history-columns.js';
@@ -30,6 +30,9 @@ export interface UnsentResult {
     readonly runs: readonly ShownElsewhere[];
   };
 }
+
+/** Lines that are compared with those of results before a row. */
+export type ComparedLines = Pick<UnsentResult, 'row' | 'lines'>;
 
 /** At most this many ids with open calls are tracked. */
 const MAX_OPEN = 64;
@@ -160,12 +163,13 @@ export class UnsentResults {
    * Returns the lines of a result that earlier results show; independent of how the history got its
    * current state.
    *
+   * @param result the lines of its text, or of what is sent of it
    * @param stands whether the result in a row stays
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the
    *   window reaches results no longer indexed: a new index of the current history knows them
    */
   shownOf(
-    { row, lines }: UnsentResult,
+    { row, lines }: ComparedLines,
     responses: ResponseColumns,
     stands: (row: number) => boolean,
   ): readonly ShownRun[] {
@@ -284,7 +288,8 @@ const LINES = new WeakMap<ToolResponseBlock, TextLines>();
 function cachedLinesOf(response: ToolResponseBlock, text: string): TextLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
-    lines = linesOf(text);
+    // Without its mark, JSON in one line is found again as a whole.
+    lines = linesOf(withoutMark(text));
     LINES.set(response, lines);
   }
   return lines;

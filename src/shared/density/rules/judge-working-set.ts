@@ -57,7 +57,7 @@ const SMALL_TOKENS = 40;
  * What an unknown tool says in fewer tokens may be the record of something done, as an order's number. To get it again, the
  * agent would do it again. Pages and lists are longer.
  */
-const RECORD_TOKENS = 400;
+export const RECORD_TOKENS = 400;
 /** An earlier read is compared with at most this many later reads of its file. */
 const MAX_COMPARED = 64;
 

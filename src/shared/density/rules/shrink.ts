@@ -2,13 +2,14 @@
 // never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
 // shrunk.
 
-import { callName, keyOfCall } from '../../call-name.js';
+import { callName, keyOfCall, nameFarBack } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
 import { placeholderEnding } from '../../placeholder.js';
+import { JSON_TABLES } from '../../shrink/json-tables.js';
 import { resultText } from '../../shrink/result-text.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
@@ -25,9 +26,10 @@ import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { CALL_KIND, NONE } from '../index/history-columns.js';
+import { CALL_KIND, lastCallOf, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
+import type { ShownRun } from '../index/shown-lines.js';
 import { withoutSpentText } from '../index/excerpt.js';
 import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
@@ -35,7 +37,7 @@ import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
-import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
+import { Draft, SHRINK_LEVELS } from '../../shrink/shrinker.js';
 
 /** What sessions use unless configured otherwise. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -171,11 +173,52 @@ function standingRuns(
     marks.responses[row] === 0 &&
     !shared.has(id.at(row)) &&
     canBeReferenced(index.idOf(id.at(row)));
-  return index.shownOf(result, stands).map(({ row, ...lines }) => {
+  const shown = index.shownOf(result, stands);
+  const isWhole =
+    shown.length === 1 && shown[0]?.start === 0 && shown[0].end === result.lines.count;
+  const runs = (isWhole ? undefined : shownAsTable(result, index, stands)) ?? shown;
+  return runs.map(({ row, ...lines }) => {
     pushTo(marks.referredBy, row, result.row);
-    const source = { callId: index.idOf(id.at(row)), name: index.nameAt(row) };
+    const name = nameFarBack(index.nameAt(row), laterCalls(index.calls, row, result.row));
+    const source = { callId: index.idOf(id.at(row)), name };
     return { ...lines, source };
   });
+}
+
+const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
+const TABLES = new WeakMap<UnsentResult, TextLines | null>();
+
+/**
+ * The result that shows all of this one as a table of JSON, which differs in its lines; `undefined` if there is none.
+ */
+function shownAsTable(
+  result: UnsentResult,
+  index: HistoryIndex,
+  stands: (row: number) => boolean,
+): readonly ShownRun[] | undefined {
+  // The text of a file is sent as it is.
+  if (PURPOSES[index.useOf(result.call).kind] === undefined) return undefined;
+  let table = TABLES.get(result);
+  if (table === undefined) {
+    const draft = JSON_TABLES.shrink(Draft.ofText(result.text), UNKNOWN_SUBJECT);
+    table = draft === undefined ? null : linesOf(draft.text);
+    TABLES.set(result, table);
+  }
+  if (table === null) return undefined;
+  const [run] = index.shownOf({ row: result.row, lines: table }, stands);
+  const isWhole = run?.start === 0 && run.end === table.count && run.there === undefined;
+  return isWhole ? [{ ...run, end: result.lines.count }] : undefined;
+}
+
+/** How many calls between those of two results have the name of the first one. */
+function laterCalls(calls: HistoryIndex['calls'], row: number, later: number): number {
+  const source = lastCallOf(calls, row);
+  if (source === NONE) return 0;
+  let count = 0;
+  for (let call = lastCallOf(calls, later) - 1; call > source; call -= 1) {
+    if (calls.name.at(call) === calls.name.at(source)) count += 1;
+  }
+  return count;
 }
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */

@@ -179,6 +179,51 @@ describe('excerptOf', () => {
     expect(excerptOf(reminder, '[x]')).toContain('\nIt ended with: the file is there and empty');
   });
 
+  it.each([
+    ['a listing', '-rw-r--r-- 1 root root 9087 Nov 26 09:41 errors.ts'],
+    ['a count of lines', '  6624 src/b.ts\n   124 failures.test.ts\n 13264 total'],
+    ['a frame of data', '<p>40 rows × 3 columns</p>'],
+    ['a unit', '● nginx.service - A high performance web server\n   Active: active (running)'],
+  ])('does not take names and sizes in %s for a failure', (_, said) => {
+    const excerpt = excerptOf(`${'a line of what it did meanwhile\n'.repeat(40)}${said}`, '[x]');
+    expect(excerpt).not.toContain('It failed with');
+  });
+
+  it.each([
+    ['Jest', '  ● sums › adds numbers', '● sums › adds numbers'],
+    ['Vitest', ' × test/a.test.ts > adds 3ms', '× test/a.test.ts > adds 3ms'],
+    ['a program', 'Segmentation fault (core dumped)', 'Segmentation fault (core dumped)'],
+    ['logfmt', 'ts=1 level=error msg="no route"', 'ts=1 level=error msg="no route"'],
+    ['zap', '{"level":"error","ts":1.5,"msg":"dial","error":"no route"}', 'dial; no route'],
+    ['pino', '{"level":50,"pid":7,"err":{"type":"E"},"msg":"no route"}', 'no route'],
+    [
+      'go test -json',
+      String.raw`{"Action":"output","Test":"TestA","Output":"--- FAIL: TestA (0.00s)\n"}`,
+      '--- FAIL: TestA (0.00s)',
+    ],
+    ['a field of any name', '{"a":"b","detail":"Error: no route"}', 'Error: no route'],
+  ])('quotes of %s what it says of a failure', (_, line, quoted) => {
+    const others = '{"level":"info","msg":"all is well"}\n'.repeat(40);
+    const excerpt = excerptOf(`${others}${line}\n${others}`, '[x]');
+    expect(excerpt.split('\nIt failed with: ').slice(1)).toEqual([quoted]);
+  });
+
+  it('names no frame of a table as what came of it', () => {
+    const table = `${'│ lib1 │ LOW │ fixed │\n'.repeat(40)}└──────┴─────┴───────┘`;
+    expect(excerptOf(table, '[x]')).toMatch(/\nIt ended with: │ lib1 │ LOW │ fixed │$/);
+  });
+
+  it('says with what the next page of a list is asked for, also where it quotes a failure', () => {
+    const issues = Array.from({ length: 30 }, (_, at) => ({ id: `I-${at}`, title: 'a title' }));
+    const list = { issues, pageInfo: { hasNextPage: true, endCursor: 'Y3Vyc29yOnYyOpK5==' } };
+    const next = '\nIt goes on with: endCursor: Y3Vyc29yOnYyOpK5==';
+    expect(excerptOf(JSON.stringify(list), '[x]')).toMatch(new RegExp(`.*${next}$`));
+    const failed = JSON.stringify({ ...list, note: 'Error: one is missing' });
+    expect(excerptOf(failed, '[x]')).toMatch(new RegExp(`It failed with: .*${next}$`));
+    const long = { ...list, pageInfo: { endCursor: 'a1'.repeat(150) } };
+    expect(excerptOf(JSON.stringify(long), '[x]')).not.toContain('It goes on');
+  });
+
   it('says how an object of JSON begins, where its id and its state are', () => {
     const ledger = Array.from({ length: 30 }, (_, at) => ({ account: at, credit: at * 7 }));
     const refund = { id: 're_fed80b19', amount: 1999, status: 'succeeded', ledger };
@@ -260,7 +305,7 @@ describe('excerptOf', () => {
 describe('isExcerpt', () => {
   it.each([
     ['', null, 5, {}, REMOVED_POINTER, 'It named: a', '\nIt named: a', 'x]\nIt named: a'],
-    [`[${'x'.repeat(1_200)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
+    [`[${'x'.repeat(1_500)}]\nIt named: a`, '[x]\n\nIt named: a', ['[x]\nIt named: a']],
   ])('is false of %j and such', (...others) => {
     for (const other of others) expect(isExcerpt(other)).toBe(false);
   });

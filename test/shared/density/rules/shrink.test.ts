@@ -188,10 +188,29 @@ describe('SHRINK', () => {
     ] as const) {
       const before = [humanText('go'), ...polled(first, 'first'), ...polled(other)];
       expect(lastResult([...before, ...polled(first)])).toMatch(
-        /^\[job_state: unchanged from the result of first: /,
+        /^\[job_state: unchanged from the result of first, job_state j-1 \(the 2nd back\): /,
       );
       expect(lastResult(before)).toBe(other);
     }
+  });
+
+  it.each([
+    ['with a table', { job: 'j-1', steps: [1, 2, 3, 4].map((at) => ({ at, state: 'done' })) }],
+    ['in one line', { job: 'j-1', places: Array.from({ length: 60 }, (_, at) => at) }],
+  ])('does so for JSON %s, of which the session shows less white space', (_, fields) => {
+    const polled = (state: string, id?: string): IContent[] => {
+      const said = JSON.stringify({ ...fields, state, at: 'y'.repeat(200) }, null, 4);
+      return asked('job_state', { job: 'j-1' }, said, id);
+    };
+    const history = [humanText('go'), ...polled('waits', 'first')];
+    const known = applied(history, optimize(history, CONFIG));
+    expect(isShrunk(String(responseAt(known, 2).result))).toBe(true);
+    expect(lastResult([...known, ...polled('waits')])).toMatch(
+      /^\[job_state: unchanged from the result of first: j-1 — success, \d+ lines/,
+    );
+    expect(lastResult([...known, ...polled('done')])).toMatch(/^\{"job":"j-1",/);
+    const ofFile = asked('read_file', { path: 'a.ts' }, responseAt(history, 2).result);
+    expect(lastResult([...known, ...ofFile])).toBe(responseAt(history, 2).result);
   });
 
   it('leaves the lines of a file that the session does not show, in their order', () => {
@@ -283,6 +302,30 @@ describe('SHRINK', () => {
     ]);
     expect(again.at(-1)).toContain('lines of earlier results (first, second, third)');
     expect(sourceIdsOf(again.join('\n'))).toBe('first second third');
+  });
+
+  it('says which of several calls of a name is meant, unless it is the last of them', () => {
+    const snapshots = [0, 1, 2].map((at) =>
+      asked('snapshot', {}, lines(20 * at, 20 * at + 20), `s${at}`),
+    );
+    const others = asked('look', {}, lines(200, 230, 'other'));
+    const all = [lines(0, 20), lines(20, 40), lines(40, 60), lines(200, 230, 'new')].join('\n');
+    const known = [humanText('go'), ...snapshots.flat(), ...others];
+    const again = String(lastResult([...known, ...asked('snapshot', {}, all)]));
+    expect(again.split('\n').slice(0, 3)).toEqual([
+      '[… 20 lines as in snapshot (the 3rd back) …]',
+      '[… 20 lines as in snapshot (the 2nd back) …]',
+      '[… 20 lines as in snapshot …]',
+    ]);
+    const many = Array.from({ length: 21 }, (_, at) => asked('snapshot', {}, `page ${at}`));
+    const far = String(lastResult([...known, ...many.flat(), ...asked('snapshot', {}, all)]));
+    expect(far.split('\n').slice(0, 3)).toEqual([
+      '[… 20 lines as in snapshot (the 24th back) …]',
+      '[… 20 lines as in snapshot (the 23rd back) …]',
+      '[… 20 lines as in snapshot (the 22nd back) …]',
+    ]);
+    const same = lastResult([...known, ...many.slice(0, 10).flat(), ...run(lines(0, 20))]);
+    expect(same).toContain('unchanged from the result of s0, snapshot (the 13th back): ');
   });
 
   it('refers to eight results at most, and to none for a few lines', () => {

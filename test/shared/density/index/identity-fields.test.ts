@@ -1,0 +1,41 @@
+// Where a list goes on: what APIs call it, and what only looks like it.
+
+import { describe, expect, it } from 'vitest';
+import { nextPageIn } from '../../../../src/shared/density/index/identity-fields.js';
+
+describe('nextPageIn', () => {
+  it.each([
+    ['GraphQL', '{"pageInfo":{"hasNextPage":true,"endCursor":"Y3Vy=="}}', 'endCursor: Y3Vy=='],
+    ['a cursor of each', '{"edges":[{"cursor":"a1"}],"endCursor":"z9"}', 'endCursor: z9'],
+    ['the last of these', '{"edges":[{"cursor":"a1"},{"cursor":"a2"}]}', 'cursor: a2'],
+    ['a nested one', '{"ok":true,"meta":{"next_cursor":"dXNlcjpV"}}', 'next_cursor: dXNlcjpV'],
+    ['a token', '{"messages":[],"nextPageToken": "0872"}', 'nextPageToken: 0872'],
+    ['a longer name', '{"NextContinuationToken":"1ueG"}', 'NextContinuationToken: 1ueG'],
+    ['a scroll', '{"_scroll_id":"DXF1ZXJ5"}', '_scroll_id: DXF1ZXJ5'],
+    ['an address', '{"next":"https://a.b/x?page=2"}', 'next: https://a.b/x?page=2'],
+    ['a number', '{"next_page": 3, "total": 90}', 'next_page: 3'],
+    ['a link', '{"@odata.nextLink":"https://g/x?$skip=10"}', 'nextLink: https://g/x?$skip=10'],
+    ['JSON in a text', String.raw`{"text":"{\"nextToken\":\"e1\"}"}`, 'nextToken: e1'],
+    ['YAML', 'items: []\nNextToken: eyJ0\n', 'NextToken: eyJ0'],
+    ['a header', 'link: <https://a.b/x?page=2>; rel="next"', 'next: https://a.b/x?page=2'],
+  ])('finds %s', (_, text, next) => {
+    expect(nextPageIn(text, 240)).toBe(next);
+  });
+
+  it('finds it at the end of a long list', () => {
+    const list = `{"rows":[${'{"name":"a"},'.repeat(9_000)}{}],"next_cursor":"c77"}`;
+    expect(nextPageIn(list, 240)).toBe('next_cursor: c77');
+  });
+
+  it.each([
+    ['the last page', '{"hasNextPage":false,"endCursor":"Y3Vy=="}'],
+    ['no page', '{"next":null,"next_cursor":"","has_more":true}'],
+    ['a dependency', '{"dependencies":{"next":"^14.0.0"}}'],
+    ['a secret', '{"access_token":"a1b2","refresh_token":"c3d4"}'],
+    ['a style', 'a {\n  cursor: pointer;\n}\nconst style = { "cursor": "pointer" };'],
+    ['a type', 'interface Page {\n  nextToken: string\n}'],
+    ['what is too long', `{"nextToken":"${'a1'.repeat(200)}"}`],
+  ])('takes %s for none', (_, text) => {
+    expect(nextPageIn(text, 240)).toBe('');
+  });
+});
