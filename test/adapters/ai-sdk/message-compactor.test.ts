@@ -1,6 +1,7 @@
 // The function for loops of one's own.
 
-import type { ModelMessage } from 'ai';
+import { convertToModelMessages } from 'ai';
+import type { DynamicToolUIPart, ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { messageCompactor } from '../../../src/adapters/ai-sdk/message-compactor.js';
 import { openCompactor } from './sdk-versions.js';
@@ -26,5 +27,36 @@ describe('messageCompactor', () => {
     expect(compacted).toEqual([messages[0], messages[3], messages[4]]);
     expect(compacted.every((message) => messages.includes(message))).toBe(true);
     expect(compact.report()).toMatchObject([{ givenMessages: 5, sentMessages: 3 }]);
+  });
+
+  it('goes on with a conversation once UI messages tell the result of an approved call', async () => {
+    const compact = messageCompactor(openCompactor());
+    const text = (value: string) => ({ type: 'text', text: value }) as const;
+    const call = { type: 'dynamic-tool', toolName: 'run', toolCallId: 'c1', input: {} } as const;
+    const approval = { id: 'ok1', approved: true } as const;
+    const step = { type: 'step-start' } as const;
+    const messagesOf = (part: DynamicToolUIPart, ...more: ReturnType<typeof text>[]) =>
+      convertToModelMessages([
+        { role: 'user', parts: [text('Run it.')] },
+        { role: 'assistant', parts: [step, part, step, ...more] },
+        ...more.map(() => ({ role: 'user', parts: [text('And now?')] }) as const),
+      ]);
+
+    const approved = await messagesOf({ ...call, state: 'approval-responded', approval });
+    // As the SDK goes on once it has run the approved call.
+    const [, result] = use('c1', 'run', {}, 'It ran.');
+    await compact([...approved, result!]);
+    const answered = { ...call, state: 'output-available', output: 'It ran.', approval } as const;
+    const later = await messagesOf(answered, text('Done.'));
+    expect(later.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    await compact(later);
+
+    expect(compact.report()).toHaveLength(1);
   });
 });
