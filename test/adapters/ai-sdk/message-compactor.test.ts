@@ -39,7 +39,7 @@ describe('messageCompactor', () => {
       convertToModelMessages([
         { role: 'user', parts: [text('Run it.')] },
         { role: 'assistant', parts: [step, part, step, ...more] },
-        ...more.map(() => ({ role: 'user', parts: [text('And now?')] }) as const),
+        ...more.map(() => ({ role: 'user' as const, parts: [text('And now?')] })),
       ]);
 
     const approved = await messagesOf({ ...call, state: 'approval-responded', approval });
