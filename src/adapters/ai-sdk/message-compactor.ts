@@ -24,36 +24,57 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
-      compactEach(checkedMessages(messages).flatMap(divided), call),
+      united(await compactEach(checkedMessages(messages).flatMap(divided), call)),
   );
   // Returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;
 }
 
-/** By message, its parts as two messages. */
-const DIVIDED = new WeakMap<SdkMessage, readonly SdkMessage[]>();
+/** A message as two. */
+interface Divided {
+  readonly whole: SdkMessage;
+  readonly approvals: SdkMessage;
+  readonly results: SdkMessage;
+}
+
+/** By message, and by the first of its two. */
+const DIVIDED = new WeakMap<SdkMessage, Divided>();
 
 /**
  * Divides a message with approvals and the results of the approved calls. The SDK has these in two messages while it goes on, and
  * in one once it has converted UI messages for the next request, which would be another conversation.
  */
 function divided(message: SdkMessage): SdkMessage | readonly SdkMessage[] {
-  const known = DIVIDED.get(message);
-  if (known !== undefined) return known;
+  const both = DIVIDED.get(message) ?? divide(message);
+  return both !== undefined && both.whole === message ? [both.approvals, both.results] : message;
+}
+
+function divide(whole: SdkMessage): Divided | undefined {
   try {
-    const { role, content } = message;
-    if (role !== 'tool' || !Array.isArray(content)) return message;
+    const { role, content } = whole;
+    if (role !== 'tool' || !Array.isArray(content)) return undefined;
     const parts = content as readonly SdkPart[];
-    const approvals = parts.filter(isApproval);
-    if (approvals.length === 0 || approvals.length === parts.length) return message;
-    const results = parts.filter((part) => !isApproval(part));
-    const both = [approvals, results].map((each) => ({ ...message, content: each }));
-    DIVIDED.set(message, both);
+    const answers = parts.filter(isApproval);
+    if (answers.length === 0 || answers.length === parts.length) return undefined;
+    const approvals = { ...whole, content: answers };
+    const results = { ...whole, content: parts.filter((part) => !isApproval(part)) };
+    const both = { whole, approvals, results };
+    DIVIDED.set(whole, both).set(approvals, both);
     return both;
   } catch {
     // The reader of the format decides about messages that throw.
-    return message;
+    return undefined;
   }
+}
+
+/** Returns messages that were divided, and not edited, as they were. */
+function united(messages: readonly SdkMessage[]): SdkMessage[] {
+  return messages.flatMap((message, at) => {
+    const before = messages[at - 1];
+    if (before !== undefined && DIVIDED.get(before)?.results === message) return [];
+    const both = DIVIDED.get(message);
+    return both !== undefined && both.results === messages[at + 1] ? both.whole : message;
+  });
 }
 
 function isApproval({ type }: SdkPart): boolean {

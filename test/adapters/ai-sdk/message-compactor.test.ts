@@ -59,4 +59,29 @@ describe('messageCompactor', () => {
 
     expect(compact.report()).toHaveLength(1);
   });
+
+  it('sends an approved result once, whatever is gone beside it, also from its own result', async () => {
+    const compact = messageCompactor(openCompactor(), { edits: 'every-turn' });
+    const [readA, ofA] = use('c1', 'read_file', { file_path: 'a.ts' }, 'old');
+    const [readB, ofB] = use('c2', 'read_file', { file_path: 'b.ts' }, 'other');
+    const parts = (...messages: readonly (ModelMessage | undefined)[]) =>
+      messages.flatMap((message) => (message?.content ?? []) as never[]);
+    const request = { type: 'tool-approval-request', approvalId: 'ok2', toolCallId: 'c2' } as const;
+    const approval = { type: 'tool-approval-response', approvalId: 'ok2', approved: true } as const;
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Change a.ts.' },
+      { role: 'assistant', content: [...parts(readA, readB), request] },
+      { role: 'tool', content: [approval, ...parts(ofA, ofB)] },
+    ];
+    expect((await compact(messages))[2]).toBe(messages[2]);
+    messages.push(...use('c3', 'write_file', { file_path: 'a.ts', content: 'new' }, 'Wrote it.'));
+    const compacted = await compact(messages);
+    const again = await compact([...compacted, { role: 'user', content: 'And now?' }]);
+    expect(compacted.slice(2, -2)).toEqual([
+      { role: 'tool', content: [approval] },
+      { role: 'tool', content: parts(ofB) },
+    ]);
+    expect(again.slice(0, -1)).toEqual(compacted);
+    expect(compact.report()).toHaveLength(1);
+  });
 });
