@@ -13,7 +13,7 @@ type Policy = NonNullable<CompactCall['reasoning']>;
  * Models that bind thinking to the messages before it (adaptive thinking, and between tools) reject an edit of those
  * with status 400, so the thinking is removed. It is kept with a budget (`type: 'enabled'`), because the last assistant turn must
  * start with thinking, and models that accept a budget bind nothing; and with `drop_block`, because the API itself drops
- * thinking that no longer matches. Models that only know budgets keep it in any case.
+ * thinking that no longer matches. Models that know budgets keep it in any case: not every host says what it asks for.
  */
 export function reasoningOfModel(modelName: string | undefined, thinking?: unknown): Policy {
   if (thinksWithBudget(modelName)) return 'keep';

@@ -170,7 +170,7 @@ describe('MessageView', () => {
     view.applyChanges([{ index: 2, before, after: { ...before, blocks } }]);
 
     expect(view.current.slice(2)).toEqual([
-      user({ ...found, content: 'Gone.' }),
+      user({ ...found, content: [text('Gone.')] }),
       assistant(text('It is in x.')),
     ]);
   });

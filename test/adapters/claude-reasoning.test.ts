@@ -9,12 +9,14 @@ describe('reasoningOfModel', () => {
     'claude-opus-4-1@20250805',
     'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
     'anthropic/claude-haiku-4.5',
+    'claude-opus-4-6',
+    'claude-sonnet-4-6-20260218',
   ])('keeps the reasoning of %s, without which a turn may not start', (model) => {
     expect(reasoningOfModel(model)).toBe('keep');
     expect(reasoningOfModel(model, { type: 'disabled' })).toBe('keep');
   });
 
-  it.each([undefined, 'claude-opus-4-6', 'claude-sonnet-4-6-20260218', 'claude-opus-5-5', 'opus'])(
+  it.each([undefined, 'claude-opus-4-8', 'claude-opus-5-5', 'opus'])(
     'strips the reasoning of %s unless the request has a budget',
     (model) => {
       expect(reasoningOfModel(model)).toBe('strip-after-first-edit');

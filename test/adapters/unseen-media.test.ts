@@ -153,4 +153,14 @@ describe('a result that was not sent yet', () => {
       content: [{ tool_use_id: 'c1', content: [{ type: 'text', ...mark }] }],
     });
   });
+
+  it('stays as it was sent once its breakpoint has moved on, but for that', async () => {
+    const [compact, talk] = of('anthropic');
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const [marked] = (await compact(talk([{ ...TEXT, ...mark }]) as never)).slice(2);
+    const [unmarked] = (await compact(talk([TEXT]) as never)).slice(2);
+    expect(unmarked).not.toEqual(marked);
+    const withoutMark = JSON.stringify(marked).replace(`,${JSON.stringify(mark).slice(1, -1)}`, '');
+    expect(JSON.stringify(unmarked)).toBe(withoutMark);
+  });
 });

@@ -66,13 +66,12 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart | null {
   }
   const isReplaced = edit.type === 'tool_response' && !loadsTools(part);
   if (!isReplaced || typeof edit.result !== 'string') return part;
-  return { ...part, content: withMarks(edit.result, asArray(part['content'])) };
+  return { ...part, content: inFormOf(part['content'], edit.result) };
 }
 
-/** A breakpoint in a result that is replaced moves to the new text. */
-function withMarks(text: string, replaced: readonly unknown[]): string | readonly MessagePart[] {
-  const marks = cacheMarksOf(replaced);
-  return Object.keys(marks).length === 0 ? text : [{ type: 'text', text, ...marks }];
+/** A list stays one, with the breakpoint of its parts or without: agents move them, and thinking may be bound to the form. */
+function inFormOf(replaced: unknown, text: string): string | readonly MessagePart[] {
+  return Array.isArray(replaced) ? [{ type: 'text', text, ...cacheMarksOf(replaced) }] : text;
 }
 
 /** Whether a result loads tools by reference: without it, the model loses them. */

@@ -3,10 +3,12 @@
 
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
+import { asArray, asRecord } from '../../shared/json.js';
 import type { AdapterOptions } from '../adapter-options.js';
 import { checkedMessages } from '../call-arguments.js';
 import { createMessageCompactor } from '../message-compactor.js';
 import type { MessageCompactor } from '../message-compactor.js';
+import { isSameValue } from '../same-value.js';
 import { contentFormat } from './content-format.js';
 
 /**
@@ -30,24 +32,44 @@ export function contentsCompactor(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): MessageCompactor<Content> {
-  return createMessageCompactor(
+  const turns = TURNS.get(compactor) ?? new JoinedTurns();
+  const compact = createMessageCompactor(
     compactor,
     contentFormat,
     options,
-    (compact) => async (contents, call) => {
-      const given = TURNS.split(checkedMessages(contents));
-      return TURNS.join(await compact(given, call), given);
+    (compactEach) => async (contents, call) => {
+      const given = checkedMessages(contents);
+      return turns.join(await compactEach(turns.split(given), call), given);
     },
   );
+  TURNS.set(compactor, turns);
+  return compact;
+}
+
+/** How many joined contents are known by their value. */
+const MAX_JOINED = 256;
+
+interface Joined {
+  readonly whole: Content;
+  readonly turn: readonly Content[];
 }
 
 /** Joins contents, and remembers the originals. */
 export class JoinedTurns {
   readonly #joined = new WeakMap<Content, readonly Content[]>();
+  /** By value, because a chat gives out copies of its history; the newest last. */
+  #newest: readonly Joined[] = [];
 
-  /** Joins contents of one role that are adjacent now and were not in `given`, the list before the edits. */
+  /**
+   * Joins contents of one role that are adjacent now and were not in `given`, the caller's list before the edits. What was joined
+   * in it is joined again.
+   */
   join(contents: readonly Content[], given: readonly Content[]): Content[] {
-    const places = new Map(given.map((content, at) => [content, at]));
+    const places = new Map(
+      given.flatMap((content, at) =>
+        (this.#joined.get(content) ?? [content]).map((each) => [each, at] as const),
+      ),
+    );
     const turns: Content[][] = [];
     for (const content of contents) {
       const turn = turns.at(-1);
@@ -59,11 +81,22 @@ export class JoinedTurns {
     return turns.flatMap((turn) => this.#asOne(turn));
   }
 
-  /** Replaces joined contents by their originals. */
+  /** Replaces joined contents, and copies of them, by their originals. */
   split(contents: readonly Content[]): readonly Content[] {
+    if (this.#newest.length === 0) return contents;
+    for (const content of contents) if (!this.#joined.has(content)) this.#findLike(content);
     return contents.some((content) => this.#joined.has(content))
       ? contents.flatMap((content) => this.#joined.get(content) ?? content)
       : contents;
+  }
+
+  #findLike(content: Content): void {
+    const count = asArray(asRecord(content)?.['parts']).length;
+    if (count < 2) return;
+    const like = this.#newest.findLast(
+      ({ whole }) => whole.parts?.length === count && isSameValue(whole, content),
+    );
+    if (like !== undefined) this.#joined.set(content, like.turn);
   }
 
   #asOne(turn: readonly Content[]): readonly Content[] {
@@ -71,6 +104,8 @@ export class JoinedTurns {
     if (first === undefined || turn.length === 1) return turn;
     const whole: Content = { ...first, parts: turn.flatMap(({ parts }) => parts ?? []) };
     this.#joined.set(whole, turn);
+    const others = this.#newest.filter((each) => !isSameValue(each.whole, whole));
+    this.#newest = [...others, { whole, turn }].slice(-MAX_JOINED);
     return [whole];
   }
 }
@@ -79,5 +114,5 @@ function roleOf({ role }: Content): string {
   return role ?? 'user';
 }
 
-/** Shared, because one function may be passed contents that another one has joined. */
-const TURNS = new JoinedTurns();
+/** By compactor, because one function may be passed contents that another one has joined. */
+const TURNS = new WeakMap<Compactor, JoinedTurns>();

@@ -33,9 +33,9 @@ type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessagePa
 /**
  * Messages of Chat Completions. The parts of a user message are its content parts, or its text. A tool message is one part. The
  * parts of an assistant message are, in this order: the reasoning that some servers put beside the content, the content parts,
- * a refusal, audio, and each tool call; an empty text counts only if there is no other part. Pinned are system and developer
- * messages, messages with unknown roles, functions of the older API with their calls (which have no ids), and tool messages
- * whose call is missing. Ollama's own API has no ids either: its results name their tool, and follow their calls in order.
+ * a refusal, audio, the call of the older API, and each tool call; an empty text counts only if there is no other part. Pinned are
+ * system and developer messages, messages with unknown roles, and results whose call is missing. Calls of the older API and of
+ * Ollama's own have no ids: their results name the function, and follow the calls in order.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),
@@ -45,7 +45,8 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
     switch (message.role) {
       case 'assistant':
         return rewriteAssistant(message, edits);
-      case 'tool': {
+      case 'tool':
+      case 'function': {
         const edit = edits.get(0);
         if (edit?.type !== 'tool_response') return message;
         return withContent(message, rewriteOutput(message.content, String(edit.result), 'text'));
@@ -91,28 +92,29 @@ class ChatReader implements MessageReader<ChatMessage> {
       case 'assistant':
         return this.#readAssistant(message, index, where);
       case 'tool':
+      case 'function':
         return this.#readTool(message, index, where);
       default:
         return undefined;
     }
   }
 
-  #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
-    const isPinned = asRecord(message['function_call']) !== undefined;
+  #readAssistant(message: JsonRecord, index: number, where: string): PlacedEntry {
     const group = groupOfCalls(asArray(message['tool_calls']).map(isSigned), index);
     const blocks = partsOf(message, where).map(({ block }, part) =>
       block.type === 'tool_call'
         ? { ...block, id: block.id || `#${index}.${part}`, ...group }
         : block,
     );
-    this.#calls.add(blocks, isPinned);
+    this.#calls.add(blocks, false);
     this.#open = blocks.filter((block) => block.type === 'tool_call');
-    return isPinned ? undefined : { speaker: 'ai', blocks: placedInOrder(blocks, index) };
+    return { speaker: 'ai', blocks: placedInOrder(blocks, index) };
   }
 
   #readTool(message: JsonRecord, index: number, where: string): PlacedEntry | undefined {
     const named = asText(message['tool_call_id']);
     const callId = asFilledText(named) ?? this.#nextOpen(message)?.id ?? named;
+    if (callId === undefined && message['role'] === 'function') return undefined;
     if (callId === undefined) throw new TypeError(`Expected a tool_call_id in ${where}, a tool's.`);
     this.#open = this.#open.filter(({ id }) => id !== callId);
     const response = this.#calls.answer(callId, readFunctionOutput(message['content'] ?? ''));
@@ -137,6 +139,7 @@ type AssistantField =
   | 'content'
   | 'refusal'
   | 'audio'
+  | 'function_call'
   | 'tool_calls';
 
 /** A part of an assistant message, and its field. */
@@ -160,7 +163,7 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     const thought = isTold ? '' : texts.filter((text) => text !== undefined).join('\n');
     parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
   }
-  const { content, refusal, audio, tool_calls: calls } = message;
+  const { content, refusal, audio, function_call: called, tool_calls: calls } = message;
   const isEmpty = content === '' || (Array.isArray(content) && content.length === 0);
   if (content !== undefined && content !== null && !isEmpty) {
     for (const block of readContent(content, where)) parts.push({ field: 'content', block });
@@ -170,6 +173,9 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
   }
   if (asRecord(audio) !== undefined) {
     parts.push({ field: 'audio', block: carried('audio', audio) });
+  }
+  if (asFilledText(asRecord(called)?.['name']) !== undefined) {
+    parts.push({ field: 'function_call', block: readCall({ function: called }, where) });
   }
   for (const [at, call] of asArray(calls).entries()) {
     parts.push({ field: 'tool_calls', block: readCall(call, `${where}, tool call ${at}`) });
@@ -209,7 +215,13 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
     fields.filter((field, part) => isWhole(field) && edits.get(part) === null),
   );
   if (calls.length === 0) removed.add('tool_calls');
-  const kept = Object.entries(message).filter(([field]) => !removed.has(field));
+  const older = edits.get(fields.indexOf('function_call'));
+  const kept = Object.entries(message).flatMap(([field, value]: [string, unknown]) => {
+    if (removed.has(field)) return [];
+    const isEditedCall = field === 'function_call' && older?.type === 'tool_call';
+    if (!isEditedCall) return [[field, value]];
+    return [[field, withArguments({ function: value }, older.parameters).function]];
+  });
   const rewritten = {
     ...(Object.fromEntries(kept) as unknown as AssistantMessage),
     ...(calls.length > 0 && isEdited && { tool_calls: calls }),
@@ -217,7 +229,8 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   // With calls, missing content is null. Without calls, it must be a string.
   const content =
     firstContent === -1 ? message.content : editedContent(message.content, edits, firstContent);
-  if (calls.length === 0) return withContent(rewritten, content ?? '');
+  const hasOlderCall = fields.includes('function_call') && older !== null;
+  if (calls.length === 0 && !hasOlderCall) return withContent(rewritten, content ?? '');
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }
 

@@ -97,11 +97,11 @@ export function bindsReasoning(modelName: string | undefined): boolean {
   return modelName !== undefined && BINDING.test(plainModelName(modelName));
 }
 
-const WITH_BUDGET = /^claude-(?:opus|sonnet|haiku)-(?:3|4(?:-[015])?(?!-?\d(?!\d)))/;
+const WITH_BUDGET = /^claude-(?:opus|sonnet|haiku)-(?:3|4(?:-[0156])?(?!-?\d(?!\d)))/;
 
 /**
- * Whether a model thinks with a budget only, as Claude did up to 4.5: it refuses a turn that does not start with thinking, and accepts
- * thinking after an edit in front of it.
+ * Whether a model may think with a budget, as Claude did up to 4.6: then it refuses a turn that does not start with thinking. It
+ * accepts thinking after an edit in front of it.
  */
 export function thinksWithBudget(modelName: string | undefined): boolean {
   return modelName !== undefined && WITH_BUDGET.test(plainModelName(modelName));

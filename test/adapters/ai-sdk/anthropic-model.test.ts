@@ -18,7 +18,7 @@ describe('describeModel', () => {
     [{ anthropic: { thinking: { type: 'adaptive' } } }, 'strip-after-first-edit'],
     [undefined, 'strip-after-first-edit'],
   ])('with the options %j of the provider decides for %s', (options, reasoning) => {
-    const model = { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' };
+    const model = { provider: 'anthropic.messages', modelId: 'claude-opus-5' };
     expect(describeModel(model, options)).toEqual({ modelName: model.modelId, reasoning });
   });
 

@@ -1,6 +1,7 @@
 // The function for loops of one's own.
 
-import type { ModelMessage } from 'ai';
+import { convertToModelMessages } from 'ai';
+import type { DynamicToolUIPart, ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { messageCompactor } from '../../../src/adapters/ai-sdk/message-compactor.js';
 import { openCompactor } from './sdk-versions.js';
@@ -26,5 +27,61 @@ describe('messageCompactor', () => {
     expect(compacted).toEqual([messages[0], messages[3], messages[4]]);
     expect(compacted.every((message) => messages.includes(message))).toBe(true);
     expect(compact.report()).toMatchObject([{ givenMessages: 5, sentMessages: 3 }]);
+  });
+
+  it('goes on with a conversation once UI messages tell the result of an approved call', async () => {
+    const compact = messageCompactor(openCompactor());
+    const text = (value: string) => ({ type: 'text', text: value }) as const;
+    const call = { type: 'dynamic-tool', toolName: 'run', toolCallId: 'c1', input: {} } as const;
+    const approval = { id: 'ok1', approved: true } as const;
+    const step = { type: 'step-start' } as const;
+    const messagesOf = (part: DynamicToolUIPart, ...more: ReturnType<typeof text>[]) =>
+      convertToModelMessages([
+        { role: 'user', parts: [text('Run it.')] },
+        { role: 'assistant', parts: [step, part, step, ...more] },
+        ...more.map(() => ({ role: 'user' as const, parts: [text('And now?')] })),
+      ]);
+
+    const approved = await messagesOf({ ...call, state: 'approval-responded', approval });
+    // As the SDK goes on once it has run the approved call.
+    const [, result] = use('c1', 'run', {}, 'It ran.');
+    await compact([...approved, result!]);
+    const answered = { ...call, state: 'output-available', output: 'It ran.', approval } as const;
+    const later = await messagesOf(answered, text('Done.'));
+    expect(later.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    await compact(later);
+
+    expect(compact.report()).toHaveLength(1);
+  });
+
+  it('sends an approved result once, whatever is gone beside it, also from its own result', async () => {
+    const compact = messageCompactor(openCompactor(), { edits: 'every-turn' });
+    const [readA, ofA] = use('c1', 'read_file', { file_path: 'a.ts' }, 'old');
+    const [readB, ofB] = use('c2', 'read_file', { file_path: 'b.ts' }, 'other');
+    const parts = (...messages: readonly (ModelMessage | undefined)[]) =>
+      messages.flatMap((message) => (message?.content ?? []) as never[]);
+    const request = { type: 'tool-approval-request', approvalId: 'ok2', toolCallId: 'c2' } as const;
+    const approval = { type: 'tool-approval-response', approvalId: 'ok2', approved: true } as const;
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Change a.ts.' },
+      { role: 'assistant', content: [...parts(readA, readB), request] },
+      { role: 'tool', content: [approval, ...parts(ofA, ofB)] },
+    ];
+    expect((await compact(messages))[2]).toBe(messages[2]);
+    messages.push(...use('c3', 'write_file', { file_path: 'a.ts', content: 'new' }, 'Wrote it.'));
+    const compacted = await compact(messages);
+    const again = await compact([...compacted, { role: 'user', content: 'And now?' }]);
+    expect(compacted.slice(2, -2)).toEqual([
+      { role: 'tool', content: [approval] },
+      { role: 'tool', content: parts(ofB) },
+    ]);
+    expect(again.slice(0, -1)).toEqual(compacted);
+    expect(compact.report()).toHaveLength(1);
   });
 });

@@ -114,13 +114,19 @@ describe('contentsCompactor', () => {
     expect(compacted.slice(2)).toEqual(contents.slice(4));
   });
 
-  it('goes on from its own result as well', async () => {
+  it.each([
+    ['its own result', (compacted: Content[]) => compacted],
+    ['copies of it, as a chat gives out', (compacted: Content[]) => structuredClone(compacted)],
+  ])('goes on from %s as well', async (_, carried) => {
+    const own = createCompactor({ offload: 'inline', preset: 'specification' });
+    onTestFinished(() => own.close());
     const contents = geminiContents(WORK);
     contents[1]!.parts!.unshift({ text: 'I read it.' });
-    const compact = contentsCompactor(compactor, { edits: 'every-turn' });
+    const compact = contentsCompactor(own, { edits: 'every-turn' });
     const compacted = await compact(contents);
-    await compact([...compacted, { role: 'model', parts: [{ text: 'Sure.' }] }]);
-    expect(compact.report().at(-1)).toMatchObject({ givenMessages: 8, sentMessages: 7 });
+    const answer: Content = { role: 'model', parts: [{ text: 'Sure.' }] };
+    expect(await compact([...carried(compacted), answer])).toEqual([...compacted, answer]);
+    expect(compact.report()).toMatchObject([{ givenMessages: 8, sentMessages: 7 }]);
   });
 
   it('leaves no turn unsigned, uncounted or out of place, whatever is stale', async () => {

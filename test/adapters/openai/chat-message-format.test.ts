@@ -214,13 +214,34 @@ describe('chatMessageFormat', () => {
     expect(read({ role: 'assistant', content: null })).toEqual([['ai', ['0.0', text('')]]]);
   });
 
-  it('pins functions of the older API, unknown roles, and answers to calls that are not there', () => {
-    const called = { role: 'assistant', function_call: { name: 'f', arguments: '{}' } };
+  it('reads functions of the older API, whose calls have no ids', () => {
+    const called = (path: string) =>
+      ({
+        role: 'assistant',
+        content: null,
+        function_call: { name: 'read_file', arguments: `{"path":"${path}"}` },
+      }) as const;
+    const answer = (content: string) => ({ role: 'function', name: 'read_file', content }) as const;
+    expect(read(called('a.ts'), answer('a'), called('b.ts'), answer('b'))).toEqual([
+      ['ai', ['0.0', callBlock('#0.0', 'a.ts')]],
+      ['tool', ['1.0', toolResponse('#0.0', 'read_file', 'a')]],
+      ['ai', ['2.0', callBlock('#2.0', 'b.ts')]],
+      ['tool', ['3.0', toolResponse('#2.0', 'read_file', 'b')]],
+    ]);
+    const rewrite = chatMessageFormat.rewrite;
+    const shortened = new Map([[0, callBlock('#0.0', '…')]]);
+    expect(rewrite(called('a.ts'), shortened)).toEqual(called('…'));
+    const replaced = new Map([[0, toolResponse('#0.0', 'read_file', 'gone')]]);
+    expect(rewrite(answer('a'), replaced)).toEqual(answer('gone'));
+    const said = { ...called('a.ts'), content: 'I look.' };
+    expect(rewrite(said, new Map([[1, null]]))).toEqual({ role: 'assistant', content: 'I look.' });
+    expect(rewrite(said, new Map([[0, null]]))).toEqual(called('a.ts'));
+  });
+
+  it('pins unknown roles, and answers to calls that are not there', () => {
     const messages = [
       { role: 'developer', content: 'Be brief.' },
-      { ...called, tool_calls: [call('c1', 'a.ts')] },
       { role: 'function', name: 'f', content: 'long' },
-      { role: 'tool', tool_call_id: 'c1', content: 'long' },
       { role: 'tool', tool_call_id: 'c9', content: 'long' },
       { role: 'oracle', content: 'long' },
     ] as unknown as ChatCompletionMessageParam[];
