@@ -230,9 +230,8 @@ export default defineConfig(
 
   imports(['src/gateway/**/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, GATEWAY_ONLY),
 
-  imports(['src/adapters/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API),
   imports(['src/adapters/*/*.ts'], NO_WORKER, NO_ROOT, NO_SELF, NO_TELEMETRY_API, {
-    regex: '^\\.\\./[a-z-]+/',
+    regex: '^\\.\\./(?!(?:format|request|conversation)/)[a-z-]+/',
     message: FORMATS_APART,
   }),
   {

@@ -7,7 +7,7 @@ import { messageCompactor as sdkMessageCompactor } from '../src/adapters/ai-sdk/
 import { MODEL_MESSAGE_FORMAT } from '../src/adapters/ai-sdk/sdk-message-format.js';
 import { messageCompactor as messageParamCompactor } from '../src/adapters/anthropic/message-compactor.js';
 import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-format.js';
-import type { MessageCompactor } from '../src/adapters/message-compactor.js';
+import type { MessageCompactor } from '../src/adapters/conversation/message-compactor.js';
 import { createCompactor } from '../src/index.js';
 import type { Compactor, IContent } from '../src/index.js';
 import { readAll } from '../test/support/read-all.js';

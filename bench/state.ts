@@ -3,7 +3,7 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../src/adapters/anthropic/message-param-format.js';
 import { messageCompactor } from '../src/adapters/anthropic/message-compactor.js';
-import { readInSlices } from '../src/adapters/read-in-slices.js';
+import { readInSlices } from '../src/adapters/conversation/read-in-slices.js';
 import { createCompactor } from '../src/index.js';
 import type { IContent } from '../src/index.js';
 import { ROW_LENGTH } from '../src/shared/density/plan/plan.js';

@@ -18,7 +18,7 @@ export type {
   RecallTool,
 } from './adapters/ai-sdk/recall-tool.js';
 export type { SdkMessage, SdkPart } from './adapters/ai-sdk/sdk-message.js';
-export type { AdapterOptions, CompactCall, OnError } from './adapters/adapter-options.js';
-export type { ConversationReport } from './adapters/conversation.js';
-export type { MessageCompactor } from './adapters/message-compactor.js';
-export type { CompactMessages } from './adapters/provider-compaction.js';
+export type { AdapterOptions, CompactCall, OnError } from './adapters/request/adapter-options.js';
+export type { ConversationReport } from './adapters/conversation/conversation.js';
+export type { MessageCompactor } from './adapters/conversation/message-compactor.js';
+export type { CompactMessages } from './adapters/format/provider-compaction.js';

@@ -2,4 +2,4 @@
 
 export { compactionMiddleware, contextEdit } from './adapters/langchain/compaction-middleware.js';
 export { messageCompactor } from './adapters/langchain/message-compactor.js';
-export type { CompactMessages } from './adapters/provider-compaction.js';
+export type { CompactMessages } from './adapters/format/provider-compaction.js';

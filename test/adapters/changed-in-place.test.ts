@@ -3,7 +3,7 @@
 
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
 import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { messageCompactor as sdkCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
 import { messageCompactor as anthropicCompactor } from '../../src/adapters/anthropic/message-compactor.js';
 import { messageCompactor as langchainCompactor } from '../../src/adapters/langchain/message-compactor.js';
-import type { MessageCompactor } from '../../src/adapters/message-compactor.js';
+import type { MessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
 import { chatCompactor } from '../../src/adapters/openai/chat-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 
 import { MODEL_MESSAGE_FORMAT } from '../../src/adapters/ai-sdk/sdk-message-format.js';
 import { messageCompactor } from '../../src/adapters/ai-sdk/message-compactor.js';
-import { MessageView } from '../../src/adapters/message-view.js';
+import { MessageView } from '../../src/adapters/conversation/message-view.js';
 import { inputCompactor } from '../../src/adapters/openai/input-compactor.js';
-import { PER_SLICE } from '../../src/adapters/placed.js';
+import { PER_SLICE } from '../../src/adapters/format/placed.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import { runSlices } from '../../src/shared/slices.js';
 

@@ -5,7 +5,7 @@ import type { Content } from '@google/genai';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { afterAll, describe, expect, it } from 'vitest';
 import { contentFormat } from '../../src/adapters/google/content-format.js';
-import { MessageView } from '../../src/adapters/message-view.js';
+import { MessageView } from '../../src/adapters/conversation/message-view.js';
 import { messageCompactor as anthropicCompactor } from '../../src/anthropic.js';
 import { contentsCompactor } from '../../src/google.js';
 import { createCompactor } from '../../src/index.js';

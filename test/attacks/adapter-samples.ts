@@ -9,7 +9,7 @@ import { messageCompactor as langchainCompactor } from '../../src/langchain.js';
 import { chatCompactor, inputCompactor } from '../../src/openai.js';
 import { agentItemFormat } from '../../src/adapters/openai/agent-item-format.js';
 import { createItemCompactor } from '../../src/adapters/openai/input-compactor.js';
-import type { AdapterOptions, CompactCall } from '../../src/adapters/adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';
 import type { Compactor } from '../../src/main/compactor.js';
 
 /** An adapter's function, told nothing of the types of its messages. */

@@ -5,9 +5,9 @@ import { getEventListeners } from 'node:events';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
-import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
-import type { MessageCompactor } from '../../src/adapters/message-compactor.js';
+import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
+import { createMessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
+import type { MessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
+import { createMessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { SessionOptions } from '../../src/main/session-options.js';

@@ -7,7 +7,7 @@ import type { CompressedEvent } from '../../src/main/preflight/session-events.js
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import type { StateStore } from '../../src/main/state/state-store.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import type { AdapterOptions } from '../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { startCompactingProvider } from './compacting-provider.js';
 import type { CompactingProvider, SeenRequest } from './compacting-provider.js';

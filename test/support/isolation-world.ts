@@ -7,7 +7,7 @@ import { createCompactor } from 'ctxfold';
 import type { Compactor, CompactorOptions, Logger, Summarizer, Session } from 'ctxfold';
 import { prepareStep, recallTool } from 'ctxfold/ai-sdk';
 import { chatCompactor } from 'ctxfold/openai';
-import { createMessageCompactor } from '../../src/adapters/message-compactor.js';
+import { createMessageCompactor } from '../../src/adapters/conversation/message-compactor.js';
 import { Canaries } from './canaries.js';
 import { HOSTILE_IDS } from './hostile-ids.js';
 import {

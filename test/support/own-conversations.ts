@@ -1,10 +1,10 @@
 // Conversations that no adapter of the same compactor shares.
 
-import { completeAdapterOptions } from '../../src/adapters/adapter-options.js';
-import type { AdapterOptions, CompactCall } from '../../src/adapters/adapter-options.js';
-import type { ConversationReport } from '../../src/adapters/conversation.js';
-import { Conversations } from '../../src/adapters/conversations.js';
-import type { MessageFormat } from '../../src/adapters/message-format.js';
+import { completeAdapterOptions } from '../../src/adapters/request/adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../../src/adapters/request/adapter-options.js';
+import type { ConversationReport } from '../../src/adapters/conversation/conversation.js';
+import { Conversations } from '../../src/adapters/conversation/conversations.js';
+import type { MessageFormat } from '../../src/adapters/format/message-format.js';
 import type { Compactor } from '../../src/main/compactor.js';
 
 export interface OwnConversations<Message> {

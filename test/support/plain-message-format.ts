@@ -1,12 +1,12 @@
 // The plainest message format there can be, for tests of what all formats share.
 
-import { isSameValue } from '../../src/adapters/same-value.js';
+import { isSameValue } from '../../src/adapters/format/same-value.js';
 import type {
   MessageFormat,
   PartEdits,
   PlacedBlock,
   Reading,
-} from '../../src/adapters/message-format.js';
+} from '../../src/adapters/format/message-format.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 
 export type PlainPart =

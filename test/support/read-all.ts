@@ -1,6 +1,6 @@
 // Reads messages with the reader of a format, without what `readInSlices` adds.
 
-import type { MessageReader, Reading } from '../../src/adapters/message-format.js';
+import type { MessageReader, Reading } from '../../src/adapters/format/message-format.js';
 
 export function readAll<Message>(
   reader: MessageReader<Message>,

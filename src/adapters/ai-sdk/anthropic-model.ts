@@ -2,8 +2,8 @@
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { CompactCall } from '../adapter-options.js';
-import { reasoningOfModel } from '../claude-reasoning.js';
+import type { CompactCall } from '../request/adapter-options.js';
+import { reasoningOfModel } from '../request/claude-reasoning.js';
 
 /** A model of the AI SDK, or its name at the AI gateway. */
 export type ModelReference = string | { readonly provider: string; readonly modelId: string };

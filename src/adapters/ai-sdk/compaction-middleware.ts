@@ -4,15 +4,19 @@
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
-import { cacheTtlIn } from '../cache-marks.js';
-import { checkedFields, reportedUsage } from '../call-arguments.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import { assertHoldsNoItems, compactedTo, compactionFailed } from '../provider-compaction.js';
-import type { CompactMessages } from '../provider-compaction.js';
-import { hasServerCalls } from '../provider-usage.js';
-import { overheadOf } from '../request-overhead.js';
-import { isSameList } from '../same-value.js';
+import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
+import { cacheTtlIn } from '../format/cache-marks.js';
+import { checkedFields, reportedUsage } from '../request/call-arguments.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import {
+  assertHoldsNoItems,
+  compactedTo,
+  compactionFailed,
+} from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
+import { hasServerCalls } from '../request/provider-usage.js';
+import { overheadOf } from '../request/request-overhead.js';
+import { isSameList } from '../format/same-value.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';

@@ -2,10 +2,10 @@
 
 import type { ModelMessage } from 'ai';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { checkedMessages } from '../call-arguments.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import type { MessageCompactor } from '../message-compactor.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import { checkedMessages } from '../request/call-arguments.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
 import type { SdkMessage, SdkPart } from './sdk-message.js';
 

@@ -1,16 +1,21 @@
 // The adapter for the loops of the AI SDK: a `prepareStep` that compacts the messages of each step.
 
 import type { Compactor } from '../../main/compactor.js';
-import { assertAdapterOptions } from '../adapter-options.js';
-import type { AdapterOptions } from '../adapter-options.js';
+import { assertAdapterOptions } from '../request/adapter-options.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { checkedCall, checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
-import { hasServerCalls } from '../provider-usage.js';
+import {
+  checkedCall,
+  checkedFields,
+  checkedMessages,
+  reportedUsage,
+} from '../request/call-arguments.js';
+import { hasServerCalls } from '../request/provider-usage.js';
 import { messageCompactor } from './message-compactor.js';
 import { describeModel } from './anthropic-model.js';
 import type { ModelReference } from './anthropic-model.js';
-import { overheadOf } from '../request-overhead.js';
-import { isSameList } from '../same-value.js';
+import { overheadOf } from '../request/request-overhead.js';
+import { isSameList } from '../format/same-value.js';
 import type { SdkMessage } from './sdk-message.js';
 
 /** Options of the adapter and of this run. */

@@ -13,7 +13,7 @@ import {
   RECALL_DESCRIPTION,
   RECALL_SCHEMA,
   shownId,
-} from '../recall-words.js';
+} from '../request/recall-words.js';
 
 /**
  * The conversation whose results the tool returns. The options of its `prepareStep` can be passed here.

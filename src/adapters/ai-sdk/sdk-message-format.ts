@@ -8,20 +8,20 @@ import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { isInstruction } from '../blocks.js';
-import { isSameButForCacheMarks } from '../cache-marks.js';
+import { isInstruction } from '../format/blocks.js';
+import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import type {
   MessageFormat,
   MessageReader,
   PartEdits,
   PlacedBlock,
   Reading,
-} from '../message-format.js';
-import { editedParts, editedText } from '../part-edits.js';
-import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
-import { groupOfCalls, placed, textsOf } from '../placed.js';
-import { plainData, spreadable } from '../plain-data.js';
-import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
+} from '../format/message-format.js';
+import { editedParts, editedText } from '../format/part-edits.js';
+import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
+import { groupOfCalls, placed, textsOf } from '../format/placed.js';
+import { plainData, spreadable } from '../format/plain-data.js';
+import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
 import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';

@@ -3,8 +3,8 @@
 
 import { asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { programsIn } from '../pinned-calls.js';
-import type { CallsInMessage } from '../pinned-calls.js';
+import { programsIn } from '../format/pinned-calls.js';
+import type { CallsInMessage } from '../format/pinned-calls.js';
 
 /** A message of the AI SDK: a `ModelMessage`, or one of a language model's prompt. */
 export interface SdkMessage {

@@ -2,8 +2,8 @@
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { outputField } from '../blocks.js';
-import type { Outcome } from '../blocks.js';
+import { outputField } from '../format/blocks.js';
+import type { Outcome } from '../format/blocks.js';
 import { payloadText, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 

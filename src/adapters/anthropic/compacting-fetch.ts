@@ -3,7 +3,7 @@
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
-import type { AdapterOptions } from '../adapter-options.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
 import { compactionMiddleware } from './compaction-middleware.js';
 
 /** There is no Anthropic client to parse the answer. */

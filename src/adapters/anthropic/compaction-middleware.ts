@@ -5,10 +5,10 @@ import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
-import { reasoningOfModel } from '../claude-reasoning.js';
-import { reportedBy } from '../provider-usage.js';
-import { overheadOf } from '../request-overhead.js';
+import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
+import { reasoningOfModel } from '../request/claude-reasoning.js';
+import { reportedBy } from '../request/provider-usage.js';
+import { overheadOf } from '../request/request-overhead.js';
 import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-part.js';
 import {

@@ -2,12 +2,12 @@
 
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
-import { cacheMarksOf, isSameButForCacheMarks } from '../cache-marks.js';
-import { citationsInContent } from '../citations.js';
-import type { MessageFormat, PartEdits } from '../message-format.js';
-import { editedParts, editedText, isBlankText } from '../part-edits.js';
-import { joinTexts } from '../placed.js';
-import { spreadable } from '../plain-data.js';
+import { cacheMarksOf, isSameButForCacheMarks } from '../format/cache-marks.js';
+import { citationsInContent } from '../format/citations.js';
+import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { editedParts, editedText, isBlankText } from '../format/part-edits.js';
+import { joinTexts } from '../format/placed.js';
+import { spreadable } from '../format/plain-data.js';
 import { ANTHROPIC_PROVIDER_MESSAGES } from './provider-compaction.js';
 import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';

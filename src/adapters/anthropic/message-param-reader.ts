@@ -4,11 +4,11 @@
 import { isToolResponseBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
 import type { ContentBlock, MediaBlock, Speaker, ToolResponseBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../blocks.js';
-import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
-import { placed } from '../placed.js';
-import { plainData } from '../plain-data.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
+import { placed } from '../format/placed.js';
+import { plainData } from '../format/plain-data.js';
 import {
   answeredIdOf,
   callsIn,

@@ -3,9 +3,9 @@
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { isRecord } from '../../shared/json.js';
-import { programsIn } from '../pinned-calls.js';
-import type { CallsInMessage } from '../pinned-calls.js';
-import { isCompactionPart } from '../provider-compaction.js';
+import { programsIn } from '../format/pinned-calls.js';
+import type { CallsInMessage } from '../format/pinned-calls.js';
+import { isCompactionPart } from '../format/provider-compaction.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 

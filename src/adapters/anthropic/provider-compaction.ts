@@ -2,9 +2,9 @@
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ProviderMessages } from '../message-format.js';
-import { compactionFailed } from '../provider-compaction.js';
-import type { CompactMessages } from '../provider-compaction.js';
+import type { ProviderMessages } from '../format/message-format.js';
+import { compactionFailed } from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
 import { estimatePartTokens } from './message-part.js';
 import type { AnthropicMessage } from './message-part.js';
 

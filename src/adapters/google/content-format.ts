@@ -3,12 +3,12 @@
 import type { Content, Part } from '@google/genai';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
-import type { MessageFormat, PartEdits } from '../message-format.js';
-import { editedParts } from '../part-edits.js';
-import { textsOf } from '../placed.js';
-import { isSameValue } from '../same-value.js';
+import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { editedParts } from '../format/part-edits.js';
+import { textsOf } from '../format/placed.js';
+import { isSameValue } from '../format/same-value.js';
 import { ContentReader } from './content-reader.js';
-import { spreadable } from '../plain-data.js';
+import { spreadable } from '../format/plain-data.js';
 import { withOutput } from './read-part.js';
 
 /** The format of the contents that `generateContent` accepts. */

@@ -6,12 +6,12 @@ import { asArray, asRecord, asText } from '../../shared/json.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { answerBlock } from '../blocks.js';
-import { CallPairing } from '../call-pairing.js';
-import type { ToolUseName } from '../call-pairing.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { groupOfCalls, placed } from '../placed.js';
-import { plainData } from '../plain-data.js';
+import { answerBlock } from '../format/blocks.js';
+import { CallPairing } from '../format/call-pairing.js';
+import type { ToolUseName } from '../format/call-pairing.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { groupOfCalls, placed } from '../format/placed.js';
+import { plainData } from '../format/plain-data.js';
 import { isEmptyPart, mediaTokensOf, opaquePart, readOutcome, readPart } from './read-part.js';
 import type { PartFields } from './read-part.js';
 

@@ -4,11 +4,11 @@
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord } from '../../shared/json.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { checkedMessages } from '../call-arguments.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import type { MessageCompactor } from '../message-compactor.js';
-import { isSameValue } from '../same-value.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import { checkedMessages } from '../request/call-arguments.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
+import { isSameValue } from '../format/same-value.js';
 import { contentFormat } from './content-format.js';
 
 /**

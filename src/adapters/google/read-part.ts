@@ -7,8 +7,14 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { mediaBlock, mediaTokensIn, opaqueBlock, outputField, thinkingBlock } from '../blocks.js';
-import type { Outcome } from '../blocks.js';
+import {
+  mediaBlock,
+  mediaTokensIn,
+  opaqueBlock,
+  outputField,
+  thinkingBlock,
+} from '../format/blocks.js';
+import type { Outcome } from '../format/blocks.js';
 
 /** Fields of a part without content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);

@@ -3,8 +3,8 @@
 
 import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { programsIn } from '../pinned-calls.js';
-import type { CallsInMessage } from '../pinned-calls.js';
+import { programsIn } from '../format/pinned-calls.js';
+import type { CallsInMessage } from '../format/pinned-calls.js';
 import type { MessageFields } from './message-fields.js';
 
 /** The parts of a message of the model. */

@@ -7,12 +7,12 @@ import { toolCall } from '../../shared/content.js';
 import type { BaseMessage } from '@langchain/core/messages';
 import { payloadText } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { CallPairing } from '../call-pairing.js';
-import { answerBlock, opaqueBlock } from '../blocks.js';
-import { PinnedCalls, WholeExchanges } from '../pinned-calls.js';
-import { groupOfCalls, placed } from '../placed.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { plainData } from '../plain-data.js';
+import { CallPairing } from '../format/call-pairing.js';
+import { answerBlock, opaqueBlock } from '../format/blocks.js';
+import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
+import { groupOfCalls, placed } from '../format/placed.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { plainData } from '../format/plain-data.js';
 import {
   aiMessageParts,
   callIdOf,

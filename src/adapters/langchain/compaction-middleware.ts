@@ -4,11 +4,11 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions, CompactCall } from '../adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { checkedFields, checkedMessages, reportedUsage } from '../call-arguments.js';
-import { hasServerCalls } from '../provider-usage.js';
-import { overheadOf } from '../request-overhead.js';
+import { checkedFields, checkedMessages, reportedUsage } from '../request/call-arguments.js';
+import { hasServerCalls } from '../request/provider-usage.js';
+import { overheadOf } from '../request/request-overhead.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';

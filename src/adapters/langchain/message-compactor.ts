@@ -2,9 +2,9 @@
 
 import type { BaseMessage } from '@langchain/core/messages';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import type { MessageCompactor } from '../message-compactor.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { baseMessageFormat } from './base-message-format.js';
 
 /**

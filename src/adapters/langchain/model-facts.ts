@@ -2,9 +2,9 @@
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { CompactCall } from '../adapter-options.js';
-import { cacheTtlIn } from '../cache-marks.js';
-import { reasoningOfModel } from '../claude-reasoning.js';
+import type { CompactCall } from '../request/adapter-options.js';
+import { cacheTtlIn } from '../format/cache-marks.js';
+import { reasoningOfModel } from '../request/claude-reasoning.js';
 
 export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtlMs'>;
 

@@ -4,7 +4,7 @@
 import type { BaseMessage } from '@langchain/core/messages';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { ProviderMessages } from '../message-format.js';
+import type { ProviderMessages } from '../format/message-format.js';
 import {
   assertHoldsNoItems,
   compactedTo,
@@ -12,8 +12,8 @@ import {
   compactionFailed,
   ITEM_PROVIDER_MESSAGES,
   newestCompaction,
-} from '../provider-compaction.js';
-import type { CompactMessages } from '../provider-compaction.js';
+} from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { modelFacts } from './model-facts.js';
 

@@ -7,8 +7,8 @@ import { COMPACTION_KIND } from '../../shared/content.js';
 import type { ContentBlock, MediaBlock, OpaqueBlock, ThinkingBlock } from '../../shared/content.js';
 import { fixedBlockTokens, payloadTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
-import { isCompactionPart } from '../provider-compaction.js';
+import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../format/blocks.js';
+import { isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 
 /** Default media types by type of content block. */

@@ -3,11 +3,11 @@
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { thinkingBlock } from '../blocks.js';
-import { isCacheMark, isSameButForCacheMarks } from '../cache-marks.js';
-import type { MessageFormat } from '../message-format.js';
-import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
-import { isSameValue } from '../same-value.js';
+import { thinkingBlock } from '../format/blocks.js';
+import { isCacheMark, isSameButForCacheMarks } from '../format/cache-marks.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import { isSameValue } from '../format/same-value.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**

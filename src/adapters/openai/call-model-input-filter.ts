@@ -6,20 +6,20 @@ import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
 import { kindOf } from '../../shared/misuse.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { assertAdapterOptions } from '../adapter-options.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import type { ConversationReport } from '../conversation.js';
-import { cacheTtlIn } from '../cache-marks.js';
-import { checkedFields } from '../call-arguments.js';
+import { assertAdapterOptions } from '../request/adapter-options.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import type { ConversationReport } from '../conversation/conversation.js';
+import { cacheTtlIn } from '../format/cache-marks.js';
+import { checkedFields } from '../request/call-arguments.js';
 import {
   assertHoldsNoItems,
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
   newestCompaction,
-} from '../provider-compaction.js';
-import type { CompactMessages } from '../provider-compaction.js';
-import { overheadOf } from '../request-overhead.js';
+} from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
+import { overheadOf } from '../request/request-overhead.js';
 import { agentItemFormat } from './agent-item-format.js';
 import { createItemCompactor } from './input-compactor.js';
 

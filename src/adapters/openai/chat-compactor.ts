@@ -2,9 +2,9 @@
 
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import type { MessageCompactor } from '../message-compactor.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { chatMessageFormat } from './chat-message-format.js';
 
 /**

@@ -1,8 +1,8 @@
 // The format of OpenAI's Chat Completions, and of servers with the same API or Ollama's: a list of messages.
 
 import type OpenAI from 'openai';
-import { isInstruction, thinkingBlock } from '../blocks.js';
-import { isSameButForCacheMarks } from '../cache-marks.js';
+import { isInstruction, thinkingBlock } from '../format/blocks.js';
+import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
@@ -13,10 +13,10 @@ import type {
   PartEdits,
   PlacedEntry,
   Reading,
-} from '../message-format.js';
-import { groupOfCalls, joinTexts, placed, placedInOrder } from '../placed.js';
-import { editedContent } from '../part-edits.js';
-import { plainData, spreadable } from '../plain-data.js';
+} from '../format/message-format.js';
+import { groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
+import { editedContent } from '../format/part-edits.js';
+import { plainData, spreadable } from '../format/plain-data.js';
 import {
   carriedTokens,
   callArguments,

@@ -7,10 +7,10 @@ import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../..
 import type { JsonRecord } from '../../shared/json.js';
 import { ENTRY_OVERHEAD_TOKENS, IMAGE_TOKENS } from '../../shared/tokens/content-text.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
-import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../blocks.js';
-import type { Outcome } from '../blocks.js';
-import { cacheMarksOf } from '../cache-marks.js';
-import { tryPlainData } from '../plain-data.js';
+import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock } from '../format/blocks.js';
+import type { Outcome } from '../format/blocks.js';
+import { cacheMarksOf } from '../format/cache-marks.js';
+import { tryPlainData } from '../format/plain-data.js';
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
 

@@ -2,11 +2,11 @@
 
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
-import type { AdapterOptions } from '../adapter-options.js';
-import { checkedCall, checkedReasoning } from '../call-arguments.js';
-import { createMessageCompactor } from '../message-compactor.js';
-import type { MessageCompactor } from '../message-compactor.js';
-import type { MessageFormat } from '../message-format.js';
+import type { AdapterOptions } from '../request/adapter-options.js';
+import { checkedCall, checkedReasoning } from '../request/call-arguments.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
+import type { MessageFormat } from '../format/message-format.js';
 import { responseItemFormat } from './response-item-format.js';
 
 /**

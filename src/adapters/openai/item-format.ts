@@ -1,17 +1,17 @@
 // Shared by both formats of items: which kinds may be edited, and how edits are applied. Items are unchecked records, because
 // every version of the SDKs adds kinds.
 
-import { isInstruction } from '../blocks.js';
-import { isSameButForCacheMarks } from '../cache-marks.js';
+import { isInstruction } from '../format/blocks.js';
+import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { joinTexts } from '../placed.js';
-import { editedContent } from '../part-edits.js';
-import { spreadable } from '../plain-data.js';
-import { isCompactionPart } from '../provider-compaction.js';
-import type { MessageFormat, PartEdits, ProviderMessages } from '../message-format.js';
+import { joinTexts } from '../format/placed.js';
+import { editedContent } from '../format/part-edits.js';
+import { spreadable } from '../format/plain-data.js';
+import { isCompactionPart } from '../format/provider-compaction.js';
+import type { MessageFormat, PartEdits, ProviderMessages } from '../format/message-format.js';
 import {
   BUILT_IN_CALLS,
   BUILT_IN_OUTPUTS,

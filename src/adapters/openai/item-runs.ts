@@ -2,12 +2,12 @@
 // sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
 
 import type { ContentBlock } from '../../shared/content.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { placed, placedInOrder } from '../placed.js';
-import { plainData } from '../plain-data.js';
-import type { Outcome } from '../blocks.js';
-import { WholeExchanges } from '../pinned-calls.js';
-import type { WholeMessage } from '../pinned-calls.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { placed, placedInOrder } from '../format/placed.js';
+import { plainData } from '../format/plain-data.js';
+import type { Outcome } from '../format/blocks.js';
+import { WholeExchanges } from '../format/pinned-calls.js';
+import type { WholeMessage } from '../format/pinned-calls.js';
 import { carried, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */

@@ -8,8 +8,8 @@ import {
   COMPACTION_TRIGGER,
   compactionFailed,
   isCompactionPart,
-} from '../provider-compaction.js';
-import type { CompactMessages } from '../provider-compaction.js';
+} from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
 
 type Send = (body: never, options?: { readonly signal?: AbortSignal }) => PromiseLike<unknown>;
 

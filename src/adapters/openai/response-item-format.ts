@@ -2,9 +2,9 @@
 
 import type OpenAI from 'openai';
 import { asText } from '../../shared/json.js';
-import { thinkingBlock } from '../blocks.js';
-import type { MessageFormat } from '../message-format.js';
-import { ITEM_PROVIDER_MESSAGES } from '../provider-compaction.js';
+import { thinkingBlock } from '../format/blocks.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**

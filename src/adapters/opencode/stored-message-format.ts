@@ -3,11 +3,11 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import type { MessageFormat, PartEdits } from '../message-format.js';
-import { isBlankText, withSpentReasoning } from '../part-edits.js';
-import { textsOf } from '../placed.js';
-import { tryPlainData } from '../plain-data.js';
-import { isSameValue } from '../same-value.js';
+import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { isBlankText, withSpentReasoning } from '../format/part-edits.js';
+import { textsOf } from '../format/placed.js';
+import { tryPlainData } from '../format/plain-data.js';
+import { isSameValue } from '../format/same-value.js';
 import { isSentByAssistant, sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import { callPart, isSigned, resultPart, StoredMessageReader } from './stored-message-reader.js';

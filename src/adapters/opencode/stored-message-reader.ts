@@ -6,11 +6,17 @@ import { toolCall } from '../../shared/content.js';
 import { asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { CallPairing } from '../call-pairing.js';
-import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
-import { groupOfCalls, placed } from '../placed.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { plainData } from '../plain-data.js';
+import { CallPairing } from '../format/call-pairing.js';
+import {
+  answerBlock,
+  mediaBlock,
+  mediaTokensIn,
+  opaqueBlock,
+  thinkingBlock,
+} from '../format/blocks.js';
+import { groupOfCalls, placed } from '../format/placed.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { plainData } from '../format/plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
 import type { OpenCodeMessage } from './stored-message.js';
 

@@ -2,11 +2,11 @@
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
-import type { MessageFormat, PartEdits } from '../message-format.js';
-import { editedParts, editedText, isBlankText, withSpentReasoning } from '../part-edits.js';
-import { textsOf } from '../placed.js';
-import { spreadable } from '../plain-data.js';
-import { isSameValue } from '../same-value.js';
+import type { MessageFormat, PartEdits } from '../format/message-format.js';
+import { editedParts, editedText, isBlankText, withSpentReasoning } from '../format/part-edits.js';
+import { textsOf } from '../format/placed.js';
+import { spreadable } from '../format/plain-data.js';
+import { isSameValue } from '../format/same-value.js';
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage, PiPart } from './agent-message.js';
 import { AgentMessageReader } from './agent-message-reader.js';

@@ -5,11 +5,17 @@ import type { ContentBlock, ContentMetadata } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { answerBlock, mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../blocks.js';
-import { CallPairing } from '../call-pairing.js';
-import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../message-format.js';
-import { groupOfCalls, placed, placedInOrder } from '../placed.js';
-import { plainData } from '../plain-data.js';
+import {
+  answerBlock,
+  mediaBlock,
+  mediaTokensIn,
+  opaqueBlock,
+  thinkingBlock,
+} from '../format/blocks.js';
+import { CallPairing } from '../format/call-pairing.js';
+import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
+import { groupOfCalls, placed, placedInOrder } from '../format/placed.js';
+import { plainData } from '../format/plain-data.js';
 import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 

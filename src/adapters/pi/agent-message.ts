@@ -1,7 +1,7 @@
 // The fields of pi's messages that are used. Pi is not imported: any version with these fields works.
 
 import { asArray, asRecord, asText, textOfParts } from '../../shared/json.js';
-import { reportedSum } from '../call-arguments.js';
+import { reportedSum } from '../request/call-arguments.js';
 
 /** A part of a message: text, thinking, a tool call, an image. */
 export interface PiPart {

@@ -3,10 +3,10 @@
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { asRecord } from '../../shared/json.js';
-import { HostCompactor } from '../host-compactor.js';
-import type { HostCall } from '../host-compactor.js';
-import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../recall-words.js';
-import { overheadOf } from '../request-overhead.js';
+import { HostCompactor } from '../conversation/host-compactor.js';
+import type { HostCall } from '../conversation/host-compactor.js';
+import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../request/recall-words.js';
+import { overheadOf } from '../request/request-overhead.js';
 import { fieldsOf, isUnsent, resultText, usageOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 import { agentMessageFormat } from './agent-message-format.js';

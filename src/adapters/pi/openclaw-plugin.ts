@@ -4,11 +4,11 @@
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { asRecord } from '../../shared/json.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
-import { HostCompactor } from '../host-compactor.js';
+import { HostCompactor } from '../conversation/host-compactor.js';
 import { agentMessageFormat } from './agent-message-format.js';
 import { fieldsOf, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
-import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../recall-words.js';
+import { recalled, RECALL_DESCRIPTION, RECALL_SCHEMA } from '../request/recall-words.js';
 import type {
   AssembleParams,
   OpenClawEngine,

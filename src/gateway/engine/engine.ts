@@ -3,11 +3,11 @@
 
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
-import type { CompactCall } from '../../adapters/adapter-options.js';
-import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/cache-marks.js';
-import { reportedSum } from '../../adapters/call-arguments.js';
-import { reasoningOfModel } from '../../adapters/claude-reasoning.js';
-import { closeConversation } from '../../adapters/conversations.js';
+import type { CompactCall } from '../../adapters/request/adapter-options.js';
+import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/format/cache-marks.js';
+import { reportedSum } from '../../adapters/request/call-arguments.js';
+import { reasoningOfModel } from '../../adapters/request/claude-reasoning.js';
+import { closeConversation } from '../../adapters/conversation/conversations.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';

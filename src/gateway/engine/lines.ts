@@ -2,7 +2,7 @@
 // of it is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
-import { isSameButForCacheMarks, textWithoutCacheMarks } from '../../adapters/cache-marks.js';
+import { isSameButForCacheMarks, textWithoutCacheMarks } from '../../adapters/format/cache-marks.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import { usageNumbers } from '../../adapters/provider-usage.js';
+import { usageNumbers } from '../../adapters/request/provider-usage.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';

@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
-import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';

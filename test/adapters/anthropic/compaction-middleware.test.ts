@@ -11,7 +11,7 @@ import type {
   ScriptedProvider,
   ScriptedStep,
 } from '../../../examples/support/scripted-provider.js';
-import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';

@@ -5,7 +5,7 @@ import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
 import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-part.js';
-import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/message-format.js';
+import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import type { ContentBlock } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';
 import { arbitraryMessages } from './arbitrary-messages.js';

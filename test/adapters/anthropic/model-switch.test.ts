@@ -6,7 +6,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
-import type { MessageCompactor } from '../../../src/adapters/message-compactor.js';
+import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { contentFormat } from '../../../src/adapters/google/content-format.js';
-import type { PartEdits, PlacedBlock } from '../../../src/adapters/message-format.js';
+import type { PartEdits, PlacedBlock } from '../../../src/adapters/format/message-format.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { explainDensity } from '../../../src/shared/density/explain/explain-density.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';

@@ -19,8 +19,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { baseMessageFormat as format } from '../../../src/adapters/langchain/base-message-format.js';
-import type { PartEdits } from '../../../src/adapters/message-format.js';
-import { MessageView } from '../../../src/adapters/message-view.js';
+import type { PartEdits } from '../../../src/adapters/format/message-format.js';
+import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import { assertIngestible } from '../../../src/shared/ingestion.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { IMAGE_TOKENS, OTHER_MEDIA_TOKENS } from '../../../src/shared/tokens/content-text.js';

@@ -12,7 +12,7 @@ import {
 import type { AgentInputItem, AgentOutputType, CallModelInputFilter } from '@openai/agents';
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { callModelInputFilter } from '../../../src/adapters/openai/call-model-input-filter.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';

@@ -3,9 +3,9 @@
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { MessageCompactor } from '../../../src/adapters/message-compactor.js';
+import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
 import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
-import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';

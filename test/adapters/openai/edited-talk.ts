@@ -1,8 +1,8 @@
 // Edits talks at random as density and compression do, by way of the view that the engine has of them.
 
 import fc from 'fast-check';
-import type { MessageFormat, PlacedEntry } from '../../../src/adapters/message-format.js';
-import { MessageView } from '../../../src/adapters/message-view.js';
+import type { MessageFormat, PlacedEntry } from '../../../src/adapters/format/message-format.js';
+import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { hasSubstance } from '../../../src/shared/content.js';
 import { orphanedReasoning } from '../../../src/shared/density/plan/materialize.js';

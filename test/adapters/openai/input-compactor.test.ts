@@ -3,7 +3,7 @@
 import OpenAI from 'openai';
 import type { ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AdapterOptions } from '../../../src/adapters/adapter-options.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { inputCompactor } from '../../../src/adapters/openai/input-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { PartEdits } from '../../../src/adapters/message-format.js';
-import { MessageView } from '../../../src/adapters/message-view.js';
+import type { PartEdits } from '../../../src/adapters/format/message-format.js';
+import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import type { OpenCodeMessage } from '../../../src/adapters/opencode/stored-message.js';
 import { storedMessageFormat } from '../../../src/adapters/opencode/stored-message-format.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';

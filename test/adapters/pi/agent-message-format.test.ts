@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { PartEdits, PlacedEntry } from '../../../src/adapters/message-format.js';
+import type { PartEdits, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import { agentMessageFormat } from '../../../src/adapters/pi/agent-message-format.js';
 import type { PiMessage } from '../../../src/adapters/pi/agent-message.js';
-import { MessageView } from '../../../src/adapters/message-view.js';
+import { MessageView } from '../../../src/adapters/conversation/message-view.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../../../src/shared/density.js';
 import { optimize } from '../../../src/shared/density/plan/optimize.js';
 import type { IContent } from '../../../src/shared/content.js';

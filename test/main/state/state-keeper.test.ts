@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createMessageCompactor } from '../../../src/adapters/message-compactor.js';
+import { createMessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';

@@ -1,0 +1,57 @@
+// Has the provider compact the oldest messages of a conversation, through the call's `compactByProvider`.
+
+import { CompressionExecutionError } from '../../shared/errors.js';
+import { asRecord } from '../../shared/json.js';
+import { runSlices } from '../../shared/slices.js';
+import type { HistoryService } from '../../main/history-service.js';
+import type {
+  ProviderCompacted,
+  ProviderCompactionRequest,
+} from '../../main/strategies/provider-compaction.js';
+import { withDeadline } from '../../main/waiting/abortable.js';
+import type { MessageView } from './message-view.js';
+import { compactionFailed } from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
+
+const TIMEOUT_MS = 300_000;
+
+/** Converts the error of a request, without its message, because that may quote what was sent. @throws the reason of an aborted signal. */
+function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
+  signal.throwIfAborted();
+  if (thrown instanceof CompressionExecutionError) return thrown;
+  const { status, statusCode = status } = asRecord(thrown) ?? {};
+  if (typeof statusCode === 'number')
+    return compactionFailed(`the provider refused with status ${statusCode}.`);
+  const name = thrown instanceof Error ? thrown.name : typeof thrown;
+  return compactionFailed(`the request for it failed (${name}).`);
+}
+
+/**
+ * Has the provider compact the messages of the first entries.
+ *
+ * @param current the history with the edits of the running preflight, which the view does not have yet
+ * @throws CompressionExecutionError, or the signal's reason.
+ */
+export async function compactHead<Message>(
+  view: MessageView<Message>,
+  current: Pick<HistoryService, 'getRawHistory'>,
+  ask: CompactMessages | undefined,
+  { history, tailStart, signal }: ProviderCompactionRequest,
+): Promise<ProviderCompacted> {
+  if (ask === undefined) throw compactionFailed('this call brings nothing that asks the provider.');
+  runSlices(view.followInSlices(current.getRawHistory()));
+  const head = view.divide(history, tailStart);
+  if (head === null)
+    throw compactionFailed('there is no place at which its messages can be divided.');
+  const late = (): Error =>
+    compactionFailed(`the provider gave no answer within ${TIMEOUT_MS} ms.`);
+  const answer = await withDeadline(TIMEOUT_MS, signal, late, async (deadline) => {
+    try {
+      return await ask(head.messages, deadline);
+    } catch (thrown) {
+      throw failureOf(thrown, deadline);
+    }
+  });
+  if (answer.items.length === 0) throw compactionFailed('the provider answered with nothing.');
+  return { ...answer, length: head.length };
+}

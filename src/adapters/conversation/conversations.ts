@@ -1,0 +1,210 @@
+// Finds the conversation that a call continues, by its messages: SDKs pass the whole array each time, without an id. An
+// adapter may be created anew for each run, so conversations belong to the compactor, by format.
+
+import { asError } from '../../shared/errors.js';
+import type { Compactor } from '../../main/compactor.js';
+import { SILENT_LOGGER } from '../../main/host/logger.js';
+import type { Logger } from '../../main/host/logger.js';
+import type { CompactCall, CompleteAdapterOptions } from '../request/adapter-options.js';
+import { checkedMessages } from '../request/call-arguments.js';
+import { Conversation } from './conversation.js';
+import type { ConversationReport } from './conversation.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { isSameValue } from '../format/same-value.js';
+
+/** What a call and a conversation must have in common, besides messages. */
+interface ConversationKey {
+  readonly conversationId: string | undefined;
+  /** Of a named one: users may have the same ids in directories of their own. */
+  readonly name: string | undefined;
+  /**
+   * Whether its model decides what happens to reasoning, as Claude does. Others refuse a history that has lost reasoning for Claude's sake.
+   */
+  readonly hasReasoningPolicy: boolean;
+  /** The same object for equal options. */
+  readonly options: PlainOptions;
+}
+
+/** Options without functions and the logger, which may be created anew for each run. */
+type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
+
+/** At most so many times `maxConversations` are kept under all options together. */
+const MAX_OPTION_SETS = 16;
+
+/** The conversations of one format, as an LRU cache: evicted ones are closed. */
+export class Conversations<Message> {
+  readonly #compactor: Compactor;
+  readonly #format: MessageFormat<Message>;
+  /** Least recently used first. */
+  readonly #conversations = new Map<Conversation<Message>, ConversationKey>();
+  /** Closing conversations by name. A new conversation of that name waits for them. */
+  readonly #closing = new Map<ConversationKey['name'], Promise<void>>();
+
+  constructor(compactor: Compactor, format: MessageFormat<Message>) {
+    this.#compactor = compactor;
+    this.#format = format;
+  }
+
+  /**
+   * Compacts the messages of a conversation. Messages that were passed must not be changed afterwards.
+   * Compares the array with earlier ones object by object, and reads only new messages.
+   *
+   * @returns a new list; unedited messages are the same objects
+   * @throws TypeError if it is not a list of messages; what the session threw; the signal's reason.
+   */
+  async compact(
+    given: readonly Message[],
+    call: CompactCall,
+    options: CompleteAdapterOptions,
+  ): Promise<Message[]> {
+    // A copy: the caller's own list may grow while this waits.
+    const messages = checkedMessages(given);
+    call.signal?.throwIfAborted();
+    if (messages.length === 0) return [];
+    const { conversationId } = call;
+    const key = {
+      conversationId,
+      name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
+      hasReasoningPolicy:
+        (call.reasoning ?? this.#format.reasoningOf?.(call.modelName)) !== undefined,
+      options: this.#knownOptions(options),
+    };
+    for (;;) {
+      const conversation = this.#conversationOf(messages, key, options);
+      this.#use(conversation, key, options);
+      try {
+        const compacted = await conversation.compact(messages, call, options);
+        if (compacted !== null) return compacted;
+      } finally {
+        if (conversation.isBroken) this.#drop(conversation, options.logger);
+      }
+    }
+  }
+
+  /** Reports of the cached conversations under equal options, least recently used first. */
+  report(options: CompleteAdapterOptions): readonly ConversationReport[] {
+    const known = this.#knownOptions(options);
+    return [...this.#conversations].flatMap(([{ report = [] }, key]) =>
+      key.options === known ? report : [],
+    );
+  }
+
+  /** Closes the conversations with an id once their calls have ended. */
+  forget(conversationId: string): void {
+    for (const [conversation, key] of this.#conversations) {
+      if (key.conversationId === conversationId) this.#drop(conversation, SILENT_LOGGER);
+    }
+  }
+
+  /** Returns the options of a conversation that are equal to these, else these. */
+  #knownOptions({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {
+    const plain: PlainOptions = Object.fromEntries(
+      Object.entries(options).filter(([, value]) => typeof value !== 'function'),
+    );
+    for (const known of this.#conversations.values()) {
+      if (isSameValue(known.options, plain)) return known.options;
+    }
+    return plain;
+  }
+
+  #conversationOf(
+    messages: readonly Message[],
+    key: ConversationKey,
+    options: CompleteAdapterOptions,
+  ): Conversation<Message> {
+    const { conversationId } = key;
+    const known =
+      conversationId === undefined
+        ? this.#continuedBy(messages, key)
+        : this.#named(key, options.logger);
+    if (known !== undefined) return known;
+    options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
+    const parts = { compactor: this.#compactor, format: this.#format, options };
+    return new Conversation(parts, conversationId, this.#closing.get(key.name));
+  }
+
+  #continuedBy(
+    messages: readonly Message[],
+    { options, hasReasoningPolicy }: ConversationKey,
+  ): Conversation<Message> | undefined {
+    let best: Conversation<Message> | undefined;
+    let bestLength = 0;
+    const alike: Conversation<Message>[] = [];
+    for (const [conversation, key] of this.#conversations) {
+      if (key.conversationId !== undefined || key.options !== options) continue;
+      if (key.hasReasoningPolicy !== hasReasoningPolicy) continue;
+      alike.push(conversation);
+      const knownLength = conversation.knownLength(messages);
+      if (knownLength < bestLength) continue;
+      best = conversation;
+      bestLength = knownLength;
+    }
+    return best ?? alike.findLast((conversation) => conversation.isEdited(messages));
+  }
+
+  /** Closes a conversation of that name under other options, so that only one session has its id. */
+  #named(key: ConversationKey, logger: Logger): Conversation<Message> | undefined {
+    for (const [conversation, known] of this.#conversations) {
+      if (known.name !== key.name) continue;
+      if (known.options === key.options) return conversation;
+      this.#drop(conversation, logger);
+    }
+    return undefined;
+  }
+
+  #use(
+    conversation: Conversation<Message>,
+    key: ConversationKey,
+    { maxConversations, logger }: CompleteAdapterOptions,
+  ): void {
+    this.#conversations.delete(conversation);
+    this.#conversations.set(conversation, key);
+    if (this.#conversations.size <= maxConversations) return;
+    const all = [...this.#conversations];
+    const alike = all.filter(([, { options }]) => options === key.options);
+    const evicted = [
+      ...alike.slice(0, -maxConversations),
+      ...all.slice(0, -maxConversations * MAX_OPTION_SETS),
+    ];
+    for (const [oldest] of evicted) this.#drop(oldest, logger);
+  }
+
+  /** Closes a conversation in the background. */
+  #drop(conversation: Conversation<Message>, logger: Logger): void {
+    const key = this.#conversations.get(conversation);
+    if (key === undefined) return;
+    this.#conversations.delete(conversation);
+    const closing = conversation.close().catch((thrown: unknown) => {
+      const error = asError(thrown);
+      logger.error('the session of a conversation could not be closed', { error });
+    });
+    const { name } = key;
+    if (name === undefined) return;
+    this.#closing.set(name, closing);
+    void closing.then(() => {
+      if (this.#closing.get(name) === closing) this.#closing.delete(name);
+    });
+  }
+}
+
+const CONVERSATIONS = new WeakMap<Compactor, Map<unknown, Conversations<never>>>();
+
+/** Returns the conversations of a compactor with this format. */
+export function conversationsOf<Message>(
+  compactor: Compactor,
+  format: MessageFormat<Message>,
+): Conversations<Message> {
+  const byFormat = CONVERSATIONS.get(compactor) ?? new Map<unknown, Conversations<never>>();
+  CONVERSATIONS.set(compactor, byFormat);
+  const conversations = byFormat.get(format) ?? new Conversations(compactor, format);
+  byFormat.set(format, conversations as Conversations<never>);
+  // The format is the same object, so its messages have the same type.
+  return conversations;
+}
+
+/** Closes a named conversation of any format, under any options, once its calls have ended. */
+export function closeConversation(compactor: Compactor, conversationId: string): void {
+  for (const conversations of CONVERSATIONS.get(compactor)?.values() ?? []) {
+    conversations.forget(conversationId);
+  }
+}

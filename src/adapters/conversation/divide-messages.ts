@@ -1,0 +1,84 @@
+// Finds where the current messages of a conversation can be divided so that the first ones correspond exactly to the first
+// entries of its history. Pure.
+
+import { carriesContent } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
+import { outlineHistory } from '../../shared/summarize/history-outline.js';
+import { moveBeforePairs } from '../../shared/summarize/plan-compression.js';
+import { OPENING } from './arrange-messages.js';
+import type { ProviderMessages } from '../format/message-format.js';
+import { isPinned } from '../format/message-place.js';
+import type { GivenMessage, WrittenMessage } from '../format/message-place.js';
+
+/** A current message and its source. */
+type CurrentPlace<Message> =
+  WrittenMessage<Message> | Pick<GivenMessage<Message>, 'current' | 'remaining' | 'parts'>;
+
+/** The first messages, and the number of entries that they correspond to. */
+export interface Division<Message> {
+  readonly length: number;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Returns the longest head of messages whose entries all precede `tailStart`, `null` if it is empty or a message has an entry
+ * that is not in the history. An answer without content has no entry, and goes with the messages before it.
+ */
+export function divideMessages<Message>(
+  places: readonly CurrentPlace<Message>[],
+  history: readonly IContent[],
+  tailStart: number,
+  provider: ProviderMessages<Message> | undefined,
+): Division<Message> | null {
+  if (provider === undefined) return null;
+  const indices = new Map<object, number>();
+  for (const [index, entry] of history.entries()) {
+    indices.set(entry, index);
+    for (const block of entry.blocks)
+      if ('origin' in block) indices.set(block.origin as object, index);
+  }
+  const { outline } = outlineHistory(history);
+  let best: Division<Message> | null = null;
+  const messages: Message[] = [];
+  let end = 0;
+  let before: Message | undefined;
+  for (const place of places) {
+    if (place.current === null) continue;
+    const entries = entriesOf(place, indices);
+    if (entries === null) return null;
+    const isFixed = !('entry' in place) && isPinned(place);
+    const start = Math.min(...entries);
+    const isBoundary =
+      entries.length > 0 && start >= end && before !== undefined && messages.length > 0;
+    if (isBoundary && start > tailStart) break;
+    if (isBoundary && provider.divides(before as Message, place.current)) {
+      if (moveBeforePairs(start, outline) === start)
+        best = { length: start, messages: [...messages] };
+    }
+    if (isFixed && !provider.allowsPinned) break;
+    before = place.current;
+    // Pinned messages stay in place, so they are not compacted.
+    if (!isFixed) messages.push(place.current);
+    end = Math.max(end, ...entries.map((index) => index + 1));
+  }
+  return best;
+}
+
+/** Indices of a message's entries; `null` if one with content is not in the history. */
+function entriesOf<Message>(
+  place: CurrentPlace<Message>,
+  indices: ReadonlyMap<object, number>,
+): readonly number[] | null {
+  if ('entry' in place) {
+    if (place.entry === OPENING) return [];
+    const index = indices.get(place.entry);
+    return index === undefined ? null : [index];
+  }
+  const found: number[] = [];
+  for (const block of place.remaining) {
+    const index = indices.get(block.origin);
+    if (index !== undefined) found.push(index);
+    else if (carriesContent(block)) return null;
+  }
+  return found;
+}

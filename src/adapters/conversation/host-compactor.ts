@@ -1,0 +1,233 @@
+// Shared by the plugins of hosts: a compactor with defaults for agents, which is created with the first call, with one conversation
+// per session of the host, which goes on after a restart. Knows no host, and no format of messages.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { join } from 'node:path';
+import { createCompactor } from '../../main/compactor.js';
+import type { Compactor } from '../../main/compactor.js';
+import type { CompactorOptions } from '../../main/compactor-options.js';
+import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
+import type { Logger } from '../../main/host/logger.js';
+import { userStateFolder } from '../../main/host/state-folder.js';
+import { directoryStore } from '../../main/state/directory-store.js';
+import type { StateStore } from '../../main/state/state-store.js';
+import { asError } from '../../shared/errors.js';
+import type { CompactCall } from '../request/adapter-options.js';
+import { reasoningOfHosted } from '../request/claude-reasoning.js';
+import type { ConversationReport } from './conversation.js';
+import { createMessageCompactor } from './message-compactor.js';
+import type { MessageCompactor } from './message-compactor.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { isSameList } from '../format/same-value.js';
+
+/** Arguments of one call to a model. */
+export interface HostCall extends Omit<CompactCall, 'conversationId' | 'compactByProvider'> {
+  /** The host's id of the session. */
+  readonly sessionId: string;
+  /** Context window of the model, in tokens. */
+  readonly contextLimit?: number | undefined;
+}
+
+/** Options of a compactor, and of its plugin. */
+export interface HostOptions extends CompactorOptions {
+  /** Whether the model has the tool `recall` of the plugin, so that placeholders may name it. @default true */
+  readonly canRecall?: boolean;
+}
+
+const SETTINGS = { 'compression.density.placeholder': 'informative' } as const;
+
+interface Opened<Message> {
+  readonly compactor: Compactor;
+  readonly compact: MessageCompactor<Message>;
+}
+
+/** A call that is running. */
+interface RunningCall {
+  /** A host may give sessions that use one model different windows, and call at once. */
+  readonly contextLimit: number | undefined;
+  /** Why what it returns was not compacted. */
+  failure?: string;
+}
+
+/** The compactor of one plugin. */
+export class HostCompactor<Message> {
+  readonly #name: string;
+  readonly #format: MessageFormat<Message>;
+  readonly #options: () => HostOptions;
+  /** Created with the first call, also with the first one after it was closed. */
+  #opened: Opened<Message> | undefined;
+  /** Why the compactor could not be created. */
+  #failure: string | undefined;
+  readonly #running = new AsyncLocalStorage<RunningCall>();
+  /** By session, why its last call was not compacted. */
+  readonly #failures = new Map<string, string>();
+  /** Why sessions would not go on after a restart. */
+  #storeFailure: string | undefined;
+
+  /**
+   * @param name of the host, whose sessions have ids of their own
+   * @param options for when it is created: only then, hosts know their folder
+   */
+  constructor(name: string, format: MessageFormat<Message>, options: () => HostOptions) {
+    this.#name = name;
+    this.#format = format;
+    this.#options = options;
+  }
+
+  /** Creates the compactor, unless there is one. @throws TypeError or RangeError for invalid options */
+  open(): Opened<Message> {
+    try {
+      this.#opened ??= this.#create();
+      return this.#opened;
+    } catch (thrown) {
+      this.#failure = asError(thrown).message;
+      throw thrown;
+    }
+  }
+
+  #create(): Opened<Message> {
+    const { canRecall = true, ...options } = this.#options();
+    const settings = { ...SETTINGS, ...options.settings };
+    const contextLimit = (): number | undefined => this.#running.getStore()?.contextLimit;
+    const { store = this.#ownStore() } = options;
+    const compactor = createCompactor({ contextLimit, ...options, settings, store });
+    const logger = this.#noting(options.logger);
+    const compact = createMessageCompactor(compactor, this.#format, { canRecall, logger });
+    return { compactor, compact };
+  }
+
+  /** An adapter's logger: it warns of the calls that failed. */
+  #noting(logger: Logger = SILENT_LOGGER): Logger {
+    const host = safeLogger(logger);
+    const warn: Logger['warn'] = (message, details) => {
+      host.warn(message, details);
+      const running = this.#running.getStore();
+      const { error } = details as { readonly error?: unknown };
+      if (running !== undefined) running.failure = asError(error).message;
+    };
+    return { ...host, warn };
+  }
+
+  /** States without originals, which the host keeps. `undefined` if the user has no home. */
+  #ownStore(): StateStore | undefined {
+    try {
+      const store = directoryStore(join(userStateFolder(), this.#name));
+      return {
+        limits: store.limits,
+        load: (key) => this.#watched(store.load(key)),
+        save: (key, state, version) => this.#watched(store.save(key, state, version)),
+        delete: (key) => this.#watched(store.delete(key)),
+      };
+    } catch (thrown) {
+      this.#storeFailure = asError(thrown).message;
+      return undefined;
+    }
+  }
+
+  async #watched<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      const value = await answer;
+      this.#storeFailure = undefined;
+      return value;
+    } catch (thrown) {
+      this.#storeFailure = asError(thrown).message;
+      throw thrown;
+    }
+  }
+
+  /** Why the compactor could not be created. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Returns the messages to send. Never throws.
+   *
+   * @returns the same list if nothing is edited, or the signal is aborted; if anything in ctxfold fails, what was compacted before
+   */
+  async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
+    const {
+      sessionId,
+      contextLimit,
+      reasoning = reasoningOfHosted(call.modelName),
+      ...rest
+    } = call;
+    const running: RunningCall = { contextLimit };
+    try {
+      const { compact } = this.open();
+      const compacted = await this.#running.run(running, () =>
+        compact(messages, { ...rest, reasoning, conversationId: sessionId }),
+      );
+      this.#failures.delete(sessionId);
+      if (running.failure !== undefined) this.#failures.set(sessionId, running.failure);
+      return isSameList(compacted, messages) ? messages : compacted;
+    } catch (thrown) {
+      if (call.signal?.aborted !== true) this.#failures.set(sessionId, asError(thrown).message);
+      return messages;
+    }
+  }
+
+  /** Whether the compactor could not be created, or the last call of a session was not compacted because something failed. */
+  isFailing(sessionId: string): boolean {
+    return this.#failure !== undefined || this.#failures.has(sessionId);
+  }
+
+  /** Passes on a provider's error, which may state the model's limit. */
+  reportRefusal(thrown: unknown, modelName: string | undefined): void {
+    this.#opened?.compactor.reportRefusal(thrown, modelName);
+  }
+
+  /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */
+  saving(sessionId: string): string | undefined {
+    const costs = this.#reportOf(sessionId)?.costs;
+    return costs && percentLess(costs);
+  }
+
+  /** Estimated tokens of messages that all calls of a session have sent so far. */
+  sentTokens(sessionId: string): number {
+    return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
+  }
+
+  /** Describes a session for its user, in lines of text. */
+  status(sessionId: string): string {
+    const report = this.#reportOf(sessionId);
+    const failure = this.#failures.get(sessionId);
+    const nothing = this.#failure ?? 'No call of this session was compacted yet.';
+    const lines = report === undefined ? [nothing] : describe(report);
+    if (failure !== undefined && failure !== nothing)
+      lines.push(`The last call was not compacted: ${failure}`);
+    if (this.#storeFailure !== undefined)
+      lines.push(`After a restart this session would begin anew: ${this.#storeFailure}`);
+    return ['ctxfold', ...lines].join('\n');
+  }
+
+  /** Closes the sessions and the worker threads. */
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.compactor.close();
+  }
+
+  #reportOf(sessionId: string): ConversationReport | undefined {
+    const reports = this.#opened?.compact.report();
+    return reports?.find((report) => report.sessionId === sessionId);
+  }
+}
+
+type Costs = ConversationReport['costs'];
+
+function percentLess({ sentTokens, uncompacted }: Costs): string {
+  const share = uncompacted.sentTokens === 0 ? 1 : sentTokens / uncompacted.sentTokens;
+  return `−${Math.round((1 - share) * 100)} %`;
+}
+
+function describe({ costs, givenMessages, sentMessages }: ConversationReport): string[] {
+  const { requests, sentTokens, uncompacted, rewrites } = costs;
+  const tokens = (count: number): string => count.toLocaleString('en-US');
+  return [
+    `${tokens(requests)} calls sent ${tokens(sentTokens)} tokens of messages instead of ` +
+      `${tokens(uncompacted.sentTokens)} (${percentLess(costs)}).`,
+    `The last one sent ${sentMessages} of ${givenMessages} messages. ` +
+      `${tokens(rewrites)} edits rewrote what the prompt cache held.`,
+  ];
+}

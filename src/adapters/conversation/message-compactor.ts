@@ -1,0 +1,104 @@
+// The function form of an adapter: messages in, messages out. If something in ctxfold fails, it returns the messages as they
+// were passed, and reports the failure.
+
+import type { Compactor } from '../../main/compactor.js';
+import { completeAdapterOptions } from '../request/adapter-options.js';
+import type {
+  AdapterOptions,
+  CompactCall,
+  CompleteAdapterOptions,
+} from '../request/adapter-options.js';
+import { checkedCall, checkedFields } from '../request/call-arguments.js';
+import type { ConversationReport } from './conversation.js';
+import { conversationsOf } from './conversations.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { warnOfFailure } from './warn-of-failure.js';
+
+/**
+ * Compacts the messages of a conversation. Takes the whole array each time, changes nothing in it, and returns a new one
+ * in which unedited messages are the same objects.
+ */
+export interface MessageCompactor<Message> {
+  /**
+   * @returns a new list
+   * @throws by default TypeError if it is not a list, and the signal's reason; for other failures `onError` returns the messages as
+   * they are, and what was compacted before compacted. With `onError: 'throw'`: TypeError if it is not a list of messages of the format, naming the message, and TypeError or
+   * RangeError for invalid call arguments, both without any change, so the next call continues; `ContextWindowExceededError`
+   * if the messages cannot be made to fit; the signal's reason
+   */
+  (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
+  /** Reports of its conversations, least recently used first. */
+  report(): readonly ConversationReport[];
+}
+
+/** A `MessageCompactor` without its report. */
+export type Compact<Message> = (
+  messages: readonly Message[],
+  call?: CompactCall,
+) => Promise<Message[]>;
+
+/**
+ * Creates the function for a format. It may be created anew for each run: with the same compactor and equal options, a
+ * conversation continues in its session. Functions and loggers among the options need not be equal; those of the newest call
+ * are used. If other options change, a conversation with a `conversationId` continues under the new ones, in another session;
+ * a conversation without an id starts over.
+ *
+ * @param around what a format does before and after each call
+ * @throws TypeError for an invalid compactor or options that are not an object; RangeError naming each invalid option.
+ */
+export function createMessageCompactor<Message>(
+  compactor: Compactor,
+  format: MessageFormat<Message>,
+  options: AdapterOptions = {},
+  around: (compact: Compact<Message>) => Compact<Message> = (compact) => compact,
+): MessageCompactor<Message> {
+  if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
+    throw new TypeError(
+      `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
+    );
+  }
+  const complete = completeAdapterOptions(checkedFields(options, 'adapter options'));
+  const conversations = conversationsOf(compactor, format);
+  const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
+    conversations.compact(messages, checkedCall(given), complete);
+  const report = (): readonly ConversationReport[] => conversations.report(complete);
+  return Object.assign(failOpen(complete, around(compact)), { report });
+}
+
+/**
+ * Applies `onError`: unless it is `throw`, a failed compaction returns the messages as they were passed. A value that is not
+ * a list and an aborted signal reject in any case.
+ */
+function failOpen<Message>(
+  { onError, logger }: CompleteAdapterOptions,
+  compact: Compact<Message>,
+): Compact<Message> {
+  if (onError === 'throw') return compact;
+  return async (messages, call) => {
+    // A copy: the caller's own list may grow while this waits.
+    const given = copyOf(messages);
+    try {
+      return await compact(messages, call);
+    } catch (thrown) {
+      if (given === undefined || isAborted(call)) throw thrown;
+      warnOfFailure(logger, thrown, 'compaction failed; the messages are sent as they are');
+      return given;
+    }
+  };
+}
+
+/** Returns `undefined` for a value that is not a readable list. */
+function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
+  try {
+    if (!Array.isArray(messages)) return undefined;
+    return Array.from({ length: messages.length }, (_, at) => messages[at] as Message);
+  } catch {
+    // The compaction fails on it, too, and reports why.
+    return undefined;
+  }
+}
+
+function isAborted(call: CompactCall | undefined): boolean {
+  const signal: unknown = call?.signal;
+  return typeof signal === 'object' && signal !== null && (signal as AbortSignal).aborted;
+}

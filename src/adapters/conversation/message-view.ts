@@ -1,0 +1,391 @@
+// The messages of one conversation in their current state: reads new ones as entries, and applies edits of entries to the
+// messages that they came from. Runs no compaction.
+
+import type { EntryChange } from '../../main/history-change.js';
+import { isProviderEntry } from '../../main/strategies/provider-compaction.js';
+import type { IContent } from '../../shared/content.js';
+import { runSlices } from '../../shared/slices.js';
+import type { MessageFormat, Origin, PlacedBlock, Reading } from '../format/message-format.js';
+import { cacheMarksText, MARKED_MESSAGES } from '../format/cache-marks.js';
+import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
+import { divideMessages } from './divide-messages.js';
+import type { Division } from './divide-messages.js';
+import { isAtOrBehind, isPinned, lengthOf, NO_EDITS, NO_PARTS } from '../format/message-place.js';
+import type {
+  GivenMessage,
+  KnownMessages,
+  Place,
+  ReadAhead,
+  WrittenMessage,
+} from '../format/message-place.js';
+import { editsOf, findChangedMessages, isPlaced, PER_SLICE } from '../format/placed.js';
+import { writeEntry } from '../format/provider-compaction.js';
+import { ConversationReader, readAlone } from './read-in-slices.js';
+import { isSameList } from '../format/same-value.js';
+import { pushTo } from '../../shared/lists-by-key.js';
+
+/** A message was changed after it was read, so that edits no longer fit it. */
+export class ChangedMessageError extends TypeError {
+  constructor(index: number, cause: unknown) {
+    super(`Expected message ${index} to be as it was when it was read.`, { cause });
+    this.name = 'TypeError';
+  }
+}
+
+export class MessageView<Message> {
+  readonly #format: MessageFormat<Message>;
+  readonly #reader: ConversationReader<Message>;
+  readonly #given: Message[] = [];
+  readonly #records: GivenMessage<Message>[] = [];
+  /** By id of a tool call, the messages with parts that must be removed along with it. */
+  readonly #dependents = new Map<string, GivenMessage<Message>[]>();
+  /** By id, the number of calls that were not removed. */
+  readonly #remainingCalls = new Map<string, number>();
+  /** The cache marks of the messages with marks that were edited last, as a text. */
+  readonly #marks = new Map<GivenMessage<Message>, string>();
+  #places: Place<Message>[] = [];
+  #current: Message[] = [];
+  #pinnedTokens = 0;
+  /** As in the last reading. */
+  #openFrom: number | undefined;
+  #isWaiting = false;
+  /** Whether a pinned message may not be the first one. */
+  #mayNeedOpening = false;
+  /** Index of the first message that lost a document: citations by number behind it are removed, in later messages, too. */
+  #firstLost = Infinity;
+
+  constructor(format: MessageFormat<Message>) {
+    this.#format = format;
+    this.#reader = new ConversationReader(format);
+  }
+
+  /** All messages as they were given. The list grows. */
+  get given(): readonly Message[] {
+    return this.#given;
+  }
+
+  /** The messages after all edits. The list changes with every read and edit. */
+  get current(): readonly Message[] {
+    return this.#current;
+  }
+
+  /** Both lists with the places of their messages. */
+  get knownLists(): readonly KnownMessages<Message>[] {
+    return [
+      { messages: this.#given, places: this.#records },
+      { messages: this.#current, places: this.#places },
+    ];
+  }
+
+  /** Estimated tokens of pinned messages, and of what may have to precede them. */
+  get pinnedTokens(): number {
+    return this.#pinnedTokens + (this.#mayNeedOpening ? OPENING_TOKENS : 0);
+  }
+
+  /**
+   * Reads further messages. Nothing else may be read until the slices end.
+   *
+   * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
+   */
+  *readInSlices(messages: readonly Message[]): Generator<void, ReadAhead<Message>, undefined> {
+    const reading = yield* this.#reader.read(messages, this.#given);
+    return {
+      entries: reading.entries,
+      commitInSlices: () => this.#commit(messages, reading),
+    };
+  }
+
+  *#commit(
+    messages: readonly Message[],
+    { entries, pinnedTokens, openFrom }: Reading,
+  ): Generator<void, readonly Place<Message>[], undefined> {
+    this.#pinnedTokens += pinnedTokens;
+    this.#openFrom = openFrom;
+    const records: GivenMessage<Message>[] = [];
+    for (const given of messages) {
+      if (records.push(this.#append(given)) % PER_SLICE === 0) yield;
+    }
+    let added = 0;
+    for (const entry of entries) {
+      for (const block of entry.blocks) this.#addBlock(block);
+      added += 1;
+      if (added % PER_SLICE === 0) yield;
+    }
+    this.#mayNeedOpening ||= records.some(
+      (record) => isPinned(record) && this.#format.mayNotOpen?.(record.given) === true,
+    );
+    return records;
+  }
+
+  /**
+   * Replaces known messages by other objects with the same content, so that a caller that rebuilds its messages gets its own
+   * objects back, with edits applied.
+   *
+   * @param which indices of the messages to replace
+   */
+  adopt(
+    { messages, places }: KnownMessages<Message>,
+    now: readonly Message[],
+    which: Iterable<number>,
+  ): void {
+    let isChanged = false;
+    for (const at of which) {
+      const [place, message, former] = [places[at], now[at], messages[at]];
+      if (place === undefined || message === undefined || former === undefined) continue;
+      if (message === former) continue;
+      isChanged = true;
+      if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
+      else if (place.current === former) place.current = message;
+    }
+    if (isChanged) this.#setPlaces(this.#places);
+  }
+
+  /** Moves cache marks of edited messages to where the caller has moved them within the messages that it passed. */
+  followCacheMarks(): void {
+    const recent = this.#records.slice(-MARKED_MESSAGES);
+    for (const record of new Set([...this.#marks.keys(), ...recent])) {
+      const { given, current: former } = record;
+      if (former === null || former === given) continue;
+      if (cacheMarksText(given) === (this.#marks.get(record) ?? '')) continue;
+      record.current = this.#rewriteMarked(record);
+      if (record.current === null) continue;
+      this.#current[this.#current.lastIndexOf(former)] = record.current;
+    }
+  }
+
+  #rewriteMarked(record: GivenMessage<Message>): Message | null {
+    const marks = cacheMarksText(record.given);
+    this.#marks.delete(record);
+    if (marks !== '') this.#marks.set(record, marks);
+    const [oldest] = this.#marks.keys();
+    if (oldest !== undefined && this.#marks.size > MARKED_MESSAGES) this.#marks.delete(oldest);
+    return this.#rewrite(record, record.given);
+  }
+
+  /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
+  currentAs({ messages, places }: KnownMessages<Message>, copies: readonly Message[]): Message[] {
+    const current = [...this.#current];
+    let at = 0;
+    for (let position = 0; position < current.length; position += 1) {
+      const place = this.#places[position];
+      if (place === undefined || 'entry' in place) continue;
+      // Both lists are in the order of the given messages.
+      while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
+      const copy = copies[at];
+      if (places[at] !== place || copy === undefined || copy === messages[at]) continue;
+      if (place.current === messages[at]) current[position] = copy;
+      // If every part is edited, the copy contributes nothing.
+      else if (place.given === messages[at] && place.edits?.size !== place.parts.length) {
+        current[position] = this.#rewrite(place, copy) ?? copy;
+      }
+    }
+    return current;
+  }
+
+  /** Applies an edit that replaced entries in place or removed them. */
+  applyChanges(changes: readonly EntryChange[]): void {
+    const edited = new Map<Origin, PlacedBlock | null>();
+    const removed = new Set<IContent>();
+    for (const { before, after } of changes) {
+      if (after === null) removed.add(before);
+      for (const block of before.blocks) {
+        if (isPlaced(block)) edited.set(block.origin, null);
+      }
+      for (const block of after?.blocks ?? []) {
+        if (isPlaced(block)) edited.set(block.origin, block);
+      }
+    }
+    const touched = new Set<GivenMessage<Message>>();
+    for (const [index] of edited.keys()) {
+      const record = this.#records[index];
+      if (record === undefined || touched.has(record)) continue;
+      touched.add(record);
+      this.#setRemaining(
+        record,
+        record.remaining.flatMap((block) => {
+          const now = edited.get(block.origin);
+          return now === undefined ? block : (now ?? []);
+        }),
+      );
+    }
+    runSlices(this.#rewriteTouched(touched));
+    runSlices(this.#removeCitations(touched));
+    const places = this.#places.filter((place) =>
+      'entry' in place ? !removed.has(place.entry) : place.current !== null,
+    );
+    this.#setPlaces(places);
+  }
+
+  /**
+   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or the list until
+   * the slices end.
+   */
+  *followInSlices(history: readonly IContent[]): Generator<void, void, undefined> {
+    const touched = new Set<GivenMessage<Message>>();
+    const { isUnchanged, blocks, hasWritten } = yield* findChangedMessages(this.#records, history);
+    for (const record of this.#records) {
+      if (isUnchanged[record.index] === 1) continue;
+      const now = record.parts.flatMap(({ origin }) => blocks.get(origin) ?? []);
+      if (isSameList(now, record.remaining)) continue;
+      this.#setRemaining(record, now);
+      if (touched.add(record).size % PER_SLICE === 0) yield;
+    }
+    yield* this.#rewriteTouched(touched);
+    // What a provider's compaction replaced is cited as before: the messages behind it must stay unchanged.
+    if (!history.slice(0, 1).some(isProviderEntry)) yield* this.#removeCitations(touched);
+    const { places, waiting } = hasWritten
+      ? yield* arrangeMessages(
+          this.#records,
+          this.#written(),
+          history,
+          this.#format,
+          this.#openFrom,
+        )
+      : { places: this.#records, waiting: [] };
+    this.#isWaiting = waiting.length > 0;
+    this.#setPlaces(places.filter(({ current }) => current !== null));
+  }
+
+  /** Whether written messages wait for the end of an exchange that has ended, so that the history has to be followed. */
+  get isLate(): boolean {
+    return this.#isWaiting && this.#openFrom === undefined;
+  }
+
+  /** See `divideMessages`. */
+  divide(history: readonly IContent[], tailStart: number): Division<Message> | null {
+    return divideMessages(this.#places, history, tailStart, this.#format.provider);
+  }
+
+  #replaceGiven(record: GivenMessage<Message>, given: Message): void {
+    // They may have become longer.
+    if (isPinned(record) && this.#format.isInstruction?.(given) === true) {
+      const [now, then] = [given, record.given].map((each) => readAlone(this.#format, each));
+      this.#pinnedTokens += (now?.pinnedTokens ?? 0) - (then?.pinnedTokens ?? 0);
+    }
+    record.given = given;
+    record.length = lengthOf(given);
+    this.#given[record.index] = given;
+    record.current = this.#rewriteMarked(record);
+  }
+
+  #append(given: Message): GivenMessage<Message> {
+    const index = this.#records.length;
+    const [parts, edits] = [NO_PARTS, NO_EDITS];
+    const current = this.#withValidCitations(index, given);
+    const length = lengthOf(given);
+    const record = { index, given, length, parts, remaining: parts, edits, current };
+    this.#given.push(given);
+    this.#records.push(record);
+    this.#places.push(record);
+    this.#current.push(current);
+    return record;
+  }
+
+  #addBlock(block: PlacedBlock): void {
+    const record = this.#records[block.origin[0]];
+    if (record === undefined) return;
+    // Most messages have one part. Pushing to an empty list would allocate room for many.
+    if (record.parts.length === 0) record.parts = record.remaining = [block];
+    else {
+      // A pinned message may have lost its reasoning before its exchange was complete.
+      if (record.remaining !== record.parts) record.remaining = [...record.remaining, block];
+      record.parts.push(block);
+    }
+    if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    if (block.type !== 'opaque' || block.callId === undefined) return;
+    pushTo(this.#dependents, block.callId, record);
+  }
+
+  #countCall(id: string, change: number): void {
+    this.#remainingCalls.set(id, (this.#remainingCalls.get(id) ?? 0) + change);
+  }
+
+  #setRemaining(record: GivenMessage<Message>, remaining: readonly PlacedBlock[]): void {
+    for (const block of record.remaining) {
+      if (block.type === 'tool_call') this.#countCall(block.id, -1);
+    }
+    for (const block of remaining) if (block.type === 'tool_call') this.#countCall(block.id, 1);
+    record.remaining = remaining;
+  }
+
+  /** Rewrites the edited messages, and those that depend on a call in them. */
+  *#rewriteTouched(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
+    const all = new Set<GivenMessage<Message>>();
+    for (const record of touched) {
+      all.add(record);
+      if (all.size % PER_SLICE === 0) yield;
+      for (const block of record.parts) {
+        if (block.type !== 'tool_call') continue;
+        for (const dependent of this.#dependents.get(block.id) ?? []) all.add(dependent);
+      }
+    }
+    let rewritten = 0;
+    for (const record of all) {
+      record.edits = editsOf(record, (block) => this.#isOrphan(block));
+      record.current = this.#rewriteMarked(record);
+      rewritten += 1;
+      if (rewritten % PER_SLICE === 0) yield;
+    }
+  }
+
+  /** Removes citations behind messages that have lost a document. */
+  *#removeCitations(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
+    const { citations } = this.#format;
+    if (citations === undefined) return;
+    const from = this.#firstLost;
+    for (const { index, given, current } of touched) {
+      if (index >= this.#firstLost) continue;
+      const remaining = current === null ? 0 : citations.count(current);
+      if (remaining < citations.count(given)) this.#firstLost = index;
+    }
+    for (const record of this.#records.slice(this.#firstLost, from)) {
+      if (record.index % PER_SLICE === 0) yield;
+      if (record.current !== null)
+        record.current = this.#withValidCitations(record.index, record.current);
+    }
+  }
+
+  #withValidCitations(index: number, message: Message): Message {
+    if (index < this.#firstLost) return message;
+    return this.#format.citations?.remove(message) ?? message;
+  }
+
+  /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
+  #rewrite(record: GivenMessage<Message>, given: Message): Message | null {
+    const { index, edits } = record;
+    if (edits === null) return null;
+    try {
+      if (given === record.given && lengthOf(given) < record.length)
+        throw new RangeError(`It has had ${record.length} parts.`);
+      const edited = edits.size === 0 ? given : this.#format.rewrite(given, edits);
+      return this.#withValidCitations(index, edited);
+    } catch (cause) {
+      throw new ChangedMessageError(index, cause);
+    }
+  }
+
+  /** Whether a block depends on a removed call: providers reject such a block. */
+  #isOrphan(block: PlacedBlock): boolean {
+    return (
+      block.type === 'opaque' &&
+      block.callId !== undefined &&
+      this.#remainingCalls.get(block.callId) === 0
+    );
+  }
+
+  /** Returns the message of each entry that ctxfold wrote, making those that are missing. */
+  #written(): (entry: IContent) => WrittenMessage<Message> {
+    const known = new Map<IContent, WrittenMessage<Message>>();
+    for (const place of this.#places) if ('entry' in place) known.set(place.entry, place);
+    return (entry) =>
+      known.get(entry) ?? { entry, current: writeEntry(this.#format, entry, this.#given) };
+  }
+
+  #setPlaces(places: Place<Message>[]): void {
+    this.#places = this.#mayNeedOpening
+      ? withOpening(places, this.#format, () => this.#written()(OPENING))
+      : places;
+    this.#current = [];
+    for (const { current } of this.#places) if (current !== null) this.#current.push(current);
+  }
+}

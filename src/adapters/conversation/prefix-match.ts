@@ -1,0 +1,84 @@
+// Compares the messages of a call with a known list, to find the conversation that they continue. Reads no content that is the
+// same object, and holds nothing.
+
+import type { MessageFormat } from '../format/message-format.js';
+import { isPlainCopy } from '../format/same-value.js';
+
+/** A known list that is a prefix of the messages of a call. */
+export interface PrefixMatch<Message> {
+  readonly messages: readonly Message[];
+  readonly known: readonly Message[];
+  /** Length of `known` when it was compared: the list may have grown since. */
+  readonly length: number;
+  /** Indices of messages that are the same except for a cache mark, or other instructions at the start, descending. */
+  readonly varied: readonly number[];
+  /** Index of the first message that is another object, or `length`. */
+  readonly firstOther: number;
+}
+
+/**
+ * Compares from the end, where other conversations differ first. Instructions at the start may differ: many hosts write the time
+ * or what they remember into them before each call.
+ *
+ * @returns `undefined` if the list is empty, or no prefix of the messages
+ */
+export function matchPrefix<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+  known: readonly Message[],
+): PrefixMatch<Message> | undefined {
+  const { length } = known;
+  if (length === 0 || messages.length < length) return undefined;
+  const varied: number[] = [];
+  let firstOther = length;
+  for (let at = length - 1; at >= 0; at -= 1) {
+    const message = messages[at] as Message;
+    const former = known[at] as Message;
+    if (message === former) continue;
+    firstOther = at;
+    if (isPlainCopy(message, former)) continue;
+    const isSame = format.isSame(message, former);
+    if (!isSame && !(areInstructions(format, messages, at) && areInstructions(format, known, at)))
+      return undefined;
+    varied.push(at);
+  }
+  return { messages, known, length, varied, firstOther };
+}
+
+/** Two short conversations that began alike may well have a message in common. */
+const MIN_EDITED_LENGTH = 6;
+
+/**
+ * Whether messages continue a known list of which some in the middle are different now: its first and its last message are the same,
+ * and most of the others. A conversation that took another turn differs at its end.
+ */
+export function isEditedWithin<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+  known: readonly Message[],
+): boolean {
+  const { length } = known;
+  if (length < MIN_EDITED_LENGTH || messages.length < length) return false;
+  const isSame = (at: number): boolean => {
+    const [message, former] = [messages[at] as Message, known[at] as Message];
+    return message === former || isPlainCopy(message, former) || format.isSame(message, former);
+  };
+  if (!isSame(length - 1)) return false;
+  const first = known.findIndex((message) => format.isInstruction?.(message) !== true);
+  if (first === -1 || !isSame(first)) return false;
+  let same = 0;
+  for (let at = first; at < length; at += 1) if (isSame(at)) same += 1;
+  return same > (length - first) / 2;
+}
+
+/** Whether all messages up to an index are instructions. */
+function areInstructions<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+  last: number,
+): boolean {
+  for (let at = last; at >= 0; at -= 1) {
+    if (format.isInstruction?.(messages[at] as Message) !== true) return false;
+  }
+  return true;
+}

@@ -1,0 +1,111 @@
+// Reads messages in slices, so that a long conversation does not block the event loop. Knows no format.
+
+import { assertMadeEntry } from '../../shared/ingestion.js';
+import { runSlices } from '../../shared/slices.js';
+import type {
+  MessageFormat,
+  MessageReader,
+  PlacedEntry,
+  Reading,
+} from '../format/message-format.js';
+import { PER_SLICE } from '../format/placed.js';
+import { splitAtCompactions } from '../format/provider-compaction.js';
+
+/**
+ * Reads messages with a reader.
+ *
+ * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has read some messages then.
+ */
+export function* readInSlices<Message>(
+  reader: MessageReader<Message>,
+  messages: readonly Message[],
+  firstIndex: number,
+): Generator<void, Reading, undefined> {
+  const reading: Reading = { entries: [], pinnedTokens: 0 };
+  // By index: `entries()` would allocate a pair for each message.
+  for (let at = 0; at < messages.length; at += 1) {
+    if (at % PER_SLICE === 0) yield;
+    reader.read(messages[at] as Message, firstIndex + at, reading);
+  }
+  reader.end?.(reading);
+  const entries: PlacedEntry[] = [];
+  for (const entry of reading.entries) {
+    if (entries.length % PER_SLICE === 0) yield;
+    assertHoldable(entry);
+    const split = splitAtCompactions(entry);
+    if (split === undefined) entries.push(entry);
+    else entries.push(...split);
+  }
+  return { ...reading, entries };
+}
+
+/** Reads one message by itself; nothing if that fails: reading it as part of the conversation reports the error. */
+export function readAlone<Message>(
+  format: Pick<MessageFormat<Message>, 'createReader'>,
+  message: Message,
+): Reading {
+  try {
+    return runSlices(readInSlices(format.createReader(), [message], 0));
+  } catch {
+    return { entries: [], pinnedTokens: 0 };
+  }
+}
+
+/** Reads one conversation. Messages that are refused leave no trace. */
+export class ConversationReader<Message> {
+  readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
+  #reader: MessageReader<Message>;
+  /** How many messages were read together each time: reading one may depend on its neighbours. */
+  readonly #lengths: number[] = [];
+
+  constructor(format: Pick<MessageFormat<Message>, 'createReader'>) {
+    this.#format = format;
+    this.#reader = format.createReader();
+  }
+
+  /**
+   * Reads further messages. They must be given with the next ones, unless they were refused.
+   *
+   * @param given all messages that were read before
+   * @throws TypeError naming the message, if it is invalid or does not fit into a history
+   */
+  *read(
+    messages: readonly Message[],
+    given: readonly Message[],
+  ): Generator<void, Reading, undefined> {
+    const first = given.length;
+    try {
+      const reading = yield* readInSlices(this.#reader, messages, first);
+      this.#lengths.push(messages.length);
+      return reading;
+    } catch (cause) {
+      // The reader has read some of them, and would remember their tool calls.
+      this.#startOver(given);
+      if (cause instanceof TypeError) throw cause;
+      const which = `messages ${first} to ${first + messages.length - 1}`;
+      throw new TypeError(`Expected ${which} to be readable; one of them throws.`, { cause });
+    }
+  }
+
+  #startOver(given: readonly Message[]): void {
+    this.#reader = this.#format.createReader();
+    let from = 0;
+    for (const length of this.#lengths) {
+      runSlices(readInSlices(this.#reader, given.slice(from, from + length), from));
+      from += length;
+    }
+  }
+}
+
+/** Entries of a reader have a valid shape, but may exceed the limits of a history. */
+function assertHoldable(entry: PlacedEntry): void {
+  const at = entry.blocks[0]?.origin[0] ?? 0;
+  try {
+    assertMadeEntry(entry, at);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Expected message ${at} to fit into an entry of a history. ${reason}`, {
+      cause,
+    });
+  }
+}

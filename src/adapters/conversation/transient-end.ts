@@ -1,0 +1,50 @@
+// A transient message: some hosts append the present state to each call, and leave it out of the next one. It is
+// not added to the session, and sent behind the compacted messages.
+
+import type { IContent } from '../../shared/content.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { MessageFormat } from '../format/message-format.js';
+import { readAlone } from './read-in-slices.js';
+
+/** The messages of a call, divided into those for the session and a transient one at the end. */
+export interface SplitMessages<Message> {
+  readonly stable: readonly Message[];
+  /** At most one message. */
+  readonly transient: readonly Message[];
+  /** Estimate. */
+  readonly transientTokens: number;
+}
+
+/** Returns all messages as stable. */
+export function allStable<Message>(messages: readonly Message[]): SplitMessages<Message> {
+  return { stable: messages, transient: [], transientTokens: 0 };
+}
+
+/** Splits off the last message if it is the user's and not the only one. */
+export function splitTransientEnd<Message>(
+  format: MessageFormat<Message>,
+  messages: readonly Message[],
+): SplitMessages<Message> {
+  const last = messages.at(-1);
+  if (last === undefined || messages.length < 2) return allStable(messages);
+  const { entries } = readAlone(format, last);
+  if (!isFrom(entries, 'human')) return allStable(messages);
+  const transientTokens = entries.reduce((sum, entry) => sum + estimateEntryTokens(entry), 0);
+  return { stable: messages.slice(0, -1), transient: [last], transientTokens };
+}
+
+/** Whether the last message of a known list may have been transient: it is the user's, and the model's answer has replaced it. */
+export function mayBeTransient<Message>(
+  format: MessageFormat<Message>,
+  last: Message,
+  replacement: Message,
+): boolean {
+  return (
+    isFrom(readAlone(format, replacement).entries, 'ai') &&
+    isFrom(readAlone(format, last).entries, 'human')
+  );
+}
+
+function isFrom(entries: readonly IContent[], speaker: IContent['speaker']): boolean {
+  return entries.length > 0 && entries.every((entry) => entry.speaker === speaker);
+}

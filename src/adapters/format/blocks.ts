@@ -1,0 +1,81 @@
+// Makes the blocks that the readers of all formats have in common, without payloads of media, which no decision needs.
+
+import { toolResponse } from '../../shared/content.js';
+import type {
+  MediaBlock,
+  OpaqueBlock,
+  ThinkingBlock,
+  ToolResponseBlock,
+} from '../../shared/content.js';
+import { asRecord, withoutUndefined } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { payloadTokens } from '../../shared/tokens/content-text.js';
+
+/** Whether the role of a message is that of instructions. */
+export function isInstruction(message: unknown): boolean {
+  try {
+    const role = asRecord(message)?.['role'];
+    return role === 'system' || role === 'developer';
+  } catch {
+    // An invalid message, which the reader rejects.
+    return false;
+  }
+}
+
+/** The call that a response answers, by the names of a response's fields. */
+export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
+
+/** What a tool has answered. */
+export interface Outcome {
+  readonly result: unknown;
+  readonly error?: string | undefined;
+  /** 0 and absent are the same. */
+  readonly mediaTokens?: number;
+}
+
+export function answerBlock(
+  { callId, toolName }: AnsweredTool,
+  { result, error, mediaTokens = 0 }: Outcome,
+): ToolResponseBlock {
+  const block = toolResponse(callId, toolName, result, error);
+  return mediaTokens > 0 ? { ...block, mediaTokens } : block;
+}
+
+/** Returns the only field of what a tool has answered in fields, if that is its output: a text, or anything under `output`. */
+export function outputField(fields: JsonRecord): string | undefined {
+  const [field, ...others] = Object.keys(fields);
+  if (field === undefined || others.length > 0 || fields[field] === undefined) return undefined;
+  return field === 'output' || typeof fields[field] === 'string' ? field : undefined;
+}
+
+export function mediaBlock(
+  mimeType: string,
+  filename?: string,
+  encoding: MediaBlock['encoding'] = 'base64',
+): MediaBlock {
+  const block = { type: 'media', mimeType, data: '', encoding } as const;
+  return filename === undefined ? block : { ...block, filename };
+}
+
+/** What reasoning has besides its text. */
+type Sealed = {
+  readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
+};
+
+/** Assumed tokens of the media among items. @param mimeTypeOf `undefined` for an item of another kind */
+export function mediaTokensIn(
+  items: readonly unknown[],
+  mimeTypeOf: (item: JsonRecord) => string | undefined,
+): number {
+  const types = items.map((item) => mimeTypeOf(asRecord(item) ?? {}));
+  return types.reduce((sum, type) => (type === undefined ? sum : sum + payloadTokens(type)), 0);
+}
+
+export function thinkingBlock(thought: string, sealed: Sealed = {}): ThinkingBlock {
+  return { type: 'thinking', thought, ...withoutUndefined(sealed) };
+}
+
+export function opaqueBlock(kind: string, tokens: number, callId?: string): OpaqueBlock {
+  const block = { type: 'opaque', kind, tokens } as const;
+  return callId === undefined ? block : { ...block, callId };
+}

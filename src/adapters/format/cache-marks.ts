@@ -1,0 +1,183 @@
+// Cache marks: they say up to where a provider caches a prompt, and for how long. Agents move them to the end with each call, so
+// messages are compared without them.
+
+import { isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { isSameValue } from './same-value.js';
+
+/** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
+const MARKS: ReadonlySet<string> = new Set([
+  'cache_control',
+  'cacheControl',
+  'cachePoint',
+  'prompt_cache_breakpoint',
+  'promptCacheBreakpoint',
+]);
+
+/** How deep marks are nested at most, for instance in provider options. */
+const MAX_DEPTH = 2;
+
+/**
+ * Whether two messages are equal except for cache marks on them or on their parts. A mark needs a part: where the mark was, an
+ * agent that writes texts as strings has a list of one part.
+ */
+export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
+  const isMark = (key: string, value: unknown): boolean => isCacheMark(key, value);
+  if (isSameValue(a, b, isMark)) return true;
+  try {
+    if (!isRecord(a) || !isRecord(b) || typeof a['content'] === typeof b['content']) return false;
+    return isSameValue(inParts(a), inParts(b), isMark);
+  } catch {
+    return false;
+  }
+}
+
+/** A text that is equal for messages that are equal but for cache marks, given that their keys have the same order. */
+export function textWithoutCacheMarks(message: JsonRecord): string {
+  return JSON.stringify(inParts(message), (key, value: unknown) =>
+    isCacheMark(key, value) ? undefined : value,
+  );
+}
+
+function inParts(message: JsonRecord): JsonRecord {
+  const { content } = message;
+  return typeof content === 'string'
+    ? { ...message, content: [{ type: 'text', text: content }] }
+    : message;
+}
+
+/** Whether a member is a cache mark, or an object that contains only cache marks. */
+export function isCacheMark(key: string, value: unknown, depth: number = 0): boolean {
+  if (MARKS.has(key)) return true;
+  if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return false;
+  let hasMark = false;
+  for (const name in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[name];
+    if (!isCacheMark(name, member, depth + 1)) return false;
+    hasMark = true;
+  }
+  return hasMark;
+}
+
+/** Returns the cache marks of parts, as fields; of several marks of one name, the last. */
+export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
+  const fields = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
+  return Object.fromEntries(
+    fields.filter(([key, value]) => value !== undefined && isCacheMark(key, value)),
+  );
+}
+
+/** The marks of a message and of its parts, as a text; empty if there are none. */
+export function cacheMarksText(message: unknown): string {
+  try {
+    if (!isRecord(message)) return '';
+    const { content } = message;
+    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    const marks = [message, ...parts].map((holder) => JSON.stringify(markMembers(holder)));
+    return marks.some((text) => text !== NO_MARKS) ? marks.join('\n') : '';
+  } catch {
+    // The reader of the format decides about messages that throw.
+    return '';
+  }
+}
+
+const NO_MARKS = '[]';
+
+function markMembers(holder: unknown): readonly (readonly [string, unknown])[] {
+  if (!isRecord(holder)) return [];
+  return Object.entries(holder).filter(([key, value]) => NAMES.test(key) && value !== undefined);
+}
+
+/** Options of a request that say how long the provider caches it. */
+const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
+const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000 };
+/** The lifetime of a mark without a time, and the minimum for retention in memory. */
+const SHORT_MS = 300_000;
+
+/**
+ * Returns the longest cache lifetime, in milliseconds, that an object of a request asks for in its marks and options, or in nested
+ * provider options; `undefined` if it asks for none.
+ */
+export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefined {
+  if (typeof holder !== 'object' || holder === null) return undefined;
+  let longest: number | undefined;
+  for (const key of Object.keys(holder).filter((name) => NAMES.test(name))) {
+    const value = (holder as Readonly<Record<string, unknown>>)[key];
+    const isMark = MARKS.has(key);
+    const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
+    // OpenAI's breakpoints have no time; the request's options do.
+    const implied = isMark && isRecord(value) && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
+    const found = RETENTIONS.has(key)
+      ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))
+      : depth < MAX_DEPTH && HOLDERS.test(key)
+        ? cacheTtlIn(value, depth + 1)
+        : (timeOf(ttl) ?? implied);
+    longest = longerOf(longest, found);
+  }
+  return longest;
+}
+
+function longerOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** Other members are not read. */
+const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
+
+/** Members with provider options. */
+const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;
+
+/** Parses a time such as `5m` or `1h`. */
+function timeOf(ttl: unknown): number | undefined {
+  const [, count, unit = ''] = (typeof ttl === 'string' && /^(\d{1,4})([mh])$/.exec(ttl)) || [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? NaN);
+}
+
+/** Providers accept four marks per request, and look for them near its end. */
+export const MARKED_MESSAGES = 32;
+
+/**
+ * Returns the longest cache lifetime, in milliseconds, that a request asks for. Looks at its last messages only.
+ *
+ * @param ofRequest what the request asks for outside its messages
+ */
+export function cacheTtlOfMessages(
+  messages: readonly unknown[],
+  ofRequest: number | undefined,
+): number | undefined {
+  let longest = ofRequest;
+  for (let at = Math.max(0, messages.length - MARKED_MESSAGES); at < messages.length; at += 1) {
+    const message = messages[at];
+    if (isRecord(message)) longest = longerOf(longest, ttlOfMessage(message));
+  }
+  return longest;
+}
+
+/** Cache by message. */
+const TTLS = new WeakMap<object, number | 'none'>();
+
+function ttlOfMessage(message: JsonRecord): number | undefined {
+  const known = TTLS.get(message);
+  if (known !== undefined) return known === 'none' ? undefined : known;
+  const longest = readTtl(message);
+  TTLS.set(message, longest ?? 'none');
+  return longest;
+}
+
+function readTtl(message: JsonRecord): number | undefined {
+  try {
+    const { content } = message;
+    const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+    let longest = cacheTtlIn(message);
+    // By index: the caller's array may have overridden methods.
+    for (let at = Math.max(0, parts.length - MARKED_MESSAGES); at < parts.length; at += 1) {
+      longest = longerOf(longest, cacheTtlIn(parts[at]));
+    }
+    return longest;
+  } catch {
+    // The reader of the format decides about messages that throw.
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+// The interface between the messages of an SDK and a conversation: reads messages as entries, and applies edits of entries to
+// the messages. Formats implement it; they hold no conversation, run no compaction and know no session.
+
+import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
+import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
+
+/**
+ * Where a block comes from: the index of its message in the conversation, and the index of its part in that message.
+ * A message that is one text has part 0.
+ */
+export type Origin = readonly [message: number, part: number];
+
+/** A block with its origin. Edits copy all fields of a block, so the origin survives. */
+export type PlacedBlock = ContentBlock & {
+  readonly origin: Origin;
+  /** Whether it is reasoning of a pinned message, which stays without it. */
+  readonly isApart?: true;
+};
+
+/** An entry whose blocks have origins. The blocks of one message may be spread over several entries. */
+export interface PlacedEntry extends IContent {
+  readonly speaker: Speaker;
+  readonly blocks: readonly PlacedBlock[];
+}
+
+/** What was read from messages so far. Readers add to it. */
+export interface Reading {
+  readonly entries: PlacedEntry[];
+  /**
+   * Estimated tokens of pinned messages. These have no entry, but for their reasoning, and stay in their place: system messages,
+   * and what may be neither edited nor dropped. Negative if messages are no longer pinned.
+   */
+  pinnedTokens: number;
+  /** Index of the first message of an exchange that is not complete, and that nothing may come between. @default none */
+  openFrom?: number | undefined;
+}
+
+/** Reads the messages of one conversation in order, and remembers what later ones refer to. */
+export interface MessageReader<Message> {
+  /**
+   * Reads the next message. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque` blocks.
+   *
+   * @param index its index in the conversation, for origins
+   * @throws TypeError naming message and part if it is not a message of this format
+   */
+  read(message: Message, index: number, reading: Reading): void;
+
+  /** Completes a reading, for formats in which a message depends on later ones: there are no more for now. */
+  end?(reading: Reading): void;
+}
+
+/**
+ * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, or a
+ * `tool_response` whose `result` has become a string.
+ */
+export type PartEdits = ReadonlyMap<number, ContentBlock | null>;
+
+/** A message format. Stateless: one instance serves all conversations. */
+export interface MessageFormat<Message> {
+  /** Creates the reader of a new conversation. */
+  createReader(): MessageReader<Message>;
+
+  /**
+   * Whether two messages have the same content to the byte. Called for different objects, including invalid messages;
+   * never throws.
+   */
+  isSame(a: Message, b: Message): boolean;
+
+  /**
+   * Returns the message with edited parts; at least one part remains. Unedited parts are the same objects, and other
+   * fields of the message and of edited parts are unchanged.
+   */
+  rewrite(message: Message, edits: PartEdits): Message;
+
+  /**
+   * Converts an entry that ctxfold wrote, a `human` or `ai` one with texts, to a message.
+   *
+   * @param among messages of the conversation, for formats whose messages are instances of a class
+   */
+  write(entry: IContent, among: readonly Message[]): Message;
+
+  /**
+   * Whether a message instructs the model: at the start of a conversation it may differ from call to call. Called with any value;
+   * never throws. @default no message does
+   */
+  isInstruction?(message: Message): boolean;
+
+  /** Whether providers may refuse a request that begins with this pinned message. @default no message */
+  mayNotOpen?(message: Message): boolean;
+
+  /** The reasoning policy for a model, where a call does not say it. @default none */
+  reasoningOf?(modelName: string | undefined): ReasoningPolicy;
+
+  /**
+   * Returns compacted messages with what the provider requires of the current turn, where reasoning is kept; the same list if
+   * they have it. @default nothing is required
+   */
+  completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
+
+  /** How answers cite what is in the request. @default not by its number */
+  readonly citations?: Citations<Message> | undefined;
+
+  /** How compactions made by the provider are represented. @default not supported */
+  readonly provider?: ProviderMessages<Message> | undefined;
+}
+
+/** Citations of documents and search results by their numbers among those of the whole request. */
+export interface Citations<Message> {
+  /** Returns the number of documents and search results in a message. */
+  count(message: Message): number;
+  /** Returns the message without such citations; the same object if it has none. */
+  remove(message: Message): Message;
+}
+
+/** Compactions by the provider in a format. */
+export interface ProviderMessages<Message> {
+  /** Whether pinned messages may precede the compaction; if not, the compacted head ends before the first pinned message. */
+  readonly allowsPinned: boolean;
+  /** Whether the messages before this boundary can be compacted while those after it stay unchanged. */
+  divides(before: Message, behind: Message): boolean;
+  /** Converts the provider's answer, unchanged, to a message; `among` as in `MessageFormat.write`. */
+  write(data: unknown, among: readonly Message[]): Message;
+}

@@ -1,0 +1,93 @@
+// Applies edits to the parts of a message, in any format. Reasoning goes with all that it led to: providers reject it if nothing
+// follows.
+
+import { isBlank } from '../../shared/content.js';
+import type { ContentBlock } from '../../shared/content.js';
+import { asRecord } from '../../shared/json.js';
+import type { PartEdits } from './message-format.js';
+
+/**
+ * Returns the remaining parts. Unedited ones are the same objects.
+ *
+ * @param rewritePart returns the part with an edit; `null` removes it
+ * @param first number of the first part
+ */
+export function editedParts<Part>(
+  parts: readonly Part[],
+  edits: PartEdits,
+  rewritePart: (part: Part, edit: ContentBlock) => Part | null,
+  first: number = 0,
+): Part[] {
+  const edited: Part[] = [];
+  let at = first;
+  // A loop without closures: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
+  for (const part of parts) {
+    const edit = edits.get(at);
+    const now = edit === undefined || edit === null ? edit : rewritePart(part, edit);
+    if (now !== null) edited.push(now ?? part);
+    at += 1;
+  }
+  return edited;
+}
+
+/** Returns content that is one text with its edit. */
+export function editedText(text: string, edits: PartEdits): string {
+  const edit = edits.get(0);
+  return edit?.type === 'text' ? edit.text : text;
+}
+
+/**
+ * Returns content whose parts are texts and what is not edited; `undefined` if no part remains. Unedited parts and unedited content
+ * are the same objects.
+ *
+ * @param first number of the first content part
+ */
+export function editedContent(content: unknown, edits: PartEdits, first: number = 0): unknown {
+  if (!Array.isArray(content)) {
+    const edit = edits.get(first);
+    return edit === null ? undefined : edit?.type === 'text' ? edit.text : content;
+  }
+  const given = content as readonly unknown[];
+  if (!given.some((_, at) => edits.has(first + at))) return given;
+  const parts = editedParts(given, edits, withText, first);
+  return parts.length === 0 ? undefined : parts;
+}
+
+/** Only texts of content are edited; a call in it is also listed elsewhere. */
+function withText(part: unknown, edit: ContentBlock): unknown {
+  if (edit.type !== 'text') return part;
+  return typeof part === 'string' ? edit.text : { ...asRecord(part), text: edit.text };
+}
+
+/** Whether an edit leaves a blank text, which providers reject. */
+export function isBlankText(edit: ContentBlock): boolean {
+  return edit.type === 'text' && isBlank(edit.text);
+}
+
+/** A part of a message that is sent. */
+export interface SentPart {
+  /** Its number in the edits. */
+  readonly number: number;
+  readonly isReasoning: boolean;
+}
+
+/**
+ * Returns the edits and the removal of each reasoning with parts between it and the next reasoning that are all removed. Reasoning
+ * without such parts is kept.
+ */
+export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits): PartEdits {
+  const all = new Map(edits);
+  let hasFollowing = false;
+  let isKept = false;
+  let isAfterReasoning = false;
+  for (const { number, isReasoning } of parts.toReversed()) {
+    // Adjacent reasoning parts share what follows them.
+    if (!isReasoning && isAfterReasoning) hasFollowing = isKept = false;
+    isAfterReasoning = isReasoning;
+    if (!isReasoning) {
+      hasFollowing = true;
+      isKept ||= edits.get(number) !== null;
+    } else if (hasFollowing && !isKept) all.set(number, null);
+  }
+  return all;
+}

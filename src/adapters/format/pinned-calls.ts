@@ -1,0 +1,147 @@
+// Finds the messages that a provider needs unchanged: those with a call of its own tool whose result is in another message, such as
+// the code execution that makes calls itself, with those calls, with calls whose results cannot be a text, and with what answers
+// any of them. An exchange of such messages, once all its calls are answered, becomes one entry of blocks that nobody edits, so
+// that a compaction may drop it. Their reasoning is an entry of its own, because an edit in front of it invalidates it.
+
+import { isStripped } from '../../main/preflight/reasoning-policy.js';
+import { asRecord } from '../../shared/json.js';
+import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
+import type { PlacedBlock, Reading } from './message-format.js';
+
+/** The calls in a message, by their ids. */
+export interface CallsInMessage {
+  /** Calls that the application answers. */
+  readonly calls: readonly unknown[];
+  /** Calls of the provider's own tools. */
+  readonly serverCalls: readonly unknown[];
+  /** Calls whose results it has. */
+  readonly answered: readonly unknown[];
+  /** All calls that its other parts belong to. @default those whose results it has */
+  readonly related?: readonly unknown[];
+  /** Calls of the provider's tools that have made some of its calls. */
+  readonly programs?: readonly unknown[];
+  /** Whether it uses OpenAI's computer, whose results are screenshots. */
+  readonly usesComputer?: boolean;
+  /** Whether it must be sent unchanged for another reason. */
+  readonly isBound: boolean;
+}
+
+/** From a call's `caller`, the id of the call of the provider's tool that has made it, as code execution; empty if the model has. */
+export function programsIn(caller: unknown): readonly unknown[] {
+  const fields = asRecord(caller);
+  if (fields === undefined || fields['type'] === 'direct') return [];
+  return [fields['tool_id'] ?? fields['toolId'] ?? fields['callerId']];
+}
+
+/** The calls of one conversation in messages that must be sent unchanged. */
+export class PinnedCalls {
+  readonly #ids = new Set<unknown>();
+
+  /** Whether a message must be sent unchanged. To be called once for each message, in order. */
+  pins(message: CallsInMessage): boolean {
+    const { calls, serverCalls, answered, programs = [], usesComputer, isBound } = message;
+    const isPinned =
+      isBound ||
+      usesComputer === true ||
+      programs.length > 0 ||
+      serverCalls.some((id) => !answered.includes(id)) ||
+      (this.#ids.size > 0 && relationsOf(message).some((id) => this.#ids.has(id)));
+    for (const made of [calls, serverCalls]) {
+      for (const id of made) {
+        if (!isPinned) this.#ids.delete(id);
+        else if (id !== undefined) this.#ids.add(id);
+      }
+    }
+    return isPinned;
+  }
+}
+
+/** The calls in other messages that a message belongs to. */
+function relationsOf({
+  calls,
+  serverCalls,
+  answered,
+  related = answered,
+  programs = [],
+}: CallsInMessage): readonly unknown[] {
+  const made = new Set([...calls, ...serverCalls]);
+  // Parts that belong to no call have no id; a call by an unknown program belongs to one.
+  const known = related.filter((id) => id !== undefined);
+  return [...known, ...programs].filter((id) => !made.has(id));
+}
+
+/** A message that is sent unchanged. */
+export interface WholeMessage extends CallsInMessage {
+  readonly blocks: readonly PlacedBlock[];
+  /** What the user says besides the answers to calls: an entry behind a complete exchange. */
+  readonly said?: readonly PlacedBlock[];
+}
+
+/**
+ * Reads pinned messages in order. Those of an exchange stay pinned until all its calls are answered, and if other messages come first.
+ */
+export class WholeExchanges {
+  readonly #open = new Set<unknown>();
+  #blocks: PlacedBlock[] = [];
+  #tokens = 0;
+  /** Those of its tokens that count as pinned by now. */
+  #pinnedTokens = 0;
+
+  /** Reads the next pinned message: adds the entry of an exchange that is complete with it. */
+  take(message: WholeMessage, reading: Reading): void {
+    const { calls, serverCalls, answered, isBound, said = [] } = message;
+    const blocks = addReasoning(message.blocks, reading);
+    const relations = relationsOf(message);
+    const goesOn = relations.length > 0 && relations.every((id) => this.#open.has(id));
+    if (!goesOn) this.interrupt(reading);
+    const begins = relations.length === 0 && calls.length + serverCalls.length > 0;
+    for (const id of [...calls, ...serverCalls]) this.#open.add(id);
+    for (const id of answered) this.#open.delete(id);
+    this.#blocks.push(...blocks);
+    this.#tokens += estimateEntryTokens({ speaker: 'ai', blocks: [...blocks, ...said] });
+    const isOpen = this.#open.size > 0;
+    if (isBound || !(goesOn || begins) || (isOpen && said.length > 0)) this.interrupt(reading);
+    else if (!isOpen) {
+      reading.entries.push({ speaker: 'ai', blocks: this.#blocks });
+      if (said.length > 0) reading.entries.push({ speaker: 'human', blocks: said });
+      reading.pinnedTokens -= this.#pinnedTokens;
+      this.#clear();
+    }
+  }
+
+  /** Leaves an incomplete exchange pinned. To be called before a message that is not pinned. */
+  interrupt(reading: Reading): void {
+    this.end(reading);
+    this.#clear();
+  }
+
+  /** Counts an incomplete exchange as pinned for now: there are no more messages yet. */
+  end(reading: Reading): void {
+    reading.pinnedTokens += this.#tokens - this.#pinnedTokens;
+    this.#pinnedTokens = this.#tokens;
+    reading.openFrom = this.#blocks[0]?.origin[0];
+  }
+
+  #clear(): void {
+    this.#open.clear();
+    this.#blocks = [];
+    this.#tokens = this.#pinnedTokens = 0;
+  }
+}
+
+/**
+ * Adds the reasoning of a pinned message to the reading, and returns its other blocks. Items of OpenAI stay with the others, since it
+ * refuses a call without them.
+ */
+function addReasoning(
+  blocks: readonly PlacedBlock[],
+  { entries }: Reading,
+): readonly PlacedBlock[] {
+  const reasoning = blocks.filter(isStripped);
+  if (reasoning.length === 0) return blocks;
+  entries.push({
+    speaker: 'ai',
+    blocks: reasoning.map((block) => ({ ...block, isApart: true }) as const),
+  });
+  return blocks.filter((block) => !isStripped(block));
+}

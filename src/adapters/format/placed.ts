@@ -1,0 +1,117 @@
+// Helpers of all formats for blocks: assigns origins, finds by them what edits of a history have left of each message, and joins
+// texts.
+
+import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
+import type { Origin, PartEdits, PlacedBlock } from './message-format.js';
+import { isPinned } from './message-place.js';
+
+/** Returns the block with the index of its message in the conversation and of its part in the message. */
+export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
+  return { ...block, origin: [message, part] };
+}
+
+/** The same for blocks that are the parts of a message in order. */
+export function placedInOrder(
+  blocks: readonly ContentBlock[],
+  message: number,
+): readonly PlacedBlock[] {
+  return blocks.map((block, part) => placed(block, message, part));
+}
+
+export function isPlaced(block: ContentBlock): block is PlacedBlock {
+  return 'origin' in block;
+}
+
+/**
+ * The `parallelGroup` of the calls of one step, if they depend on the first one: Gemini signs only that, and requires its signature
+ * as long as any of the others is sent.
+ *
+ * @param signed whether each call has a signature
+ * @param step names it by its place, because ids of calls may repeat
+ */
+export function groupOfCalls(
+  signed: readonly boolean[],
+  step: number | string,
+): Pick<ToolCallBlock, 'parallelGroup'> {
+  return signed[0] === true && signed.includes(false) ? { parallelGroup: `#${step}` } : {};
+}
+
+export function textsOf(blocks: readonly ContentBlock[]): readonly string[] {
+  return blocks.flatMap((block) => (block.type === 'text' ? block.text : []));
+}
+
+/** Joins the texts of blocks, as paragraphs. */
+export function joinTexts(blocks: readonly ContentBlock[]): string {
+  return textsOf(blocks).join('\n\n');
+}
+
+/** Messages or entries processed between yields: some tenths of a millisecond. */
+export const PER_SLICE = 64;
+
+/** The messages that a history has changed. */
+export interface ChangedMessages {
+  /** By message, 1 if exactly its remaining blocks are in the history, in the same order. */
+  readonly isUnchanged: Uint8Array;
+  /** The blocks of all other messages. */
+  readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
+  /** Whether the history has entries that come from no message. */
+  readonly hasWritten: boolean;
+}
+
+/** Compares a history with the remaining blocks of messages, in slices. */
+export function* findChangedMessages(
+  messages: readonly { readonly remaining: readonly PlacedBlock[] }[],
+  history: readonly IContent[],
+): Generator<void, ChangedMessages, undefined> {
+  /** By message, how many of its blocks have matched; -1 after a mismatch. */
+  const matched = new Int32Array(messages.length);
+  let hasWritten = false;
+  // By index: `entries()` would allocate a pair for each entry.
+  for (let number = 0; number < history.length; number += 1) {
+    if (number % PER_SLICE === 0) yield;
+    const { blocks } = history[number] as IContent;
+    hasWritten ||= blocks.length > 0 && !blocks.some(isPlaced);
+    for (const block of blocks) {
+      if (!isPlaced(block)) continue;
+      const [message] = block.origin;
+      const at = matched[message] ?? -1;
+      if (at >= 0) matched[message] = messages[message]?.remaining[at] === block ? at + 1 : -1;
+    }
+  }
+  const isUnchanged = Uint8Array.from(messages, ({ remaining }, at) =>
+    matched[at] === remaining.length ? 1 : 0,
+  );
+  const changed = new Map<Origin, PlacedBlock>();
+  for (let number = 0; number < history.length; number += 1) {
+    if (number % PER_SLICE === 0) yield;
+    for (const block of (history[number] as IContent).blocks) {
+      if (isPlaced(block) && isUnchanged[block.origin[0]] === 0) changed.set(block.origin, block);
+    }
+  }
+  return { isUnchanged, blocks: changed, hasWritten };
+}
+
+/**
+ * Returns the edits of a message; `null` if nothing of it remains. Compares both lists in one pass: they are in the same order.
+ *
+ * @param isOrphan whether a remaining block has to go, too
+ */
+export function editsOf(
+  record: { readonly parts: readonly PlacedBlock[]; readonly remaining: readonly PlacedBlock[] },
+  isOrphan: (block: PlacedBlock) => boolean,
+): PartEdits | null {
+  const { parts, remaining } = record;
+  const edits = new Map<number, ContentBlock | null>();
+  let next = 0;
+  let isEmpty = !isPinned(record);
+  for (const block of parts) {
+    const found = remaining[next];
+    const remains = found?.origin === block.origin;
+    if (remains) next += 1;
+    const now = remains && !isOrphan(found) ? found : null;
+    // Reasoning goes with the rest of a message that is no longer pinned.
+    if (now !== null && block.isApart !== true) isEmpty = false;
+    if (now !== block) edits.set(block.origin[1], now);
+  }
+  return isEmpty ? null : edits;
+}

@@ -1,0 +1,115 @@
+// Compactions made by a provider, as parts of messages and as entries, in what is common to its formats. Makes no request itself.
+
+import { CompressionExecutionError } from '../../shared/errors.js';
+import { asArray, asFilledText, asRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import { COMPACTION_KIND } from '../../shared/content.js';
+import type { IContent } from '../../shared/content.js';
+import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
+import type { ProviderCompacted } from '../../main/strategies/provider-compaction.js';
+import { entryOfProvider, isProviderEntry } from '../../main/strategies/provider-compaction.js';
+import type {
+  MessageFormat,
+  PlacedBlock,
+  PlacedEntry,
+  ProviderMessages,
+} from './message-format.js';
+
+/** Asks a provider to compact the first messages of a conversation. Rejects if the provider refuses, or its answer is empty. */
+export type CompactMessages = (
+  messages: readonly unknown[],
+  signal: AbortSignal,
+) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
+
+/** Creates the error for a failed compaction. The message must not quote the conversation. */
+export function compactionFailed(
+  message: string,
+  options?: ErrorOptions,
+): CompressionExecutionError {
+  return new CompressionExecutionError('provider', message, {
+    code: 'PROVIDER_COMPACTION_FAILED',
+    ...options,
+  });
+}
+
+/** Returns the newest compaction in an output of the Responses API, or of an SDK with the same format. */
+export function newestCompaction(output: unknown): JsonRecord | undefined {
+  const items = asArray(output).map(asRecord);
+  return items.findLast((item) => item !== undefined && isCompactionPart(item));
+}
+
+/** Returns a compaction of the Responses API as the answer of a `CompactMessages`. @throws CompressionExecutionError if there is none. */
+export function compactedTo(data: unknown): Awaited<ReturnType<CompactMessages>> {
+  if (data === undefined) throw compactionFailed('the provider made no compaction.');
+  const tokens = estimatePayloadTokens(data);
+  return { items: [{ kind: COMPACTION_KIND, data, tokens }], keepsReasoning: true };
+}
+
+/** Requests a compaction, as the last item of a request to the Responses API. */
+export const COMPACTION_TRIGGER = { type: 'compaction_trigger' } as const;
+
+/** A compaction item of the Responses API may be anywhere; system and developer messages stay in place. */
+export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
+  allowsPinned: true,
+  divides: () => true,
+  write: (item) => item as never,
+};
+
+const STATE_OPTIONS = [
+  'previous_response_id',
+  'previousResponseId',
+  'conversation',
+  'conversationId',
+];
+
+/** @throws CompressionExecutionError if the server keeps the items of a request, with the options of any SDK */
+export function assertHoldsNoItems(...requests: readonly unknown[]): void {
+  if (requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key])))
+    throw compactionFailed('the server holds the items of these requests.');
+}
+
+/**
+ * Splits an entry at the compactions that a provider made by itself, each of which gets its own entry; `undefined` if there is
+ * none.
+ */
+export function splitAtCompactions(entry: PlacedEntry): readonly PlacedEntry[] | undefined {
+  if (!entry.blocks.some(isCompaction)) return undefined;
+  const entries: PlacedEntry[] = [];
+  let others: PlacedBlock[] = [];
+  const flush = (): void => {
+    if (others.length > 0) entries.push({ ...entry, blocks: others });
+    others = [];
+  };
+  for (const block of entry.blocks) {
+    if (isCompaction(block)) {
+      flush();
+      entries.push(entryOfProvider([block]));
+    } else others.push(block);
+  }
+  flush();
+  return entries;
+}
+
+function isCompaction(block: PlacedBlock): boolean {
+  return block.type === 'opaque' && block.kind === COMPACTION_KIND;
+}
+
+/** Whether a part of a message is a compaction; a failed one is empty. */
+export function isCompactionPart(part: JsonRecord): boolean {
+  const { type, content, encrypted_content: sealed } = part;
+  return (
+    type === COMPACTION_KIND && [content, sealed].some((text) => asFilledText(text) !== undefined)
+  );
+}
+
+/** Converts an entry that ctxfold wrote, or that has a provider's answer, to a message. */
+export function writeEntry<Message>(
+  format: MessageFormat<Message>,
+  entry: IContent,
+  among: readonly Message[],
+): Message {
+  const { provider } = format;
+  return provider !== undefined && isProviderEntry(entry)
+    ? provider.write(entry.metadata?.providerMetadata, among)
+    : format.write(entry, among);
+}

@@ -1,0 +1,181 @@
+// The options of adapters, and the arguments of each call.
+
+import * as z from 'zod/mini';
+import type { SessionOptions } from '../../main/session-options.js';
+import { isLogger, SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
+import type { Logger } from '../../main/host/logger.js';
+import { parseOptions } from '../../main/host/parse-options.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
+import type { OddUsage } from '../../main/preflight/session-events.js';
+import type { Session } from '../../main/session.js';
+import { asError, CtxfoldError } from '../../shared/errors.js';
+import { assertDensityOptions } from '../../shared/density-options.js';
+import { assertKnownOptions } from '../../shared/misuse.js';
+
+/** Options passed to the sessions of an adapter. */
+type SessionSettings = Pick<
+  SessionOptions,
+  | 'edits'
+  | 'minReclaimTokens'
+  | 'cacheTtlMs'
+  | 'reasoning'
+  | 'density'
+  | 'activeTodos'
+  | 'overheadTokens'
+  | 'removalLogDirectory'
+  | 'canRecall'
+>;
+
+/** What an adapter does if something in ctxfold fails. */
+export type OnError = 'send-uncompacted' | 'throw';
+
+/** Options of an adapter, all optional. Those of sessions have the same defaults as there. */
+export interface AdapterOptions extends SessionSettings {
+  /** Conversations that are kept; the least recently used one is evicted. @default 32 */
+  readonly maxConversations?: number | undefined;
+  /**
+   * Called with the session of each new conversation, before anything in it is edited. If it throws, the session
+   * is closed, and the call fails with the code `CALLBACK_FAILED`.
+   */
+  readonly onSession?: ((session: Session) => void) | undefined;
+  /**
+   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent without it, what was compacted
+   * before as it is; the logger and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
+   */
+  readonly onError?: OnError | undefined;
+  /** Errors that it throws are ignored. @default logs nothing */
+  readonly logger?: Logger | undefined;
+}
+
+/** Arguments of one call. */
+export interface CompactCall {
+  /** Aborts the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Names the conversation. If its messages do not continue the known ones, it starts over in a session with
+   * the same id. @default the conversation is recognized by its messages
+   */
+  readonly conversationId?: string | undefined;
+  /** The model that the messages go to; its window and prices count. @default a window of 128,000 tokens and usual prices */
+  readonly modelName?: string | undefined;
+  /**
+   * Tokens of what this request holds beside the messages, such as system text and tools, in the model's own tokens; may be an
+   * estimate. The `overheadTokens` of the adapter and of the compactor take precedence, and reported usage corrects it.
+   * @default middleware estimates it; else 0
+   */
+  readonly overheadTokens?: number | undefined;
+  /**
+   * Tokens that the provider reported for the previous request, including cached ones. Teaches how the model counts, and without
+   * the adapter's `overheadTokens` how much a request holds beside its messages.
+   */
+  readonly reportedInputTokens?: number | undefined;
+  /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */
+  readonly reportedCacheReadTokens?: number | undefined;
+  /** The reason that the provider gave for a cache miss of that request. */
+  readonly reportedCacheMissReason?: string | undefined;
+  /** Reported numbers that are implausible, instead of the fields above, for the session's event `oddUsage`. */
+  readonly oddUsage?: OddUsage | undefined;
+  /**
+   * How long the request asks the provider to cache it, in milliseconds, if it does so outside the messages. @default from the
+   * marks on the messages, else from the model
+   */
+  readonly cacheTtlMs?: number | undefined;
+  /**
+   * Returns the usage of this call's own answer, as such arguments: the next call of the conversation asks for it. Middleware
+   * provides it. @default not available
+   */
+  readonly answerUsage?: (() => CompactCall | undefined) | undefined;
+  /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
+  readonly compactByProvider?: CompactMessages | undefined;
+  /** The reasoning policy that suits the model, if the adapter has no such option. @default by `modelName` for Claude, else 'keep' */
+  readonly reasoning?: SessionOptions['reasoning'];
+}
+
+const DEFAULT_MAX_CONVERSATIONS = 32;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const bySession = z.optional(z.unknown());
+
+/** Options of sessions are checked by the session. */
+const CHECKS = {
+  edits: bySession,
+  minReclaimTokens: bySession,
+  cacheTtlMs: bySession,
+  reasoning: bySession,
+  density: bySession,
+  overheadTokens: bySession,
+  removalLogDirectory: bySession,
+  canRecall: bySession,
+  onError: z.optional(z.enum(['send-uncompacted', 'throw'])),
+  maxConversations: z.optional(z.int().check(z.gte(1))),
+  removalLogPath: z.optional(
+    z.undefined('Adapters name the files themselves; give removalLogDirectory'),
+  ),
+  onSession: z.optional(z.custom(isFunction, 'Expected a function')),
+  activeTodos: z.optional(z.custom(isFunction, 'Expected a function')),
+  logger: z.optional(z.custom(isLogger, 'Expected an object with debug, warn and error')),
+} satisfies Record<keyof AdapterOptions | 'removalLogPath', z.ZodMiniType>;
+
+const OPTIONS_SCHEMA: z.ZodMiniType = z.object(CHECKS);
+
+/** Adapter options with defaults filled in. */
+export type CompleteAdapterOptions = AdapterOptions & {
+  readonly maxConversations: number;
+  readonly onError: OnError;
+  readonly logger: Logger;
+};
+
+/** Returns the options that sessions have, too. */
+export function optionsOfSession({
+  maxConversations: _max,
+  onSession: _onSession,
+  onError: _onError,
+  logger: _logger,
+  ...options
+}: CompleteAdapterOptions): SessionSettings {
+  return options;
+}
+
+/** Calls `onSession`. If it throws, closes the session. @throws CtxfoldError `CALLBACK_FAILED` */
+export async function callOnSession(
+  session: Session,
+  { onSession, logger }: CompleteAdapterOptions,
+): Promise<void> {
+  try {
+    // A JavaScript caller may pass an async function; the turn does not wait for it.
+    Promise.resolve<unknown>(onSession?.(session)).catch((thrown: unknown) => {
+      logger.error('onSession rejected', { error: asError(thrown) });
+    });
+  } catch (cause) {
+    await session.close();
+    throw new CtxfoldError(
+      `onSession threw: ${asError(cause).message}. The session is closed; the next call begins another one.`,
+      'CALLBACK_FAILED',
+      { cause },
+    );
+  }
+}
+
+/**
+ * Checks the names of options.
+ *
+ * @param own names of further options, of one adapter
+ * @throws RangeError naming each unknown one
+ */
+export function assertAdapterOptions(options: object, own: readonly string[] = []): void {
+  assertKnownOptions('adapter options', { ...options }, [...Object.keys(CHECKS), ...own]);
+}
+
+/** Checks options and fills in defaults. @throws RangeError naming each invalid option. */
+export function completeAdapterOptions(options: AdapterOptions): CompleteAdapterOptions {
+  assertAdapterOptions(options);
+  if (options.density !== undefined) assertDensityOptions('density', options.density);
+  parseOptions('adapter options', OPTIONS_SCHEMA, options);
+  return {
+    ...options,
+    onError: options.onError ?? 'send-uncompacted',
+    maxConversations: options.maxConversations ?? DEFAULT_MAX_CONVERSATIONS,
+    logger: options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger),
+  };
+}

@@ -1,0 +1,193 @@
+// Checks the arguments of each call of an adapter. Messages are checked by the reader of their format.
+
+import { assertCacheReport } from '../../main/preflight/prompt-cache.js';
+import type { UsageReport } from '../../main/preflight/context-gauge.js';
+import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
+import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
+import { nextTurn } from '../../main/waiting/event-loop-turn.js';
+import { asRecord, asText } from '../../shared/json.js';
+import type { CompactCall } from './adapter-options.js';
+
+/**
+ * Returns a copy of the list up to and including the first element that is not an object, which the reader of the format
+ * will reject. A sparse list may claim billions of further elements.
+ *
+ * @throws TypeError if it is not a list, or throws when it is read
+ */
+export function checkedMessages<Message>(given: readonly Message[] | null): readonly Message[] {
+  let messages: readonly Message[] | undefined;
+  try {
+    messages = Array.isArray(given) ? copyOf(given as readonly Message[]) : undefined;
+  } catch (cause) {
+    throw new TypeError('Expected an array of messages, got what throws when it is read.', {
+      cause,
+    });
+  }
+  if (messages !== undefined) return messages;
+  const got = given === null ? 'null' : typeof given;
+  throw new TypeError(`Expected an array of messages, got ${got}.`);
+}
+
+function copyOf<Message>(given: readonly Message[]): readonly Message[] {
+  const messages: Message[] = [];
+  for (let at = 0; at < given.length; at += 1) {
+    const message = given[at] as Message;
+    messages.push(message);
+    if (typeof message !== 'object' || message === null) break;
+  }
+  return messages;
+}
+
+/**
+ * Returns a shallow copy of an object of arguments.
+ *
+ * @param what names it in errors, such as `adapter options`
+ * @throws TypeError if it is not an object, or throws when it is read
+ */
+export function checkedFields<Fields extends object>(given: Fields | null, what: string): Fields {
+  let fields: Fields | undefined;
+  try {
+    fields = typeof given === 'object' && given !== null ? { ...given } : undefined;
+  } catch (cause) {
+    throw new TypeError(`Expected ${what}, got what throws when it is read.`, { cause });
+  }
+  if (fields !== undefined) return fields;
+  const got = given === null ? 'null' : typeof given;
+  throw new TypeError(`Expected an object of ${what}, got ${got}.`);
+}
+
+/** Checks an argument that was given. @throws TypeError or RangeError if it is invalid */
+type Check = (value: unknown, name: string) => void;
+
+const isText = expects(asText, 'a string');
+const isFunction = expects(
+  (value) => (typeof value === 'function' ? value : undefined),
+  'a function',
+);
+const isCount: Check = (value, name) => {
+  assertTokens(name, value as number);
+};
+
+const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
+  signal: expects(asSignal, 'an AbortSignal'),
+  conversationId: isText,
+  modelName: isText,
+  overheadTokens: isCount,
+  reportedInputTokens: isCount,
+  reportedCacheReadTokens: isCount,
+  reportedCacheMissReason: isText,
+  oddUsage: () => undefined,
+  cacheTtlMs: (value) => {
+    assertTimeToLive(value as number);
+  },
+  answerUsage: isFunction,
+  compactByProvider: isFunction,
+  reasoning: checkedReasoning,
+};
+
+function expects(read: (value: unknown) => unknown, expected: string): Check {
+  return (value, name) => {
+    if (read(value) !== undefined) return;
+    throw new TypeError(`Expected ${name} to be ${expected}, got ${typeof value}.`);
+  };
+}
+
+/**
+ * Returns a checked copy of call arguments, each read once; `null` counts as absent.
+ *
+ * @throws TypeError or RangeError naming the invalid or unknown argument
+ */
+export function checkedCall(given: unknown): CompactCall {
+  if (given === undefined || given === null) return {};
+  const fields = checkedFields<{ [Key in keyof CompactCall]: unknown }>(
+    given,
+    'what is known about a call',
+  );
+  assertKnownOptions('arguments of a call', fields, Object.keys(CHECKS));
+  const call: Record<string, unknown> = {};
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const value = fields[name as keyof CompactCall] ?? undefined;
+    if (value !== undefined) check(value, name);
+    call[name] = value;
+  }
+  const report = usageReportOf(call);
+  if (report !== undefined) assertCacheReport(report);
+  return call;
+}
+
+/**
+ * Returns the reasoning policy, if one was given.
+ *
+ * @throws TypeError or RangeError if it is invalid
+ */
+export function checkedReasoning(reasoning: unknown): CompactCall['reasoning'] {
+  const policy = reasoning as CompactCall['reasoning'];
+  if (policy !== undefined) completeEditOptions({ reasoning: policy });
+  return policy;
+}
+
+type Usage = Pick<
+  CompactCall,
+  'reportedInputTokens' | 'reportedCacheReadTokens' | 'reportedCacheMissReason' | 'oddUsage'
+>;
+
+/**
+ * Converts the input usage that a provider reported to arguments of a call. Implausible numbers go to `oddUsage`. A request that
+ * neither read from the cache nor wrote to it did not use one.
+ *
+ * @param input all input tokens
+ */
+export function reportedUsage(input: unknown, read: unknown, written: unknown): Usage {
+  const reportedInputTokens = isTokens(input) ? input : undefined;
+  const cacheRead = isTokens(read) ? read : undefined;
+  const isOdd =
+    [input, read, written].some((value) => typeof value === 'number' && !isTokens(value)) ||
+    (cacheRead ?? 0) > (reportedInputTokens ?? Infinity);
+  // If one number is wrong, the others may be, too.
+  if (isOdd) return { oddUsage: { inputTokens: input, cacheReadTokens: read } };
+  const isKnown =
+    reportedInputTokens !== undefined &&
+    cacheRead !== undefined &&
+    !(cacheRead === 0 && written === 0);
+  return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
+}
+
+/** The same for a report of uncached, read and written tokens; `{}` if there is no count yet. */
+export function reportedSum(fresh: unknown, read: unknown, written: unknown): Usage {
+  const parts = [fresh, read ?? 0, written ?? 0];
+  const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);
+  if (fresh === undefined || fresh === null || sum === 0) return {};
+  return reportedUsage(parts.every(isTokens) ? sum : NaN, read, written);
+}
+
+function isTokens(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/**
+ * Returns the usage of a call's answer, if it is known: a copy of the answer may be read one turn of the event loop later than the
+ * caller reads the answer.
+ */
+export async function usageOfAnswer({
+  answerUsage,
+}: CompactCall): Promise<CompactCall | undefined> {
+  if (answerUsage !== undefined && answerUsage() === undefined) await nextTurn();
+  return answerUsage?.();
+}
+
+/** Returns the usage report in a call's arguments, if there is one. Its model is that of the previous call, not this one's. */
+export function usageReportOf(call: CompactCall): UsageReport | undefined {
+  const { reportedInputTokens: inputTokens } = call;
+  if (inputTokens === undefined) return undefined;
+  const { reportedCacheReadTokens: cacheReadTokens, reportedCacheMissReason: reason } = call;
+  return { inputTokens, cacheReadTokens, cacheMissReason: reason };
+}
+
+/** Accepts any implementation of `AbortSignal`. */
+function asSignal(value: unknown): unknown {
+  const { aborted, addEventListener, removeEventListener, throwIfAborted } = asRecord(value) ?? {};
+  const methods = [addEventListener, removeEventListener, throwIfAborted];
+  const isSignal =
+    typeof aborted === 'boolean' && methods.every((method) => typeof method === 'function');
+  return isSignal ? value : undefined;
+}

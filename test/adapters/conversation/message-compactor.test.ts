@@ -1,0 +1,348 @@
+// What becomes of a call when something in ctxfold fails, and when the host works with its session.
+
+import type { ChatCompletionMessageParam as ChatMessage } from 'openai/resources/chat/completions';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { prepareStep } from '../../../src/ai-sdk.js';
+import { callModelInputFilter, chatCompactor } from '../../../src/openai.js';
+import { createCompactor } from '../../../src/index.js';
+import type { Compactor, Session } from '../../../src/index.js';
+import type { SummarizerResponse } from '../../../src/main/summarizer/summarizer.js';
+import { memoryStore } from '../../../src/state.js';
+import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
+
+const open: Compactor[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((compactor) => compactor.close()));
+});
+
+function makeCompactor(): Compactor {
+  const compactor = createCompactor({ offload: 'inline' });
+  open.push(compactor);
+  return compactor;
+}
+
+const ASK = { role: 'user', content: 'Go on.' } as const;
+
+function listening(): {
+  warnings: string[];
+  logger: Record<'debug' | 'warn' | 'error', (m: string) => void>;
+} {
+  const warnings: string[] = [];
+  const none = (): undefined => undefined;
+  return {
+    warnings,
+    logger: { debug: none, error: none, warn: (message) => warnings.push(message) },
+  };
+}
+
+describe('reported usage', () => {
+  it('teaches of the model that was called, not of the one that is called next', async () => {
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      onError: 'throw',
+      overheadTokens: 0,
+      onSession: (made) => (session = made),
+    });
+    const messages = [{ role: 'user' as const, content: 'one word '.repeat(1_000) }];
+    await compact(messages, { modelName: 'first' });
+    const counted = session!.contextUsage().tokens;
+    await compact([...messages, { role: 'assistant' as const, content: 'Yes.' }, ASK], {
+      modelName: 'second',
+      reportedInputTokens: 2 * counted,
+    });
+    expect(session!.contextUsage().tokens).toBeLessThan(1.1 * counted);
+    session!.history.nameModel('first');
+    expect(session!.contextUsage().tokens).toBeGreaterThan(1.9 * counted);
+  });
+
+  it('teaches nothing about a request of this process where another one has served those since', async () => {
+    const store = memoryStore();
+    const sessions: Session[] = [];
+    const processes = [0, 1].map((at) => {
+      const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', store });
+      open.push(compactor);
+      return chatCompactor(compactor, {
+        overheadTokens: 0,
+        onSession: (session) => (sessions[at] = session),
+      });
+    });
+    const messages: ChatMessage[] = [{ role: 'user', content: 'one word '.repeat(1_000) }];
+    let reportedInputTokens: number | undefined;
+    for (let call = 0; call < 6; call += 1) {
+      await processes[call % 2]!(messages, { conversationId: 'one', reportedInputTokens });
+      const session = sessions[call % 2]!;
+      // The model counts as this does.
+      reportedInputTokens = session.history.getTotalTokens();
+      expect(session.contextUsage().tokens, `call ${call}`).toBe(reportedInputTokens);
+      messages.push({ role: 'assistant', content: 'one word '.repeat(500 * 1.5 ** call) }, ASK);
+    }
+  });
+});
+
+describe('usage reported for requests whose tools nobody has counted', () => {
+  it.each([
+    ['nor estimated', undefined],
+    ['but estimated', 20_000],
+  ])('keeps them within the window of a model that counts differently: %s', async (_, estimate) => {
+    const [tools, ratio, limit] = [27_000, 1.5, 80_000];
+    const compactor = createCompactor({ offload: 'inline', contextLimit: limit });
+    open.push(compactor);
+    let session: Session | undefined;
+    let compressed = 0;
+    const compact = chatCompactor(compactor, {
+      onError: 'throw',
+      onSession: (made) => {
+        session = made;
+        made.on('compressed', () => (compressed += 1));
+      },
+    });
+    const messages: ChatMessage[] = [ASK];
+    const sent: number[] = [];
+    for (let call = 0; call < 100; call += 1) {
+      await compact(messages, { overheadTokens: estimate, reportedInputTokens: sent.at(-1) });
+      sent.push(Math.round(tools + ratio * session!.history.getTotalTokens()));
+      messages.push({ role: 'assistant', content: `${call} ${'one word '.repeat(400)}` }, ASK);
+    }
+    expect(Math.max(...sent)).toBeLessThan(limit);
+    expect(compressed).toBeGreaterThan(0);
+    // The window is used before anything is lost.
+    const first = sent.findIndex((tokens, at) => tokens < sent[at - 1]!);
+    expect(sent[first - 1]).toBeGreaterThan(0.8 * limit);
+  });
+});
+
+describe('overheadTokens of a call', () => {
+  it.each([
+    ['is not taken for messages in what was reported', undefined, 2],
+    ["yields to the adapter's", 0, 3],
+  ])('%s', async (_, ofAdapter, expected) => {
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      onError: 'throw',
+      ...(ofAdapter !== undefined && { overheadTokens: ofAdapter }),
+      onSession: (made) => (session = made),
+    });
+    const messages = [{ role: 'user' as const, content: 'one word '.repeat(1_000) }];
+    const before = await compact(messages, { overheadTokens: 9_000 });
+    expect(before).toEqual(messages);
+    const counted = session!.contextUsage().tokens;
+    await compact([...messages, { role: 'assistant' as const, content: 'Yes.' }, ASK], {
+      overheadTokens: counted,
+      reportedInputTokens: (ofAdapter ?? 9_000) + expected * counted,
+    });
+    expect(session!.contextUsage().tokens / counted).toBeCloseTo(expected, 0);
+  });
+});
+
+describe('maxConversations', () => {
+  it('holds for each of many options, and sixteen times as many are kept in all', async () => {
+    const compactor = makeCompactor();
+    const sessions: Session[] = [];
+    const compacts = Array.from({ length: 17 }, (_, at) =>
+      chatCompactor(compactor, {
+        minReclaimTokens: at,
+        maxConversations: 1,
+        onSession: (session) => sessions.push(session),
+      }),
+    );
+    const compactAll = async (messages: readonly (typeof ASK)[]): Promise<void> => {
+      for (const compact of compacts.slice(0, 16)) await compact(messages);
+    };
+    await compactAll([ASK]);
+    await compactAll([ASK, ASK]);
+    expect(sessions).toHaveLength(16);
+    expect(compacts[3]!.report()).toHaveLength(1);
+    await compacts[16]!([ASK]);
+    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(16));
+    expect(compacts[0]!.report()).toEqual([]);
+  });
+});
+
+describe('an evicted conversation', () => {
+  it('whose session cannot be closed is told to the logger', async () => {
+    const errors: string[] = [];
+    const none = (): undefined => undefined;
+    let sessions = 0;
+    const compact = chatCompactor(makeCompactor(), {
+      maxConversations: 1,
+      onSession: (session) => {
+        sessions += 1;
+        if (sessions === 1) vi.spyOn(session, 'close').mockRejectedValueOnce(new Error('busy'));
+      },
+      logger: { debug: none, warn: none, error: (message) => errors.push(message) },
+    });
+    await compact([ASK]);
+    await compact([{ role: 'user', content: 'Something else.' }]);
+    await vi.waitFor(() => {
+      expect(errors).toEqual(['the session of a conversation could not be closed']);
+    });
+  });
+});
+
+describe('onError', () => {
+  it('sends the messages as they were given, and says so', async () => {
+    const { warnings, logger } = listening();
+    const compactor = makeCompactor();
+    await compactor.close();
+    const messages = [ASK];
+    const sent = await chatCompactor(compactor, { logger })(messages);
+    expect(sent).toEqual(messages);
+    expect(sent[0]).toBe(ASK);
+    expect(warnings).toEqual(['compaction failed; the messages are sent as they are']);
+  });
+
+  it('sends what was compacted before, also when the model for summaries is down by now', async () => {
+    const { warnings, logger } = listening();
+    let isDown = false;
+    const generate = async (): Promise<SummarizerResponse> => {
+      if (isDown) throw new Error('overloaded');
+      return { text: snapshot('what was'), finishReason: 'stop' };
+    };
+    const compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 12_000 },
+      summarizer: { contextLimit: 100_000, generate },
+      settings: { 'compression.strategy': 'one-shot', 'compression.ahead': 1 },
+    });
+    open.push(compactor);
+    const told: string[] = [];
+    const compact = chatCompactor(compactor, {
+      logger,
+      onSession: (session) => session.on('fallback', ({ error }) => told.push(error.name)),
+    });
+    const messages: ChatMessage[] = [ASK];
+    const sent: string[] = [];
+    for (let call = 0; warnings.length < 2; call += 1) {
+      sent.push(JSON.stringify(await compact(messages)));
+      isDown ||= sent.at(-1)!.includes('what was');
+      messages.push({ role: 'assistant', content: `${call} ${'one word '.repeat(200)}` }, ASK);
+    }
+    expect(new Set(warnings)).toEqual(
+      new Set(['compaction failed; what was compacted before is sent']),
+    );
+    expect(told).toEqual(warnings.map(() => 'CompressionExecutionError'));
+    // Each request begins with the whole one before it: the cache holds that.
+    const since = sent.slice(sent.findIndex((text) => text.includes('what was')));
+    since.slice(1).forEach((text, at) => {
+      expect(text.startsWith(since[at]!.slice(0, -1))).toBe(true);
+    });
+    // Once the model is back, the same call compacts again.
+    isDown = false;
+    expect(JSON.stringify(await compact(messages)).length).toBeLessThan(since.at(-1)!.length);
+  });
+
+  it('tells a session of the cause by its event fallback', async () => {
+    const { logger } = listening();
+    const told: unknown[] = [];
+    let session: Session | undefined;
+    const compact = chatCompactor(makeCompactor(), {
+      logger,
+      onSession: (made) => {
+        session = made;
+        made.on('fallback', ({ task, error }) => told.push([task, error.name]));
+      },
+    });
+    await compact([ASK]);
+    await session?.close();
+    const messages = [ASK, { role: 'assistant', content: 'Yes.' } as const, ASK];
+    expect(await compact(messages)).toEqual(messages);
+    expect(told).toEqual([['send', 'CtxfoldError']]);
+  });
+
+  it('takes a model id that is no string for a failure, and sends the messages', async () => {
+    const { warnings, logger } = listening();
+    const compact = chatCompactor(makeCompactor(), { logger });
+    expect(await compact([ASK], { modelName: 5 } as never)).toEqual([ASK]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('goes on with a conversation whether or not the adapters of its runs have a logger', async () => {
+    const compactor = makeCompactor();
+    const { logger } = listening();
+    const first = chatCompactor(compactor, { logger });
+    await first([ASK]);
+    const second = chatCompactor(compactor);
+    await second([ASK, { role: 'assistant', content: 'Done.' }, ASK]);
+    expect(first.report()).toHaveLength(1);
+    expect(second.report()).toEqual(first.report());
+  });
+
+  it('lets a signal end the call, and refuses what is no list', async () => {
+    const compact = chatCompactor(makeCompactor());
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(compact([ASK], { signal })).rejects.toThrow('enough');
+    await expect(compact('Go on.' as never)).rejects.toThrow(TypeError);
+  });
+
+  it('throws for who wants it', async () => {
+    const compactor = makeCompactor();
+    await compactor.close();
+    await expect(chatCompactor(compactor, { onError: 'throw' })([ASK])).rejects.toThrow('closed');
+  });
+
+  it.each([
+    ['minReclaimTokenz', " (did you mean 'minReclaimTokens'?)"],
+    ['removalLogDir', " (did you mean 'removalLogDirectory'?)"],
+    // Given in each call: its name is like that of no option.
+    ['conversationId', ''],
+  ])('refuses the option %s with the nearest right name, if any', (option, hint) => {
+    const compactor = makeCompactor();
+    expect(() => chatCompactor(compactor, { [option]: 1 })).toThrow(
+      `there is no option "${option}"${hint}.`,
+    );
+  });
+});
+
+it('suggests options that only one adapter has', () => {
+  const compactor = makeCompactor();
+  expect(() => prepareStep(compactor, { conversationid: 'a' } as never)).toThrow(
+    `there is no option "conversationid" (did you mean 'conversationId'?).`,
+  );
+  expect(() => callModelInputFilter(compactor, { compactByProvder: {} } as never)).toThrow(
+    `there is no option "compactByProvder" (did you mean 'compactByProvider'?).`,
+  );
+});
+
+it('sends the note of the turns that a full window drops, also when more leave', async () => {
+  const summarizer = { contextLimit: 8_000, generate: () => Promise.reject(new Error('down')) };
+  const compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 8_000, summarizer },
+    settings: { 'compression.strategy': 'one-shot' },
+  });
+  open.push(compactor);
+  const compact = chatCompactor(compactor, { onError: 'throw' });
+  const messages: ChatMessage[] = [];
+  for (let at = 0; at < 60; at += 1) {
+    messages.push({ role: 'user', content: `Never skip part ${at}.` });
+    if (at >= 40) {
+      const sent = JSON.stringify(await compact(messages));
+      expect(sent).toContain('Record of what was asked');
+      for (const part of [0, 20, at]) expect(sent).toContain(`Never skip part ${part}.`);
+    }
+    messages.push({ role: 'assistant', content: 'lorem ipsum dolor '.repeat(100) });
+  }
+});
+
+describe('onSession', () => {
+  it('gives a session that the host may compress, which later calls follow', async () => {
+    let session: Session | undefined;
+    const onSession = (made: Session): void => {
+      session = made;
+    };
+    const compactor = createCompactor({
+      offload: 'inline',
+      summarizer: scriptedSummarizer(snapshot('what was')),
+      settings: { 'compression.strategy': 'one-shot' },
+    });
+    open.push(compactor);
+    const compact = chatCompactor(compactor, { onError: 'throw', onSession });
+    const answer = { role: 'assistant', content: 'lorem ipsum dolor '.repeat(60) } as const;
+    const messages = Array.from({ length: 8 }, () => [ASK, answer]).flat();
+    expect(await compact([...messages, ASK])).toEqual([...messages, ASK]);
+    expect(await session?.performCompression('p')).toMatchObject({ outcome: 'applied' });
+    const sent = await compact([...messages, ASK, answer, ASK]);
+    expect(sent.length).toBeLessThan(messages.length);
+    expect(JSON.stringify(sent)).toContain('what was');
+    expect(sent.slice(-3)).toEqual([ASK, answer, ASK]);
+  });
+});

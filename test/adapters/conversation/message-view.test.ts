@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
+import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
+import { MessageView } from '../../../src/adapters/conversation/message-view.js';
+import type { EntryChange } from '../../../src/main/history-change.js';
+import type { ContentBlock, IContent } from '../../../src/shared/content.js';
+import { humanText } from '../../../src/shared/content.js';
+import { runSlices } from '../../../src/shared/slices.js';
+import {
+  answer,
+  assistant,
+  call,
+  PLAIN_MESSAGE_FORMAT,
+  system,
+  user,
+} from '../../support/plain-message-format.js';
+import type { PlainMessage, PlainPart } from '../../support/plain-message-format.js';
+import { runs } from '../../support/scale.js';
+import { readAll } from '../../support/read-all.js';
+
+type Edits = ReadonlyMap<number, readonly ContentBlock[] | null>;
+
+/** A view together with the history that a session would hold. */
+class Told {
+  readonly view = new MessageView(PLAIN_MESSAGE_FORMAT);
+  history: IContent[] = [];
+
+  constructor(messages: readonly PlainMessage[]) {
+    this.give(messages);
+  }
+
+  give(messages: readonly PlainMessage[]): void {
+    const { entries, commitInSlices } = runSlices(this.view.readInSlices(messages));
+    runSlices(commitInSlices());
+    this.history.push(...entries);
+  }
+
+  /** Edits the history as a density pass does, and tells the view. */
+  edit(edits: Edits): void {
+    const after = edited(this.history, edits);
+    const changes = [...edits.keys()].map((index): EntryChange => {
+      return { index, before: this.history[index]!, after: after[index]! };
+    });
+    this.history = after.filter((entry) => entry !== null);
+    this.view.applyChanges(changes);
+  }
+
+  follow(history: readonly IContent[]): void {
+    this.history = [...history];
+    runSlices(this.view.followInSlices(history));
+  }
+}
+
+const blocksOf = (told: Told, entry: number): readonly ContentBlock[] =>
+  told.history[entry]!.blocks;
+
+/** What an edit makes of an entry. */
+function fateOf(entry: PlacedEntry, fate: string): IContent[] {
+  const { blocks } = entry;
+  if (fate === 'goes') return [];
+  if (fate === 'part') return blocks.length < 2 ? [entry] : [{ ...entry, blocks: blocks.slice(1) }];
+  if (fate === 'summary') return [humanText('What was before.'), entry];
+  if (fate !== 'edited') return [entry];
+  const edited = blocks.map((block) =>
+    block.type === 'tool_response' ? { ...block, result: 'shorter' } : block,
+  );
+  return [{ ...entry, blocks: edited }];
+}
+
+describe('MessageView', () => {
+  const messages = [
+    system('be brief'),
+    user('go'),
+    assistant('I read', call('a', 'read_file'), call('b', 'read_file')),
+    answer('a', 'read_file', 'long'),
+    answer('b', 'read_file', 'longer'),
+    assistant('done'),
+  ];
+
+  it('follows the first edit of what it has read as it follows any other', () => {
+    const part = fc.oneof(
+      fc.constant({ type: 'text', text: 'said' } as const),
+      fc
+        .nat(20)
+        .map((id) => ({ type: 'tool_result', tool_use_id: `c${id}`, content: 'x' }) as const),
+    );
+    const sent = fc.oneof(
+      fc.constant({ role: 'system', content: 'pinned' }),
+      fc.nat(20).map((id) => ({
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'I look.' },
+          { type: 'tool_use', id: `c${id}`, name: 'look', input: {} },
+        ],
+      })),
+      fc.array(part, { maxLength: 4 }).map((content) => ({ role: 'user', content })),
+    );
+    const become = fc.constantFrom('stays', 'stays', 'stays', 'goes', 'part', 'edited', 'summary');
+    fc.assert(
+      fc.property(
+        fc.array(sent, { maxLength: 40 }),
+        fc.array(become, { minLength: 1, maxLength: 30 }),
+        fc.nat(40),
+        (messages, fates, turned) => {
+          const views = [0, 1].map(() => new MessageView(MESSAGE_PARAM_FORMAT as never));
+          const standing = views.map((view, which) => {
+            const { entries, commitInSlices } = runSlices(view.readInSlices(messages as never));
+            runSlices(commitInSlices());
+            const history = entries.flatMap((entry, at) =>
+              fateOf(entry, fates[at % fates.length]!),
+            );
+            // What a list in the place of the history may do as well.
+            if (turned < history.length && turned % 3 === 0)
+              history.push(...history.splice(turned, 2));
+            if (which === 1) view.applyChanges([]);
+            runSlices(view.followInSlices(history));
+            return [...view.current];
+          });
+          expect(standing[0]).toEqual(standing[1]);
+        },
+      ),
+      { numRuns: runs(4_000) },
+    );
+  });
+
+  it('shows the messages themselves as long as nothing is edited', () => {
+    const { view } = new Told(messages);
+    expect(view.current).toHaveLength(messages.length);
+    view.current.forEach((message, at) => expect(message).toBe(messages[at]));
+    expect(view.pinnedTokens).toBe(10);
+  });
+
+  it('reads nothing into the conversation before it is committed', () => {
+    const view = new MessageView(PLAIN_MESSAGE_FORMAT);
+    runSlices(view.readInSlices(messages));
+    expect(view.given).toEqual([]);
+    expect(view.current).toEqual([]);
+  });
+
+  it('writes an edited part and shares its siblings and all other messages', () => {
+    const told = new Told(messages);
+    const [response] = blocksOf(told, 2);
+    told.edit(new Map([[2, [{ ...response!, result: 'short' } as ContentBlock]]]));
+    const [first, second, third, fourth, fifth, sixth] = told.view.current;
+    expect(fourth).toEqual(answer('a', 'read_file', 'short'));
+    expect([first, second, third, fifth, sixth]).toEqual(messages.filter((_, at) => at !== 3));
+    expect(third).toBe(messages[2]);
+    expect(messages[3]).toEqual(answer('a', 'read_file', 'long'));
+  });
+
+  it('drops a message when nothing of it is left', () => {
+    const told = new Told(messages);
+    told.edit(
+      new Map<number, readonly ContentBlock[] | null>([
+        [1, blocksOf(told, 1).filter((_, at) => at !== 1)],
+        [2, null],
+      ]),
+    );
+    expect(told.view.current).toEqual([
+      messages[0],
+      messages[1],
+      assistant('I read', call('b', 'read_file')),
+      messages[4],
+      messages[5],
+    ]);
+    expect(told.view.current[2]?.parts[1]).toBe(messages[2]?.parts[2]);
+  });
+
+  it('drops with a call what belongs to it, wherever that stands', () => {
+    const told = new Told([
+      user('go'),
+      assistant(call('a', 'run'), { unknown: 'approval-request', of: 'a' }, 'please'),
+      { role: 'tool', parts: [{ unknown: 'approval', of: 'a' }] },
+      answer('a', 'run', 'x'),
+    ]);
+    const [, , text] = blocksOf(told, 1);
+    told.edit(
+      new Map<number, readonly ContentBlock[] | null>([
+        [1, [text!]],
+        [3, null],
+      ]),
+    );
+    expect(told.view.current).toEqual([user('go'), assistant('please')]);
+  });
+
+  it('keeps what belongs to a call that was never seen', () => {
+    const told = new Told([user('go'), assistant('well', { unknown: 'x', of: 'elsewhere' })]);
+    told.edit(new Map([[0, [{ ...blocksOf(told, 0)[0]!, text: 'gone' } as ContentBlock]]]));
+    expect(told.view.current[1]?.parts).toHaveLength(2);
+  });
+
+  it('puts a written message where its entry stands, behind pinned ones in front of that', () => {
+    const told = new Told([...messages, user('more'), assistant('more done')]);
+    const note = humanText('what happened so far');
+    told.follow([note, ...told.history.slice(-2)]);
+    expect(told.view.current).toEqual([
+      messages[0],
+      user('what happened so far'),
+      user('more'),
+      assistant('more done'),
+    ]);
+    const written = told.view.current[1];
+    told.give([user('and on')]);
+    told.follow(told.history);
+    expect(told.view.current[1]).toBe(written);
+    expect(told.view.current.at(-1)).toEqual(user('and on'));
+  });
+
+  it('drops a written message when its entry goes', () => {
+    const told = new Told(messages);
+    told.follow([humanText('note'), ...told.history.slice(-1)]);
+    told.edit(new Map([[0, null]]));
+    expect(told.view.current).toEqual([messages[0], messages[5]]);
+  });
+
+  it('keeps pinned messages in their places whatever goes around them', () => {
+    const told = new Told([user('a'), system('x'), user('b'), system('y'), user('c')]);
+    told.follow(told.history.slice(2));
+    expect(told.view.current).toEqual([system('x'), system('y'), user('c')]);
+  });
+
+  it('writes a message anew only when an edit touches it', () => {
+    const rewrite = vi.spyOn(PLAIN_MESSAGE_FORMAT, 'rewrite');
+    const told = new Told(messages);
+    told.edit(new Map([[1, blocksOf(told, 1).slice(0, 2)]]));
+    const [, , edited] = told.view.current;
+    told.edit(new Map([[4, null]]));
+    told.follow(told.history);
+    expect(rewrite).toHaveBeenCalledTimes(1);
+    expect(told.view.current[2]).toBe(edited);
+    rewrite.mockRestore();
+  });
+
+  it('tells the same by changes, by the whole history, and by a plain walk', () => {
+    fc.assert(
+      fc.property(
+        fc.array(arbitraryMessage, { minLength: 1, maxLength: 12 }),
+        fc.array(fc.array(fc.nat(5), { minLength: 7, maxLength: 40 }), { maxLength: 4 }),
+        (given, rounds) => {
+          const byChanges = new Told(given);
+          const byHistory = new Told(given);
+          for (const choices of rounds) {
+            byChanges.edit(randomEdits(byChanges.history, choices));
+            const edits = randomEdits(byHistory.history, choices);
+            byHistory.follow(edited(byHistory.history, edits).filter((entry) => entry !== null));
+            const expected = plainWalk(given, byChanges.history);
+            expect(byChanges.view.current).toEqual(expected);
+            expect(byHistory.view.current).toEqual(expected);
+            for (const [at, message] of expected.entries()) {
+              if (given.includes(message)) expect(byChanges.view.current[at]).toBe(message);
+            }
+          }
+        },
+      ),
+      { numRuns: runs(500) },
+    );
+  });
+});
+
+const arbitraryPart: fc.Arbitrary<PlainPart> = fc.oneof(
+  fc.record({ text: fc.string({ minLength: 1, maxLength: 3 }) }),
+  fc.record({ thought: fc.constantFrom('hm', 'so') }),
+  fc.record({ call: fc.constantFrom('a', 'b', 'c'), name: fc.constant('run'), input: fc.nat(3) }),
+  fc.record({
+    answers: fc.constantFrom('a', 'b', 'c'),
+    name: fc.constant('run'),
+    output: fc.string({ maxLength: 3 }),
+  }),
+  fc.record({ unknown: fc.constant('x') }),
+  fc.record({ unknown: fc.constant('approval'), of: fc.constantFrom('a', 'b', 'c') }),
+);
+
+const arbitraryMessage: fc.Arbitrary<PlainMessage> = fc.oneof(
+  { weight: 1, arbitrary: fc.constant(system('rule')) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      role: fc.constantFrom('user', 'assistant', 'tool'),
+      parts: fc.array(arbitraryPart, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+);
+
+/** The entries of a history after edits; `null` for those that are gone. */
+function edited(history: readonly IContent[], edits: Edits): readonly (IContent | null)[] {
+  return history.map((entry, index) => {
+    const blocks = edits.get(index);
+    return blocks === undefined ? entry : blocks && { ...entry, blocks };
+  });
+}
+
+/** Drops and shortens blocks as the numbers say. */
+function randomEdits(history: readonly IContent[], choices: readonly number[]): Edits {
+  let next = 0;
+  const choose = (): number => choices[next++ % choices.length]!;
+  const edits = new Map<number, readonly ContentBlock[] | null>();
+  for (const [index, { blocks }] of history.entries()) {
+    if (choose() % 3 > 0) continue;
+    const left = blocks.flatMap((block): readonly ContentBlock[] => {
+      if (choose() % 2 === 0) return [];
+      if (block.type === 'text') return [{ ...block, text: `${block.text}!` }];
+      return block.type === 'tool_response' ? [{ ...block, result: 'pruned' }] : [block];
+    });
+    edits.set(index, left.length === 0 ? null : left);
+  }
+  return edits;
+}
+
+/** What the messages must be, from the definition: part by part. */
+function plainWalk(
+  given: readonly PlainMessage[],
+  history: readonly IContent[],
+): readonly PlainMessage[] {
+  const left = new Map<string, ContentBlock>();
+  for (const { blocks } of history) {
+    for (const block of blocks) left.set((block as PlacedBlock).origin.join(), block);
+  }
+  const callsOf = (blocks: Iterable<ContentBlock>): readonly string[] =>
+    [...blocks].flatMap((block) => (block.type === 'tool_call' ? [block.id] : []));
+  const standing = callsOf(left.values());
+  const { entries } = readAll(PLAIN_MESSAGE_FORMAT.createReader(), given, 0);
+  const seen = callsOf(entries.flatMap(({ blocks }: PlacedEntry) => blocks));
+  return given.flatMap((message, index): PlainMessage | [] => {
+    if (message.role === 'system') return message;
+    const parts = message.parts.flatMap((part, at): PlainPart | [] => {
+      const block = left.get(`${index},${at}`);
+      if (block === undefined) return [];
+      if ('unknown' in part && part.of !== undefined) {
+        return seen.includes(part.of) && !standing.includes(part.of) ? [] : part;
+      }
+      if (block.type === 'text' && 'text' in part) {
+        return block.text === part.text ? part : { ...part, text: block.text };
+      }
+      if (block.type === 'tool_response' && 'answers' in part) {
+        return block.result === part.output ? part : { ...part, output: String(block.result) };
+      }
+      return part;
+    });
+    if (parts.length === 0) return [];
+    const isUntouched = message.parts.every((part, at) => part === parts[at]);
+    return isUntouched ? message : { ...message, parts };
+  });
+}

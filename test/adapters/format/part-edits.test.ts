@@ -1,0 +1,38 @@
+// What edits leave of the content of messages, in any format.
+
+import { describe, expect, it } from 'vitest';
+
+import { toolCall } from '../../../src/shared/content.js';
+import type { ContentBlock } from '../../../src/shared/content.js';
+import { editedContent } from '../../../src/adapters/format/part-edits.js';
+
+describe('editedContent', () => {
+  it('returns content without an edit as it is', () => {
+    const parts = [{ type: 'text', text: 'a' }];
+    expect(editedContent(parts, new Map([[7, null]]))).toBe(parts);
+    expect(editedContent('a', new Map([[7, null]]))).toBe('a');
+  });
+
+  it('counts parts from the number of the first', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    expect(editedContent(parts, new Map([[3, null]]), 2)).toEqual([parts[0]]);
+    expect(editedContent('a', new Map([[2, null]]), 2)).toBeUndefined();
+  });
+
+  it('edits texts, also bare ones in a list, and leaves a call whose arguments are edited', () => {
+    const call = { type: 'tool_use', id: 'c', input: {} };
+    const edits = new Map<number, ContentBlock>([
+      [0, { type: 'text', text: 'b' }],
+      [1, { type: 'text', text: 'b' }],
+      [2, toolCall('c', 'write', { text: 'short' })],
+    ]);
+    expect(editedContent(['a', { type: 'text', text: 'a', mark: 1 }, call], edits)).toEqual([
+      'b',
+      { type: 'text', text: 'b', mark: 1 },
+      call,
+    ]);
+  });
+});

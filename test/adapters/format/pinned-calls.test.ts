@@ -1,0 +1,119 @@
+// Which messages are sent unchanged because of the calls in them.
+
+import { describe, expect, it } from 'vitest';
+
+import type { Origin, PlacedBlock, Reading } from '../../../src/adapters/format/message-format.js';
+import { PinnedCalls, WholeExchanges } from '../../../src/adapters/format/pinned-calls.js';
+import type { CallsInMessage, WholeMessage } from '../../../src/adapters/format/pinned-calls.js';
+
+const message = (fields: Partial<CallsInMessage>): CallsInMessage => {
+  return { calls: [], serverCalls: [], answered: [], isBound: false, ...fields };
+};
+
+describe('PinnedCalls', () => {
+  it("pins a call of the provider's tool whose result is not in its message, and what answers it", () => {
+    const pinned = new PinnedCalls();
+    expect(pinned.pins(message({ serverCalls: ['a'], answered: ['a'] }))).toBe(false);
+    expect(pinned.pins(message({ serverCalls: ['b'], calls: ['c'] }))).toBe(true);
+    expect(pinned.pins(message({ answered: ['a'] }))).toBe(false);
+    expect(pinned.pins(message({ answered: ['c'] }))).toBe(true);
+    expect(pinned.pins(message({ answered: ['x'], related: ['x', 'b'] }))).toBe(true);
+  });
+
+  it('goes by the newest call of an id', () => {
+    const pinned = new PinnedCalls();
+    expect(pinned.pins(message({ calls: ['a'], isBound: true }))).toBe(true);
+    expect(pinned.pins(message({ calls: ['a'], answered: ['a'] }))).toBe(false);
+    expect(pinned.pins(message({ answered: ['a'] }))).toBe(false);
+  });
+
+  it('takes parts that belong to no call for none of a call without an id', () => {
+    const pinned = new PinnedCalls();
+    expect(pinned.pins(message({ serverCalls: [undefined] }))).toBe(true);
+    expect(pinned.pins(message({ related: [undefined] }))).toBe(false);
+  });
+});
+
+describe('WholeExchanges', () => {
+  const block = (origin: Origin, type: 'opaque' | 'thinking' = 'opaque'): PlacedBlock =>
+    type === 'opaque' ? { type, kind: 'x', tokens: 10, origin } : { type, thought: 'Hm.', origin };
+  const whole = (
+    at: number,
+    fields: Partial<CallsInMessage>,
+    more: Partial<WholeMessage> = {},
+  ): WholeMessage => ({ ...message(fields), blocks: [block([at, 0])], ...more });
+  const PROGRAM = [
+    whole(0, { serverCalls: ['p'], calls: ['a'], programs: ['p'] }),
+    whole(1, { answered: ['a'] }),
+    whole(2, { calls: ['b'], programs: ['p'] }),
+    whole(3, { answered: ['b'] }),
+    whole(4, { answered: ['p'], calls: ['c'] }),
+    whole(5, { answered: ['c'] }, { said: [block([5, 1])] }),
+  ];
+  const read = (...readings: (readonly WholeMessage[])[]): Reading[] => {
+    const exchanges = new WholeExchanges();
+    return readings.map((messages) => {
+      const reading: Reading = { entries: [], pinnedTokens: 0 };
+      for (const each of messages) exchanges.take(each, reading);
+      exchanges.end(reading);
+      return reading;
+    });
+  };
+  const originsIn = (readings: readonly Reading[]): readonly string[] =>
+    readings.flatMap(({ entries }) =>
+      entries.map(({ speaker, blocks }) =>
+        [speaker, ...blocks.map(({ origin }) => origin.join('.'))].join(' '),
+      ),
+    );
+  const pinnedIn = (readings: readonly Reading[]): number =>
+    readings.reduce((sum, { pinnedTokens }) => sum + pinnedTokens, 0);
+
+  it('makes one entry of an exchange once it is complete, however it is read', () => {
+    const expected = ['ai 0.0 1.0 2.0 3.0 4.0 5.0', 'human 5.1'];
+    for (let cut = 0; cut <= PROGRAM.length; cut += 1) {
+      const readings = read(PROGRAM.slice(0, cut), PROGRAM.slice(cut));
+      expect(originsIn(readings)).toEqual(expected);
+      expect(pinnedIn(readings)).toBe(0);
+      const isWithin = cut > 0 && cut < PROGRAM.length;
+      expect(readings.map(({ openFrom }) => openFrom)).toEqual([
+        isWithin ? 0 : undefined,
+        undefined,
+      ]);
+      expect(readings[0]?.pinnedTokens).toBe(isWithin ? cut * PINNED : 0);
+    }
+  });
+
+  const PINNED = pinnedIn(read([whole(0, { isBound: true })]));
+
+  it.each<[string, readonly WholeMessage[]]>([
+    ['that is not complete', PROGRAM.slice(0, 3)],
+    ['of a program in no message', PROGRAM.slice(2)],
+    ['with what is bound', PROGRAM.map((each) => ({ ...each, isBound: each === PROGRAM[4] }))],
+    [
+      'in which the user speaks',
+      [
+        PROGRAM[0] as WholeMessage,
+        whole(1, { answered: ['a'] }, { said: [] }),
+        ...PROGRAM.slice(4, 5),
+        whole(6, { calls: ['d'] }),
+      ],
+    ],
+  ])('leaves an exchange %s pinned', (_, messages) => {
+    const readings = read(messages);
+    expect(pinnedIn(readings)).toBeGreaterThan(2 * PINNED);
+  });
+
+  it('reads the reasoning of a pinned message apart, but for items of OpenAI', () => {
+    const sealed = { ...block([0, 2], 'thinking'), signature: 'rs_1' };
+    const blocks = [block([0, 0], 'thinking'), block([0, 1]), sealed];
+    const [reading] = read([whole(0, { serverCalls: ['p'] }, { blocks })]);
+    expect(reading?.entries).toEqual([
+      { speaker: 'ai', blocks: [{ ...blocks[0], isApart: true }] },
+    ]);
+    expect(
+      originsIn(
+        read([whole(0, { serverCalls: ['p'] }, { blocks }), whole(1, { answered: ['p'] })]),
+      ),
+    ).toEqual(['ai 0.0', 'ai 0.1 0.2 1.0']);
+  });
+});

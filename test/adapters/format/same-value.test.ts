@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isPlainCopy, isSameValue } from '../../../src/adapters/format/same-value.js';
+import { runs } from '../../support/scale.js';
+
+describe('isSameValue', () => {
+  it('knows a copy of any plain data, and any other one from it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+        expect(isSameValue(a, structuredClone(a))).toBe(true);
+        expect(isSameValue(a, b)).toBe(JSON.stringify(a) === JSON.stringify(b) || equals(a, b));
+      }),
+    );
+  });
+
+  it('takes a key without a value for no key', () => {
+    expect(isSameValue({ a: 1, b: undefined }, { a: 1 })).toBe(true);
+    expect(isSameValue({ a: 1 }, { a: 1, b: undefined, c: 2 })).toBe(false);
+    expect(isSameValue({ a: undefined, b: 1 }, { a: 1, b: undefined })).toBe(false);
+  });
+
+  it('compares bytes, dates and addresses by what they say', () => {
+    expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 2]))).toBe(true);
+    expect(isSameValue(new Uint8Array([1, 2]), new Uint8Array([1, 3]))).toBe(false);
+    expect(isSameValue(new URL('http://a.example/x'), new URL('http://a.example/x'))).toBe(true);
+    expect(isSameValue(new URL('http://a.example/x'), new URL('http://a.example/y'))).toBe(false);
+    expect(isSameValue(new Date(1), new Date(1))).toBe(true);
+    expect(isSameValue(new Date(1), new Date(2))).toBe(false);
+  });
+
+  it('tells a list from an object and from a shorter list', () => {
+    expect(isSameValue([1], { 0: 1 })).toBe(false);
+    expect(isSameValue([1], [1, undefined])).toBe(false);
+    expect(isSameValue({}, null)).toBe(false);
+  });
+
+  it('ends on what holds itself and on what is nested too deep', () => {
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const other: { self?: unknown } = {};
+    other.self = other;
+    expect(isSameValue(circle, other)).toBe(false);
+    const nest = (levels: number): unknown => {
+      let value: unknown = 0;
+      for (let level = 0; level < levels; level += 1) value = [value];
+      return value;
+    };
+    expect(isSameValue(nest(256), nest(256))).toBe(true);
+    expect(isSameValue(nest(100_000), nest(100_000))).toBe(false);
+  });
+
+  it('leaves out of account what it is told to', () => {
+    const isMark = (key: string): boolean => key === 'mark';
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1 }], isMark)).toBe(true);
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 1, mark: 3 }], isMark)).toBe(true);
+    expect(isSameValue([{ a: 1, mark: 2 }], [{ a: 2, mark: 2 }], isMark)).toBe(false);
+  });
+});
+
+describe('isPlainCopy', () => {
+  const values = fc.object({
+    maxDepth: 3,
+    key: fc.constantFrom('a', 'b', 'constructor', '__proto__', 'toString'),
+    values: [fc.constantFrom('', 'x', 0, NaN, null, undefined, true, Object, String)],
+    withTypedArray: true,
+    withDate: true,
+  });
+
+  it('knows a copy of any plain data', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (a) => {
+        expect(isPlainCopy(a, structuredClone(a))).toBe(true);
+      }),
+    );
+  });
+
+  it('takes for a copy nothing that says something else', () => {
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        if (isPlainCopy(a, b)) expect(isSameValue(a, b)).toBe(true);
+        if (isPlainCopy([a, { ...a, b }], [a, { ...a, b: a }]))
+          expect(isSameValue(a, b)).toBe(true);
+      }),
+      { numRuns: runs(20_000) },
+    );
+    expect(isPlainCopy({ a: undefined }, { b: 5 })).toBe(false);
+    expect(isPlainCopy({ constructor: Object }, { b: 5 })).toBe(false);
+    expect(isPlainCopy('x'.repeat(4_000), `${'x'.repeat(1_999)}y${'x'.repeat(2_000)}`)).toBe(false);
+  });
+
+  it('ends on what holds itself twice, and on what throws', () => {
+    const circles = [{}, {}].map((circle) => Object.assign(circle, { a: circle, b: circle }));
+    expect(isPlainCopy(...(circles as [unknown, unknown]))).toBe(false);
+    const throwing = Object.defineProperty({}, 'a', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    expect(isPlainCopy(throwing, { a: 1 })).toBe(false);
+  });
+});
+
+/** The order of keys says nothing, and JSON knows neither -0 nor NaN from their neighbours. */
+function equals(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  const keys = Object.keys(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equals(Reflect.get(a, key), Reflect.get(b, key)))
+  );
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { reasoningOfModel } from '../../../src/adapters/request/claude-reasoning.js';
+
+describe('reasoningOfModel', () => {
+  it.each([
+    'claude-3-7-sonnet-latest',
+    'claude-sonnet-4-20250514',
+    'claude-opus-4-0',
+    'claude-opus-4-1@20250805',
+    'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'anthropic/claude-haiku-4.5',
+    'claude-opus-4-6',
+    'claude-sonnet-4-6-20260218',
+  ])('keeps the reasoning of %s, without which a turn may not start', (model) => {
+    expect(reasoningOfModel(model)).toBe('keep');
+    expect(reasoningOfModel(model, { type: 'disabled' })).toBe('keep');
+  });
+
+  it.each([undefined, 'claude-opus-4-8', 'claude-opus-5-5', 'opus'])(
+    'strips the reasoning of %s unless the request has a budget',
+    (model) => {
+      expect(reasoningOfModel(model)).toBe('strip-after-first-edit');
+      expect(reasoningOfModel(model, { type: 'adaptive' })).toBe('strip-after-first-edit');
+      expect(reasoningOfModel(model, { type: 'enabled', budget_tokens: 1_024 })).toBe('keep');
+    },
+  );
+});
