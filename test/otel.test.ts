@@ -452,7 +452,7 @@ describe('instrumentCtxfold', () => {
       ['compressed', 'COMPRESSION_FAILED'],
       ['fitted', undefined],
     ]);
-    expect(await points('ctxfold.tokens.reclaimed')).toEqual([[{ 'ctxfold.step': 'fitted' }, 40]]);
+    expect(await points('ctxfold.tokens.reclaimed')).toEqual([[{ 'ctxfold.step': 'fitted' }, 50]]);
   });
 });
 

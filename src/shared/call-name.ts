@@ -40,6 +40,9 @@ export function callName(call: ToolCallBlock | undefined): string {
   return `${tool} ${isLongPath ? `…${endOf(key)}` : shortened(key, MAX_NAMED_KEY)}`;
 }
 
+/** Among how many calls before a result `nameFarBack` counts; what is farther back is named without its place. */
+export const MAX_CALLS_BACK = 200;
+
 /** A call's name where later calls have the same one: says which of them is meant, counted back from the call that refers to it. */
 export function nameFarBack(name: string, laterCalls: number): string {
   if (laterCalls === 0) return name;

@@ -7,7 +7,7 @@ import { callUse } from '../../src/shared/density/index/call-use.js';
 import { materializeDensityPlan } from '../../src/shared/density/plan/materialize.js';
 import { ROW_LENGTH } from '../../src/shared/density/plan/plan.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
-import { callName, nameFarBack } from '../../src/shared/call-name.js';
+import { callName, MAX_CALLS_BACK, nameFarBack } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
@@ -58,11 +58,12 @@ function afterRows(
       const source = list[entry - entriesBack]?.blocks[block];
       const callId = source?.type === 'tool_response' ? source.callId : '';
       const shown = answeredCalls(list)(entry - entriesBack, block);
-      const calls = list.flatMap(({ speaker, blocks }) =>
-        blocks.filter(({ type }) => speaker === 'ai' && type === 'tool_call'),
-      ) as readonly ToolCallBlock[];
-      const between =
-        shown === undefined ? [] : calls.slice(calls.indexOf(shown) + 1, calls.indexOf(call));
+      const calls = list
+        .slice(0, entry + 1)
+        .flatMap(({ blocks }) => blocks.filter(({ type }) => type === 'tool_call'))
+        .slice(-MAX_CALLS_BACK) as readonly ToolCallBlock[];
+      const isNear = shown !== undefined && calls.includes(shown);
+      const between = isNear ? calls.slice(calls.indexOf(shown) + 1, calls.indexOf(call)) : [];
       const later = between.filter((other) => callName(other) === callName(shown));
       const name = nameFarBack(callName(shown), later.length);
       return { ...lines, source: { callId, name } };

@@ -1,7 +1,7 @@
 // Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries: with the same
 // result in every process and on every thread. Pure. All content comes from the given entries, except for summaries.
 
-import { callName, nameFarBack } from '../call-name.js';
+import { callName, MAX_CALLS_BACK, nameFarBack } from '../call-name.js';
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
@@ -294,7 +294,7 @@ function shownElsewhere(
   return { ...lines, source: { callId: response.callId, name } };
 }
 
-/** How many calls between a source and a call before `entry` have the source's name. */
+/** How many calls between a source and a call have the source's name, among the last ones before `entry`. */
 function laterCalls(
   list: readonly IContent[],
   entry: number,
@@ -302,15 +302,17 @@ function laterCalls(
   call: ToolCallBlock,
 ): number {
   if (source === undefined) return 0;
-  const name = callName(source);
-  let count = 0;
-  let isBefore = false;
+  const before: ToolCallBlock[] = [];
   for (let at = entry; at >= 0; at -= 1) {
-    const { speaker, blocks = [] } = list[at] ?? {};
-    for (const block of speaker === 'ai' ? blocks.toReversed() : []) {
-      if (block === source) return count;
-      if (isBefore && block.type === 'tool_call' && callName(block) === name) count += 1;
-      isBefore ||= block === call;
+    for (const block of list[at]?.blocks.toReversed() ?? []) {
+      if (block.type !== 'tool_call') continue;
+      if (before.length === MAX_CALLS_BACK) return 0;
+      if (block === source) {
+        const name = callName(source);
+        const between = before.slice(before.indexOf(call) + 1);
+        return between.filter((other) => callName(other) === name).length;
+      }
+      before.push(block);
     }
   }
   return 0;

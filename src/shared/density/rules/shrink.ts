@@ -2,7 +2,7 @@
 // never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
 // shrunk.
 
-import { callName, keyOfCall, nameFarBack } from '../../call-name.js';
+import { callName, keyOfCall, MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
@@ -26,7 +26,8 @@ import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { CALL_KIND, lastCallOf, NONE } from '../index/history-columns.js';
+import { CALL_KIND, NONE } from '../index/history-columns.js';
+import type { IntColumn } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
 import type { ShownRun } from '../index/shown-lines.js';
@@ -179,7 +180,7 @@ function standingRuns(
   const runs = (isWhole ? undefined : shownAsTable(result, index, stands)) ?? shown;
   return runs.map(({ row, ...lines }) => {
     pushTo(marks.referredBy, row, result.row);
-    const name = nameFarBack(index.nameAt(row), laterCalls(index.calls, row, result.row));
+    const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
     const source = { callId: index.idOf(id.at(row)), name };
     return { ...lines, source };
   });
@@ -210,15 +211,31 @@ function shownAsTable(
   return isWhole ? [{ ...run, end: result.lines.count }] : undefined;
 }
 
-/** How many calls between those of two results have the name of the first one. */
-function laterCalls(calls: HistoryIndex['calls'], row: number, later: number): number {
-  const source = lastCallOf(calls, row);
-  if (source === NONE) return 0;
+/** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
+function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
+  const end = firstRowAfter(calls.entry, responses.entry.at(later));
+  const first = Math.max(0, end - MAX_CALLS_BACK);
+  let own = end - 1;
+  while (own >= first && calls.response.at(own) !== later) own -= 1;
+  let source = own - 1;
+  while (source >= first && calls.response.at(source) !== row) source -= 1;
+  if (source < first) return 0;
   let count = 0;
-  for (let call = lastCallOf(calls, later) - 1; call > source; call -= 1) {
+  for (let call = source + 1; call < own; call += 1) {
     if (calls.name.at(call) === calls.name.at(source)) count += 1;
   }
   return count;
+}
+
+/** The first row of an entry after this one. */
+function firstRowAfter(entries: IntColumn, entry: number): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (entries.at(middle) <= entry) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */

@@ -324,6 +324,9 @@ describe('SHRINK', () => {
       '[… 20 lines as in snapshot (the 23rd back) …]',
       '[… 20 lines as in snapshot (the 22nd back) …]',
     ]);
+    const tooMany = Array.from({ length: 10 }, () => many).flat(2);
+    const unplaced = String(lastResult([...known, ...tooMany, ...asked('snapshot', {}, all)]));
+    expect(unplaced.split('\n')[0]).toBe('[… 20 lines as in snapshot …]');
     const same = lastResult([...known, ...many.slice(0, 10).flat(), ...run(lines(0, 20))]);
     expect(same).toContain('unchanged from the result of s0, snapshot (the 13th back): ');
   });
