@@ -11,6 +11,7 @@ import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-part.js';
+import { RefusedThinking } from './refused-thinking.js';
 import {
   beginsWithBlock,
   canCompact,
@@ -51,6 +52,9 @@ interface Answer {
  * so `toolRunner` needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
  * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
+ * Where the provider refuses thinking because it was made from other messages than those that are sent (of a conversation that began
+ * without ctxfold), the thinking of these messages is left out from then on, and the request sent again.
+ *
  * @throws RangeError naming each invalid option.
  */
 export function compactionMiddleware(
@@ -60,6 +64,7 @@ export function compactionMiddleware(
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
   const requests = new WeakMap<object, CompactedRequest>();
   const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
+  const refused = new RefusedThinking();
   let hasWarned = false;
 
   return async (request, next, context) => {
@@ -70,9 +75,18 @@ export function compactionMiddleware(
       hasWarned = true;
       return next(request);
     }
-    const compacted = await compactedBody(request, body);
-    const response = await next(withBody(request, compacted));
-    reportRefusal(compactor, response, asText(body['model']));
+    let compacted = await compactedBody(request, body);
+    let response = await next(withBody(request, compacted));
+    const refusal = await refusalIn(response);
+    if (refusal !== undefined) {
+      compactor.reportRefusal(refusal, asText(body['model']));
+      if (compacted.body !== request.body && refused.note(refusal, body.messages)) {
+        logger.warn(REFUSED_WARNING);
+        requests.delete(context.options?.body as object);
+        compacted = await compactedBody(request, body);
+        response = await next(withBody(request, compacted));
+      }
+    }
     if (!isRecord(body['context_management'])) readUsage(compacted, response, context);
     return response;
 
@@ -91,7 +105,8 @@ export function compactionMiddleware(
     }
 
     async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
-      const { messages: given, ...besides } = parsed;
+      const { messages, ...besides } = parsed;
+      const given = refused.without(messages);
       const answer: Answer = {};
       const modelName = asText(parsed['model']);
       const compacted = await compact(given, {
@@ -128,24 +143,20 @@ function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   return parsed;
 }
 
-/** Passes a rejection, which may state the model's limit, to the compactor in the background. */
-function reportRefusal(
-  compactor: Compactor,
-  response: unknown,
-  modelName: string | undefined,
-): void {
-  if (!(response instanceof Response) || response.status !== 400) return;
-  response
+/** Returns what a provider says that refuses a request: it may state the model's limit. The caller reads the response itself. */
+async function refusalIn(response: unknown): Promise<string | undefined> {
+  if (!(response instanceof Response) || response.status !== 400) return undefined;
+  return response
     .clone()
     .text()
-    .then(
-      (text) => compactor.reportRefusal(text, modelName),
-      () => undefined,
-    );
+    .catch(() => undefined);
 }
 
 const THREAD_WARNING =
   'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
+
+const REFUSED_WARNING =
+  'the provider refused thinking from before this conversation was compacted here; it was left out, and the request sent again';
 
 const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
 

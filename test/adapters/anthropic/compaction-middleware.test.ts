@@ -232,12 +232,16 @@ describe('compactionMiddleware', () => {
       expect(reasoningIn(provider.requests.at(-1))).toEqual(['I search.']);
     });
 
-    it('is refused by models that bind it when it is to be kept', async () => {
+    it('leaves it out once a model that binds it has refused what was to be kept', async () => {
       const provider = await startBindingProvider(SCRIPT);
 
-      await expect(runLoop(clientOf(provider, { reasoning: 'keep' }))).rejects.toThrow(
-        'bound to a different conversation',
-      );
+      await runLoop(clientOf(provider, { reasoning: 'keep' }));
+
+      const refused = provider.requests.findIndex(({ status }) => status === 400);
+      const [given, sent] = provider.requests.slice(refused, refused + 2);
+      expect(reasoningIn(given)).not.toEqual([]);
+      expect(reasoningIn(sent)).toEqual([]);
+      expect(sent?.status).toBe(200);
     });
 
     it('edits nothing before it when told so', async () => {
