@@ -2,6 +2,7 @@
 // the model's provider do it. Changes nothing of a call but its prompt.
 
 import type { Compactor } from '../../main/compactor.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -83,46 +84,62 @@ export function compactionMiddleware(
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
   const ignoring = IGNORING_MODELS.get(compactor) ?? new Set();
   IGNORING_MODELS.set(compactor, ignoring);
-  /** By the parameters of the calls that were answered. */
-  const usages = new WeakMap<object, CompactCall>();
+  /** By the parameters that calls were given, once compacted. */
+  const calls = new WeakMap<object, CompactedCall>();
   return {
     specificationVersion: 'v3',
-    transformParams: async (modelCall) => {
-      const { model, params } = checkedFields(modelCall, 'a call to a model');
-      const { abortSignal, providerOptions, tools, responseFormat } = checkedFields<PromptParams>(
-        params,
-        'the parameters of a call',
-      );
-      let sent = params;
-      const prompt = await compact(params.prompt, {
-        ...describeModel(model, providerOptions),
-        signal: abortSignal,
-        overheadTokens: overheadOf(tools, responseFormat),
-        cacheTtlMs: cacheTtlIn({ providerOptions }),
-        compactByProvider: compactionByModel(modelCall, ignoring),
-        answerUsage: () => usages.get(sent),
-      });
-      if (!isSameList(prompt, params.prompt)) sent = { ...params, prompt };
-      return sent;
-    },
-    wrapGenerate: ({ doGenerate, params, model }) => reporting(doGenerate, params, model),
-    wrapStream: ({ doStream, params, model }) => reporting(doStream, params, model),
+    transformParams: (modelCall) => compactParams(modelCall, false),
+    wrapGenerate: ({ doGenerate, params, model }) =>
+      reporting('doGenerate', doGenerate, params, model),
+    wrapStream: ({ doStream, params, model }) => reporting('doStream', doStream, params, model),
   };
 
+  async function compactParams<Params extends PromptParams>(
+    modelCall: ModelCall<Params>,
+    removesReasoning: boolean,
+  ): Promise<Params> {
+    const { model, params } = checkedFields(modelCall, 'a call to a model');
+    const { abortSignal, providerOptions, tools, responseFormat } = checkedFields<PromptParams>(
+      params,
+      'the parameters of a call',
+    );
+    const call: CompactedCall = { modelCall: { model, params } };
+    const prompt = await compact(params.prompt, {
+      ...describeModel(model, providerOptions),
+      signal: abortSignal,
+      overheadTokens: overheadOf(tools, responseFormat),
+      cacheTtlMs: cacheTtlIn({ providerOptions }),
+      removesReasoning,
+      compactByProvider: compactionByModel(modelCall, ignoring),
+      answerUsage: () => call.usage,
+    });
+    const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
+    calls.set(sent, call);
+    return sent;
+  }
+
   async function reporting<Result>(
-    call: () => PromiseLike<Result>,
+    kind: keyof AnsweringModel,
+    answerIt: () => PromiseLike<Result>,
     params: object,
     model: ModelReference,
   ): Promise<Result> {
     let answer: Result;
+    let call = calls.get(params);
     try {
-      answer = await call();
+      answer = await answerIt();
     } catch (thrown) {
       compactor.reportRefusal(thrown, describeModel(model).modelName);
-      throw thrown;
+      if (call === undefined || call.modelCall.params === params || !refusesReasoning(thrown))
+        throw thrown;
+      const again = await compactParams(call.modelCall, true);
+      call = calls.get(again);
+      answer = (await (model as unknown as AnsweringModel)[kind](again)) as Result;
     }
     try {
-      return passingUsage(answer, (usage) => usages.set(params, usage));
+      return passingUsage(answer, (usage) => {
+        if (call !== undefined) call.usage = usage;
+      });
     } catch {
       // Usage only helps, and the model has answered.
       return answer;
@@ -130,8 +147,15 @@ export function compactionMiddleware(
   }
 }
 
-interface GeneratingModel {
+/** A call as it was given, and the usage of its answer once that is known. */
+interface CompactedCall {
+  readonly modelCall: ModelCall<PromptParams>;
+  usage?: CompactCall | undefined;
+}
+
+interface AnsweringModel {
   readonly doGenerate: (call: object) => PromiseLike<unknown>;
+  readonly doStream: (call: object) => PromiseLike<unknown>;
 }
 
 const IGNORED =
@@ -163,7 +187,7 @@ function compactionByModel(
       providerOptions: { ...options, [name]: { ...providerOptions, compactionTrigger: true } },
       abortSignal: signal,
     };
-    const answer = asRecord(await (target as unknown as GeneratingModel).doGenerate(call));
+    const answer = asRecord(await (target as unknown as AnsweringModel).doGenerate(call));
     const parts = asArray(answer?.['content']).map(asRecord);
     const compaction = parts.findLast((part) => part?.['kind'] === 'openai.compaction');
     if (compaction === undefined && parts.length > 0) {

@@ -4,6 +4,7 @@
 import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
@@ -11,7 +12,6 @@ import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
 import type { AnthropicMessage } from './message-part.js';
-import { RefusedThinking } from './refused-thinking.js';
 import {
   beginsWithBlock,
   canCompact,
@@ -52,9 +52,6 @@ interface Answer {
  * so `toolRunner` needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
  * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
- * Where the provider refuses thinking because it was made from other messages than those that are sent (of a conversation that began
- * without ctxfold), the thinking of these messages is left out from then on, and the request sent again.
- *
  * @throws RangeError naming each invalid option.
  */
 export function compactionMiddleware(
@@ -64,7 +61,6 @@ export function compactionMiddleware(
   const compact = messageCompactor<AnthropicMessage>(compactor, options);
   const requests = new WeakMap<object, CompactedRequest>();
   const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
-  const refused = new RefusedThinking();
   let hasWarned = false;
 
   return async (request, next, context) => {
@@ -80,10 +76,8 @@ export function compactionMiddleware(
     const refusal = await refusalIn(response);
     if (refusal !== undefined) {
       compactor.reportRefusal(refusal, asText(body['model']));
-      if (compacted.body !== request.body && refused.note(refusal, body.messages)) {
-        logger.warn(REFUSED_WARNING);
-        requests.delete(context.options?.body as object);
-        compacted = await compactedBody(request, body);
+      if (compacted.body !== request.body && refusesReasoning(refusal)) {
+        compacted = await compactedBody(request, body, true);
         response = await next(withBody(request, compacted));
       }
     }
@@ -91,12 +85,16 @@ export function compactionMiddleware(
     return response;
 
     /** Caches by the options' body, which is the same object in all attempts. */
-    async function compactedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
+    async function compactedBody(
+      attempt: APIRequest,
+      parsed: RequestBody,
+      removesReasoning: boolean = false,
+    ): Promise<CompactedBody> {
       const key = context.options?.body;
       const given = attempt.body as string;
-      const earlier = isRecord(key) ? requests.get(key) : undefined;
+      const earlier = isRecord(key) && !removesReasoning ? requests.get(key) : undefined;
       if (earlier?.body === given) return earlier.compacted;
-      const compacted = compactBody(attempt, parsed);
+      const compacted = compactBody(attempt, parsed, removesReasoning);
       if (isRecord(key)) {
         requests.set(key, { body: given, compacted });
         compacted.catch(() => requests.delete(key));
@@ -104,9 +102,12 @@ export function compactionMiddleware(
       return compacted;
     }
 
-    async function compactBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
-      const { messages, ...besides } = parsed;
-      const given = refused.without(messages);
+    async function compactBody(
+      attempt: APIRequest,
+      parsed: RequestBody,
+      removesReasoning: boolean,
+    ): Promise<CompactedBody> {
+      const { messages: given, ...besides } = parsed;
       const answer: Answer = {};
       const modelName = asText(parsed['model']);
       const compacted = await compact(given, {
@@ -116,6 +117,7 @@ export function compactionMiddleware(
         answerUsage: () => answer.usage,
         cacheTtlMs: cacheTtlOfRequest(parsed),
         reasoning: reasoningOfModel(modelName, parsed['thinking']),
+        removesReasoning,
         compactByProvider: canCompact(parsed)
           ? compactionOnDemand(parsed, (body, signal) =>
               next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),
@@ -154,9 +156,6 @@ async function refusalIn(response: unknown): Promise<string | undefined> {
 
 const THREAD_WARNING =
   'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
-
-const REFUSED_WARNING =
-  'the provider refused thinking from before this conversation was compacted here; it was left out, and the request sent again';
 
 const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
 

@@ -40,7 +40,7 @@ export interface ConversationParts<Message> {
 }
 
 /** The model that a request goes to, and what it requires of reasoning. */
-type Target = Pick<CompactCall, 'modelName' | 'reasoning'>;
+type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'removesReasoning'>;
 
 /** The known messages that the messages of a call continue. */
 interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
@@ -207,16 +207,16 @@ export class Conversation<Message> {
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
     const compacted = [...current, ...transient];
-    return target.reasoning === 'keep'
+    return target.reasoning === 'keep' && target.removesReasoning !== true
       ? (this.#parts.format.completeTurn?.(compacted, given) ?? compacted)
       : compacted;
   }
 
   /** A call that names no model goes to the same one as the last. */
-  #targetOf({ modelName = this.#session?.history.modelName, reasoning }: CompactCall): Target {
-    const policy =
-      this.#options.reasoning ?? reasoning ?? this.#parts.format.reasoningOf?.(modelName);
-    return { modelName, reasoning: policy };
+  #targetOf({ removesReasoning, ...call }: CompactCall): Target {
+    const { modelName = this.#session?.history.modelName } = call;
+    const usual = call.reasoning ?? this.#parts.format.reasoningOf?.(modelName);
+    return { modelName, reasoning: this.#options.reasoning ?? usual, removesReasoning };
   }
 
   /**
@@ -297,18 +297,16 @@ export class Conversation<Message> {
     return session;
   }
 
-  /**
-   * Returns whether the preflight succeeded. If it failed, what was compacted before stays so, unless the host wants to know: the
-   * messages as they were given may be too long by now.
-   */
+  /** Returns whether the preflight succeeded. If not, what was compacted before stays so: as given, it may be too long by now. */
   async #runPreflight(
     session: Session,
     call: CompactCall,
     transientTokens: number,
   ): Promise<boolean> {
-    const { signal, cacheTtlMs, reasoning, overheadTokens = 0 } = call;
+    const { signal, reasoning, removesReasoning, overheadTokens = 0 } = call;
     const view = this.#view;
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
+    const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
@@ -316,7 +314,7 @@ export class Conversation<Message> {
       `${sessionId}#${view.given.length}`,
       view.pinnedTokens + transientTokens + besides,
       'adapter',
-      { signal, cacheTtlMs: cacheTtlOfMessages(view.given, cacheTtlMs), reasoning },
+      { signal, cacheTtlMs, reasoning, removesReasoning },
     );
     const result = await prepared.catch((thrown: unknown) => {
       if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;

@@ -9,6 +9,8 @@ import { asRecord } from '../../shared/json.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../request/call-arguments.js';
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
+import { isSameList } from '../format/same-value.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -45,18 +47,22 @@ export function compactionMiddleware(
         tools,
       } = checkedFields<Partial<typeof request>>(request, 'a model call');
       const given = checkedMessages(list ?? null);
-      const messages = await compact(given, {
-        signal: runtime?.signal,
-        overheadTokens: overheadOf(systemMessage?.content, tools),
-        ...latestUsage(given),
-        ...modelFacts(model),
-        compactByProvider: compactionByModel(request),
-      });
+      const compacted = (removesReasoning: boolean): Promise<BaseMessage[]> =>
+        compact(given, {
+          signal: runtime?.signal,
+          overheadTokens: overheadOf(systemMessage?.content, tools),
+          ...latestUsage(given),
+          ...modelFacts(model),
+          removesReasoning,
+          compactByProvider: compactionByModel(request),
+        });
+      const messages = await compacted(false);
       try {
         return await handler({ ...request, messages });
       } catch (thrown) {
         compactor.reportRefusal(thrown, modelFacts(model).modelName);
-        throw thrown;
+        if (!refusesReasoning(thrown) || isSameList(messages, given)) throw thrown;
+        return handler({ ...request, messages: await compacted(true) });
       }
     },
   };

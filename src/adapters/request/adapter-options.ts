@@ -89,6 +89,11 @@ export interface CompactCall {
   readonly compactByProvider?: CompactMessages | undefined;
   /** The reasoning policy that suits the model, if the adapter has no such option. @default by `modelName` for Claude, else 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
+  /**
+   * Whether the provider has refused these messages, as they were returned, because of reasoning that is "bound to a different
+   * conversation": all of it is left out. Middleware repeats such a call by itself. @default false
+   */
+  readonly removesReasoning?: boolean | undefined;
 }
 
 const DEFAULT_MAX_CONVERSATIONS = 32;

@@ -3,7 +3,7 @@
 import { assertCacheReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
-import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
+import { assertBoolean, assertKnownOptions, assertTokens } from '../../shared/misuse.js';
 import { nextTurn } from '../../main/waiting/event-loop-turn.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
@@ -83,6 +83,9 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   answerUsage: isFunction,
   compactByProvider: isFunction,
   reasoning: checkedReasoning,
+  removesReasoning: (value, name) => {
+    assertBoolean(name, value);
+  },
 };
 
 function expects(read: (value: unknown) => unknown, expected: string): Check {

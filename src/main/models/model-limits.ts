@@ -182,6 +182,18 @@ export function refusedLimit(thrown: unknown): number | undefined {
   return undefined;
 }
 
+/**
+ * Whether a provider refused reasoning as made from other messages than those that it was sent behind. A sentence that follows may
+ * name what has changed.
+ *
+ * @param thrown what a model call threw, or the text it answered
+ */
+export function refusesReasoning(thrown: unknown): boolean {
+  return textsOf(thrown).some((text) =>
+    text.includes('The block is bound to a different conversation'),
+  );
+}
+
 /** The texts of an error and its causes; SDKs keep the provider's message in a body. */
 function textsOf(thrown: unknown): readonly string[] {
   const texts: string[] = [];

@@ -93,6 +93,7 @@ export class Preflight {
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
+    if (options.removesReasoning === true) sent.noteRefusedReasoning();
     const dropped = yield* this.#dropReplaced(pendingTokens, options);
     const pruned = yield* this.prune(pendingTokens, options);
     options.signal?.throwIfAborted();
@@ -142,9 +143,14 @@ export class Preflight {
   }
 
   /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
-  async *prune(pendingTokens: number, { signal }: AbortOptions): Steps<PrunedEvent | null> {
+  async *prune(
+    pendingTokens: number,
+    { signal, removesReasoning = false }: RequestOptions,
+  ): Steps<PrunedEvent | null> {
     const { sent, reasoningTerms } = this.#parts;
-    const isStale = reasoningTerms.policy !== 'keep' && sent.staleReasoningFrom < Infinity;
+    const isStale =
+      (removesReasoning || reasoningTerms.policy !== 'keep') &&
+      sent.staleReasoningFrom < Infinity;
     const stripped = isStale
       ? yield* this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal)
       : null;

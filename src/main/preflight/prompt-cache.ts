@@ -120,6 +120,12 @@ export class SentHistory {
     return this.#staleReasoningFrom;
   }
 
+  /** Notes that no reasoning may stay. */
+  noteRefusedReasoning(): void {
+    this.#catchUp(this.#history.revision);
+    this.#staleReasoningFrom = 0;
+  }
+
   /** Notes that this reasoning is gone. */
   noteStrippedReasoning(): void {
     this.#staleReasoningFrom = Infinity;

@@ -1,7 +1,9 @@
 // What a caller says of one request.
 
+import { withoutUndefined } from '../../shared/json.js';
 import {
   asObject,
+  assertBoolean,
   assertKnownOptions,
   assertSignal,
   assertString,
@@ -24,6 +26,11 @@ export interface RequestOptions extends AbortOptions {
    * has left behind an edit is removed if this one would not have. @default 'keep'
    */
   readonly reasoning?: ReasoningPolicy | undefined;
+  /**
+   * Whether the provider has refused this request because reasoning in it was made from other messages: all that it may drop is
+   * removed. @default false
+   */
+  readonly removesReasoning?: boolean | undefined;
 }
 
 /**
@@ -39,10 +46,11 @@ export function readCall(
 ): RequestOptions {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
-  const { cacheTtlMs, reasoning, ...rest } = readAbortOptions(options);
+  const read = readAbortOptions(options);
+  const { cacheTtlMs, reasoning } = read;
   if (cacheTtlMs !== undefined || reasoning !== undefined)
     completeEditOptions({ cacheTtlMs, reasoning });
-  return { ...rest, cacheTtlMs, reasoning };
+  return read;
 }
 
 /**
@@ -51,25 +59,21 @@ export function readCall(
  * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal; RangeError for an unknown option.
  */
 export function readAbortOptions(options: RequestOptions): RequestOptions {
-  let signal: unknown;
-  let cacheTtlMs: RequestOptions['cacheTtlMs'];
-  let reasoning: RequestOptions['reasoning'];
+  let read: RequestOptions;
   let own: Readonly<Record<string, unknown>>;
   try {
-    ({ signal, cacheTtlMs, reasoning } = asObject(
+    const { signal, cacheTtlMs, reasoning, removesReasoning } = asObject(
       options,
       'the options',
       'an object',
-    ) as RequestOptions);
+    ) as RequestOptions;
+    read = { signal, cacheTtlMs, reasoning, removesReasoning };
     own = { ...options };
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
   }
-  assertKnownOptions('options of a call', own, ['signal', 'cacheTtlMs', 'reasoning']);
-  assertSignal(signal);
-  return {
-    ...(signal && { signal }),
-    ...(cacheTtlMs !== undefined && { cacheTtlMs }),
-    ...(reasoning !== undefined && { reasoning }),
-  };
+  assertKnownOptions('options of a call', own, Object.keys(read));
+  assertSignal(read.signal);
+  assertBoolean('removesReasoning', read.removesReasoning ?? false);
+  return withoutUndefined(read);
 }

@@ -1,0 +1,227 @@
+// Reasoning that is bound to messages as they were sent without ctxfold: the provider refuses it once, and the caller does not see
+// that, in each adapter that makes the calls.
+
+import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
+import { describe, expect, it } from 'vitest';
+import { compactionMiddleware as ofAiSdk } from '../../src/adapters/ai-sdk/compaction-middleware.js';
+import type { PromptParams } from '../../src/adapters/ai-sdk/compaction-middleware.js';
+import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
+import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
+import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+import { ReasoningSeals } from '../support/thinking-provider.js';
+
+const MODEL = 'claude-opus-5-5';
+const REFUSAL =
+  'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set ' +
+  '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
+const CALLS = 40;
+
+/** A provider that is sent messages of any form, in which a text that begins with `seal-` signs reasoning. */
+class BindingProvider {
+  readonly #seals = new ReasoningSeals();
+  readonly #refusal: string;
+  /** Calls of which a request was refused. */
+  readonly refused: number[] = [];
+  call = 0;
+
+  constructor(refusal: string) {
+    this.#refusal = refusal;
+  }
+
+  /** Returns the seal of an answer to messages of parts. @throws Error if reasoning in them is bound to something else */
+  answer(messages: readonly (readonly object[])[]): string {
+    const parts = messages.flat().map((part) => {
+      const text = JSON.stringify(part);
+      const [seal] = /seal-\d+/.exec(text) ?? [];
+      return { text, ...(seal !== undefined && { seal }) };
+    });
+    if (this.#seals.broken(parts).length === 0) return this.#seals.seal(parts);
+    this.refused.push(this.call);
+    throw new Error(this.#refusal);
+  }
+}
+
+/** An agent over one adapter, or over none. */
+interface Agent {
+  /** Calls the model with all messages so far, and takes its answer. */
+  readonly call: (isCompacted: boolean) => Promise<void>;
+  readonly addResult: (text: string) => void;
+  readonly endTurn: () => void;
+  readonly messages: readonly unknown[];
+}
+
+type StartAgent = (provider: BindingProvider, compactor: Compactor) => Agent;
+
+const overAnthropic: StartAgent = (provider, compactor) => {
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'make it work' }];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    const sent = JSON.parse(init?.body as string) as { messages: { content: string | object[] }[] };
+    try {
+      const signature = provider.answer(
+        sent.messages.map(({ content }) => [content].flat() as object[]),
+      );
+      const thinking = { type: 'thinking', thinking: 'hm', signature };
+      const id = `t${provider.call}`;
+      const use = { type: 'tool_use', id, name: 'read_file', input: { path: 'a.ts' } };
+      return Response.json({
+        ...{ id: 'm', type: 'message', role: 'assistant', model: MODEL },
+        ...{ content: [thinking, use], usage: { input_tokens: 10, output_tokens: 5 } },
+      });
+    } catch (thrown) {
+      const error = { type: 'invalid_request_error', message: (thrown as Error).message };
+      return Response.json({ type: 'error', error }, { status: 400 });
+    }
+  };
+  const plain = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch });
+  const folding = plain.withOptions({ middleware: [ofAnthropic(compactor)] });
+  return {
+    messages,
+    call: async (isCompacted) => {
+      const { content } = await (isCompacted ? folding : plain).messages.create({
+        ...{ model: MODEL, max_tokens: 100, thinking: { type: 'adaptive' } },
+        messages,
+      });
+      messages.push({ role: 'assistant', content });
+    },
+    addResult: (content) => {
+      const tool_use_id = `t${provider.call}`;
+      messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id, content }] });
+    },
+    endTurn: () =>
+      messages.push({ role: 'assistant', content: 'done' }, { role: 'user', content: 'go on' }),
+  };
+};
+
+const overAiSdk =
+  (kind: 'Generate' | 'Stream'): StartAgent =>
+  (provider, compactor) => {
+    const middleware = ofAiSdk(compactor);
+    const text = (role: string, said: string): SdkMessage =>
+      ({ role, content: [{ type: 'text', text: said } as SdkPart] }) as SdkMessage;
+    const messages = [text('user', 'make it work')];
+    const answer = async ({ prompt }: PromptParams): Promise<{ seal: string }> => ({
+      seal: provider.answer(prompt.map(({ content }) => [content].flat() as object[])),
+    });
+    const model = {
+      ...{ provider: 'anthropic.messages', modelId: MODEL },
+      doGenerate: answer,
+      doStream: answer,
+    };
+    return {
+      messages,
+      call: async (isCompacted) => {
+        // The SDK makes the prompt anew for each call.
+        const given = { params: { prompt: structuredClone(messages) }, model };
+        const params = isCompacted ? await middleware.transformParams(given) : given.params;
+        const ask = (): Promise<{ seal: string }> => answer(params);
+        const call = { params, model, doGenerate: ask, doStream: ask };
+        const { seal } = await (isCompacted ? middleware[`wrap${kind}`](call) : ask());
+        const providerOptions = { anthropic: { signature: seal } };
+        const toolCallId = `t${provider.call}`;
+        const content = [
+          { type: 'reasoning', text: 'hm', providerOptions },
+          { type: 'tool-call', toolCallId, toolName: 'read_file', input: { path: 'a.ts' } },
+        ];
+        messages.push({ role: 'assistant', content } as SdkMessage);
+      },
+      addResult: (value) => {
+        const ids = { toolCallId: `t${provider.call}`, toolName: 'read_file' };
+        const content = [{ type: 'tool-result', ...ids, output: { type: 'text', value } }];
+        messages.push({ role: 'tool', content } as SdkMessage);
+      },
+      endTurn: () => messages.push(text('assistant', 'done'), text('user', 'go on')),
+    };
+  };
+
+const overLangChain: StartAgent = (provider, compactor) => {
+  const { wrapModelCall } = ofLangChain(compactor);
+  const messages: BaseMessage[] = [new HumanMessage('make it work')];
+  const answer = async ({ messages: sent }: { messages: BaseMessage[] }): Promise<AIMessage> => {
+    const parts = sent.map(({ content, ...message }) => [
+      ...([content].flat() as object[]),
+      ...((message as { tool_calls?: object[] }).tool_calls ?? []),
+    ]);
+    const thinking = { type: 'thinking', thinking: 'hm', signature: provider.answer(parts) };
+    const use = { id: `t${provider.call}`, name: 'read_file', args: { path: 'a.ts' } };
+    return new AIMessage({ content: [thinking], tool_calls: [use] });
+  };
+  const model = { _llmType: () => 'anthropic', model: MODEL };
+  return {
+    messages,
+    call: async (isCompacted) => {
+      const request = { messages: [...messages], model };
+      const said = isCompacted
+        ? await wrapModelCall!(request as never, answer as never)
+        : await answer(request);
+      messages.push(said as AIMessage);
+    },
+    addResult: (content) =>
+      messages.push(new ToolMessage({ content, tool_call_id: `t${provider.call}` })),
+    endTurn: () => messages.push(new AIMessage('done'), new HumanMessage('go on')),
+  };
+};
+
+interface Played {
+  readonly refused: readonly number[];
+  readonly messages: readonly unknown[];
+}
+
+/** Plays calls of which each reads nearly what another one has read; compacted from one of them on. */
+async function play(start: StartAgent, begins: number, refusal: string = REFUSAL): Promise<Played> {
+  await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  const provider = new BindingProvider(refusal);
+  const agent = start(provider, compactor);
+  for (; provider.call < CALLS; provider.call += 1) {
+    const { call } = provider;
+    await agent.call(call >= begins);
+    agent.addResult(
+      Array.from({ length: 60 }, (_, at) => `line ${at} of ${at === call ? call : 'it'}`).join(
+        '\n',
+      ),
+    );
+    if (call % 8 === 7) agent.endTurn();
+  }
+
+  return { refused: provider.refused, messages: agent.messages };
+}
+
+describe.each([
+  ['the Anthropic SDK', overAnthropic],
+  ['the AI SDK', overAiSdk('Generate')],
+  ['the AI SDK, streamed', overAiSdk('Stream')],
+  ['LangChain', overLangChain],
+] as const)('a conversation over %s', (_, start) => {
+  it('that is compacted from some call on is refused once, which its caller does not see', async () => {
+    const played = await Promise.all([5, 12, 23].map((begins) => play(start, begins)));
+    for (const { refused, messages } of played) {
+      expect(refused.length).toBeLessThanOrEqual(1);
+      expect(JSON.stringify(messages).match(/seal-/g)).toHaveLength(CALLS);
+    }
+    expect(played.flatMap(({ refused }) => refused)).not.toEqual([]);
+  });
+
+  it('that is compacted from the start has nothing refused', async () => {
+    expect((await play(start, 0)).refused).toEqual([]);
+  });
+
+  it('gets any other refusal as it is', async () => {
+    const playing = play(start, 12, 'Invalid `signature` in `thinking` block');
+    await expect(playing).rejects.toThrow('Invalid `signature`');
+  });
+});
+
+it('repeats nothing that left as it was given', async () => {
+  const provider = new BindingProvider(REFUSAL);
+  await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  const agent = overAnthropic(provider, compactor);
+  await agent.call(true);
+  const broken = agent.messages[0] as { content: string };
+  broken.content = 'something else';
+  agent.addResult('short');
+  await expect(agent.call(true)).rejects.toThrow(BadRequestError);
+  expect(provider.refused).toHaveLength(1);
+});
