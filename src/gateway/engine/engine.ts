@@ -36,7 +36,6 @@ import type { CompleteGatewayOptions } from '../server/options.js';
 import { EditLog } from './edit-log.js';
 import { Lines } from './lines.js';
 import type { Line } from './lines.js';
-import { UnboundMessages } from './unbound-messages.js';
 import type {
   AnsweredUsage,
   Engine,
@@ -83,7 +82,8 @@ class LocalEngine implements Engine {
   readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
-  readonly #unbound = new UnboundMessages();
+  /** Conversations that have left unedited so far, so that reasoning in them is bound to other messages than would be sent. */
+  readonly #unedited = new WeakSet<Line>();
   /** What the compactor has warned of since the last answer. */
   #failures: string[] = [];
 
@@ -144,7 +144,7 @@ class LocalEngine implements Engine {
 
   noteUnedited(id: string): void {
     const line = this.#lines.named(id);
-    if (line !== undefined) this.#unbound.note(line);
+    if (line !== undefined) this.#unedited.add(line);
   }
 
   async original(line: string, edit: number): Promise<string | undefined> {
@@ -182,17 +182,20 @@ class LocalEngine implements Engine {
     const isBound = bindsReasoning(model) && reasoning !== 'keep' && call.isObserved !== true;
     // With a store, another process may have begun it, and its state tells.
     const isUnknown = how.isNew && this.#opened === undefined && !known.messages.some(isFromModel);
-    const unbound = isBound ? this.#unbound.of(line, messages, isUnknown) : messages;
-    const compacts = this.#compacts[api.name](unbound, {
+    const branches = how.isNew && line.hasLostReasoning;
+    const removesReasoning = isBound && (this.#unedited.delete(line) || isUnknown || branches);
+    line.hasLostReasoning ||= removesReasoning;
+    const compacts = this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
       ...this.#takeReported(line.id),
       cacheTtlMs: asked,
       reasoning,
+      removesReasoning,
     });
     const compacted = await compacts.catch((thrown: unknown) => {
-      this.#unbound.note(line);
+      this.#unedited.add(line);
       throw thrown;
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);

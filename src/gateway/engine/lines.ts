@@ -2,7 +2,10 @@
 // of it is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
-import { isSameButForCacheMarks, textWithoutCacheMarks } from '../../adapters/format/cache-marks.js';
+import {
+  isSameButForCacheMarks,
+  textWithoutCacheMarks,
+} from '../../adapters/format/cache-marks.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
@@ -25,8 +28,8 @@ export interface Line extends LineKey {
   /** Hash of the first message; lists that begin with the same message have equal ones. */
   firstKey: number;
   messages: readonly object[];
-  /** So many leading messages are sent without their reasoning, which may be bound to other texts than those that are sent. */
-  unboundMessages: number;
+  /** Whether reasoning was removed that may be bound to other texts than those that are sent. */
+  hasLostReasoning: boolean;
 }
 
 /** The known messages that a new body begins with. */
@@ -115,18 +118,15 @@ export class Lines {
     const continued = this.#continuedLine(about, messages, start);
     const known = continued ?? this.#rewrittenLine(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
-    // One that branches off another is sent the same beginning.
-    const unboundMessages = Math.min(start.line?.unboundMessages ?? 0, start.messages.length);
+    const hasLostReasoning = start.line?.hasLostReasoning === true;
     const line = known ?? {
       ...{ ...about, id: this.#idOf(about, messages), list },
-      ...{ firstKey, messages, unboundMessages },
+      ...{ firstKey, messages, hasLostReasoning },
     };
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
     const isRewritten = known !== continued;
-    // The places are others. Answers to come keep their reasoning.
-    if (isRewritten && line.unboundMessages > 0) line.unboundMessages = messages.length;
     this.#lines.delete(line);
     this.#lines.add(line);
     this.#makeRoom();

@@ -90,27 +90,6 @@ describe('Lines', () => {
     expect(come(talk('make it work', 7, { reasoning: 'again' }))).toBe(id);
   });
 
-  it('counts the messages without reasoning anew once their host has summarized those before', () => {
-    const known = new Lines(8, false, () => undefined);
-    const come = (messages: readonly object[]) => {
-      const bytes = Buffer.from(JSON.stringify({ messages }));
-      const start = findList(bytes, ['messages'])!;
-      const about = { scope: 'one', api: 'anthropic', name: 'a' } as const;
-      const list = readList(bytes, start, ['messages'], [])!;
-      return known.take(about, list, messages, known.knownStart('one', bytes, start));
-    };
-    const said = (content: string, role = 'assistant'): object => ({ role, content });
-    const opening = said('make it work', 'user');
-    const answers = Array.from({ length: 9 }, (_, at) => said(`answer ${at}`));
-    const { line } = come([opening, ...answers]);
-    expect(line.unboundMessages).toBe(0);
-    line.unboundMessages = 10;
-    const { isRewritten } = come([opening, said('a summary', 'user'), ...answers.slice(-3)]);
-    expect([isRewritten, line.unboundMessages]).toEqual([true, 5]);
-    come([opening, said('a summary', 'user'), ...answers.slice(-3), said('answer 9')]);
-    expect(line.unboundMessages).toBe(5);
-  });
-
   it('knows nothing of a list that is empty', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
     expect(lines.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual([]);
