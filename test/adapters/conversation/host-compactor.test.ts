@@ -48,6 +48,22 @@ describe('HostCompactor', () => {
     expect(host.saving('b')).toMatch(/^−[1-9]/);
   });
 
+  it('leaves reasoning out of a session once the provider has refused it', async () => {
+    const host = open({ offload: 'inline' });
+    const thinking = { thought: 'hm' };
+    const talk = [user('Go.'), assistant('I read.', thinking), user('Go on.')];
+    const [refused, other] = ['a', 'b'].map((sessionId) => ({ sessionId }));
+    expect(await host.compact(talk, refused!)).toBe(talk);
+    expect(await host.compact(talk, other!)).toBe(talk);
+    host.reportRefusal('Overloaded', other!);
+    host.reportRefusal('The block is bound to a different conversation.', refused!);
+    const without = [talk[0], assistant('I read.'), talk[2]];
+    expect(await host.compact(talk, refused!)).toEqual(without);
+    expect(await host.compact([...talk], other!)).toEqual(talk);
+    const later = [...talk, assistant('I know.', thinking), user('Well.')];
+    expect(await host.compact(later, refused!)).toEqual([...without, ...later.slice(3)]);
+  });
+
   it('returns the list itself when anything fails, says why until it works again, and never throws', async () => {
     const host = open();
     const broken = [...TALK, null as unknown as PlainMessage];
