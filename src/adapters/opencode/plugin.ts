@@ -101,6 +101,8 @@ class Plugin {
         SYSTEM_TOKENS,
       );
       const call = { sessionId, modelName, contextLimit, overheadTokens, ...usageOf(messages) };
+      const refusal = asRecord(lastAnswer(messages)?.['error'])?.['data'];
+      if (refusal !== undefined) this.#host.reportRefusal(refusal, call);
       const sent = await this.#host.compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch {
@@ -172,9 +174,13 @@ function modelKey(providerId: string | undefined, modelName: string | undefined)
   return `${providerId}/${modelName}`;
 }
 
+function lastAnswer(messages: readonly OpenCodeMessage[]): JsonRecord | undefined {
+  return asRecord(messages.findLast(({ info }) => info.role === 'assistant')?.info);
+}
+
 /** Returns the provider's usage for the previous step; `{}` after a summary, whose request was OpenCode's own. */
 function usageOf(messages: readonly OpenCodeMessage[]) {
-  const last = asRecord(messages.findLast(({ info }) => info.role === 'assistant')?.info);
+  const last = lastAnswer(messages);
   if (last?.['summary'] === true) return {};
   const { input, cache } = asRecord(last?.['tokens']) ?? {};
   const { read, write } = asRecord(cache) ?? {};

@@ -48,6 +48,13 @@ const LONG = [
   ),
 ];
 
+/** An answer that the provider refused. */
+function refused(responseBody: string): OpenCodeMessage {
+  const error = { name: 'APIError', data: { message: 'Bad Request', responseBody } };
+  const { info } = assistant();
+  return { info: { ...info, ...{ error } }, parts: [] };
+}
+
 /** An answer without a report of its own, as one that OpenCode keeps from before a summary. */
 function unreported(message: OpenCodeMessage): OpenCodeMessage {
   return { ...message, info: { ...message.info, ...{ tokens: undefined } } };
@@ -73,6 +80,26 @@ describe('plugin', () => {
     expect(JSON.stringify(bound)).toContain('"rs_1"');
     const other = await sent(await start(), thoughtful('claude-sonnet-4-5'));
     expect(JSON.stringify(other)).toContain('"s1"');
+  });
+
+  it('leaves out thinking that the provider has refused, from the next call on', async () => {
+    const hooks = await start({ offload: 'inline' });
+    const talk = [
+      user('Look.', { model: { providerID: 'p', modelID: 'claude-opus-5-5' } }),
+      assistant(
+        { type: 'reasoning', text: 'Hm.', metadata: { anthropic: { signature: 's1' } } },
+        said('So.'),
+      ),
+      user('Go on.'),
+    ];
+    const text = '{"error":{"message":"The block is bound to a different conversation."}}';
+    expect(JSON.stringify(await sent(hooks, talk))).toContain('"s1"');
+    const other = [...talk, refused('{"error":{"message":"Overloaded"}}'), user('Well.')];
+    expect(JSON.stringify(await sent(hooks, other))).toContain('"s1"');
+    const next = [...other, refused(text), user('Go on.')];
+    expect(JSON.stringify(await sent(hooks, next))).not.toContain('"s1"');
+    const later = [...next, assistant(said('I see.')), user('Good.')];
+    expect(JSON.stringify(await sent(hooks, later))).not.toContain('"s1"');
   });
 
   it('takes what is stale out of the list that it is handed, and changes no message in it', async () => {
