@@ -82,8 +82,8 @@ class LocalEngine implements Engine {
   readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
-  /** Conversations that have left unedited so far, so that reasoning in them is bound to other messages than would be sent. */
-  readonly #unedited = new WeakSet<Line>();
+  /** Conversations with reasoning that may be bound to other messages than will be sent. */
+  readonly #bound = new WeakSet<Line>();
   /** What the compactor has warned of since the last answer. */
   #failures: string[] = [];
 
@@ -142,9 +142,9 @@ class LocalEngine implements Engine {
     this.#compactor.reportRefusal(text, model);
   }
 
-  noteUnedited(id: string): void {
+  noteBoundReasoning(id: string): void {
     const line = this.#lines.named(id);
-    if (line !== undefined) this.#unedited.add(line);
+    if (line !== undefined) this.#bound.add(line);
   }
 
   async original(line: string, edit: number): Promise<string | undefined> {
@@ -183,7 +183,7 @@ class LocalEngine implements Engine {
     // With a store, another process may have begun it, and its state tells.
     const isUnknown = how.isNew && this.#opened === undefined && !known.messages.some(isFromModel);
     const branches = how.isNew && line.hasLostReasoning;
-    const removesReasoning = isBound && (this.#unedited.delete(line) || isUnknown || branches);
+    const removesReasoning = isBound && (this.#bound.delete(line) || isUnknown || branches);
     line.hasLostReasoning ||= removesReasoning;
     const compacts = this.#compacts[api.name](messages, {
       conversationId: line.id,
@@ -195,7 +195,7 @@ class LocalEngine implements Engine {
       removesReasoning,
     });
     const compacted = await compacts.catch((thrown: unknown) => {
-      this.#unedited.add(line);
+      this.#bound.add(line);
       throw thrown;
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);

@@ -88,8 +88,11 @@ export interface Engine {
   report(line: string, usage: AnsweredUsage): void;
   /** Records a provider's refusal, which may name the context limit. */
   reportRefusal(text: string, model: string | undefined): void;
-  /** Notes that a conversation, which is to be compacted from now on, has left unedited so far. */
-  noteUnedited(line: string): void;
+  /**
+   * Notes that reasoning in a conversation may be bound to other messages than will be sent: it has left unedited so far, or the
+   * provider refuses it. The next request is sent without.
+   */
+  noteBoundReasoning(line: string): void;
   /** The text that an edit removed; `undefined` if it is no longer kept. */
   original(line: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;

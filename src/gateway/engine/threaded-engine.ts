@@ -61,8 +61,8 @@ export class ThreadedEngine implements Engine {
     void this.#ask('reportRefusal', text, model);
   }
 
-  noteUnedited(line: string): void {
-    void this.#ask('noteUnedited', line);
+  noteBoundReasoning(line: string): void {
+    void this.#ask('noteBoundReasoning', line);
   }
 
   original(line: string, edit: number): Promise<string | undefined> {

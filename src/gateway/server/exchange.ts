@@ -14,6 +14,7 @@ import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import { tapUsage } from './usage-tap.js';
 
@@ -180,7 +181,7 @@ async function compact(
     if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
-      void answered.then(({ line }) => line && engine.noteUnedited(line.id), ignore);
+      void answered.then(({ line }) => line && engine.noteBoundReasoning(line.id), ignore);
     }
     return answer;
   } catch (thrown) {
@@ -235,6 +236,7 @@ function recordingAnswer(
           // The engine compares it with what it would have sent.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
           if (usage !== undefined && isOfEngine) engine.report(line.id, usage);
+          if (mode === 'compact' && refusesReasoning(refusal)) engine.noteBoundReasoning(line.id);
           ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });

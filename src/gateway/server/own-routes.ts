@@ -106,7 +106,7 @@ async function switchMode(
     refuse(response, 404, 'there is no such conversation.');
     return;
   }
-  for (const id of compacted) engine.noteUnedited(id);
+  for (const id of compacted) engine.noteBoundReasoning(id);
   sendJson(response, { mode });
 }
 

@@ -1,6 +1,10 @@
 // Conversations with a model that binds its reasoning to what stands before it, and that are sent otherwise from some call on: no
 // request may hold reasoning that was made from other texts.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatewayMode, GatewayOptions } from '../../../src/gateway/server/options.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
@@ -32,7 +36,12 @@ async function play(
   let call = 0;
   world.answer = ({ body }, response) => {
     const parts = partsOfMessages((JSON.parse(body.toString()) as { messages: object[] }).messages);
-    if (seals.broken(parts).length > 0) played.refused.push(call);
+    if (seals.broken(parts).length > 0) {
+      played.refused.push(call);
+      response.statusCode = 400;
+      response.end('{"error":{"message":"The block is bound to a different conversation."}}');
+      return;
+    }
     played.reasoning.push(parts.filter(({ seal }) => seal !== undefined).length);
     response.setHeader('x-seal', seals.seal(parts));
     response.end('{"usage":{"input_tokens":9,"output_tokens":5}}');
@@ -42,7 +51,12 @@ async function play(
       ...{ model: 'claude-opus-5-5', max_tokens: 100, thinking: { type: 'adaptive' } },
       ...{ tools: [{ name: 'read_file' }], messages },
     });
-    const { headers } = await send(call, body);
+    let { headers } = await send(call, body);
+    // As an agent does whose user says that it should go on.
+    while (headers['x-seal'] === undefined) {
+      await delay(20);
+      ({ headers } = await send(call, body));
+    }
     played.edited.push(world.received.at(-1)!.body.length < body.length);
     const thinking = { type: 'thinking', thinking: 'hm', signature: headers['x-seal'] };
     const use = {
@@ -113,6 +127,17 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     );
     isCompacted(played);
   });
+});
+
+it('leaves reasoning out once the provider has refused it, where another gateway might have edited', async () => {
+  const store = mkdtempSync(join(tmpdir(), 'ctxfold-bound-'));
+  onTestFinished(() => rmSync(store, { recursive: true, force: true }));
+  const world = await worldWith({ mode: 'compact', store });
+  const { refused, edited } = await play(world, (call, body) =>
+    call < 7 ? world.sendDirectly('/v1/messages', { body }) : world.send('/v1/messages', { body }),
+  );
+  expect(new Set(refused).size).toBe(1);
+  expect(edited.slice(8)).toEqual(Array.from({ length: CALLS - 8 }, () => true));
 });
 
 it('keeps the reasoning of a conversation that it has seen from the start', async () => {

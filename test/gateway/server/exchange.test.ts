@@ -70,7 +70,7 @@ const engineOf = (engine: Engine): Engine => ({
   compactOnce: (body) => engine.compactOnce(body),
   report: (line, usage) => engine.report(line, usage),
   reportRefusal: (text, model) => engine.reportRefusal(text, model),
-  noteUnedited: (line) => engine.noteUnedited(line),
+  noteBoundReasoning: (line) => engine.noteBoundReasoning(line),
   original: (line, edit) => engine.original(line, edit),
   close: () => engine.close(),
 });
@@ -97,7 +97,7 @@ it('has the engine know that a request left unedited whose compaction came too l
   const late = { outcome: 'edited', line: { id: 'one' }, edits: [] } as unknown as EngineAnswer;
   const { url } = await gatewayWith({
     compact: () => new Promise((resolve) => void setTimeout(() => resolve(late), 100)),
-    noteUnedited: (line) => void noted.push(line),
+    noteBoundReasoning: (line) => void noted.push(line),
   });
   await sendTo(url, '/v1/messages', { body: BODY });
   await expect.poll(() => noted).toEqual(['one']);
