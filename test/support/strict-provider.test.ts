@@ -394,6 +394,13 @@ describe('startStrictProvider for Gemini', () => {
     expect(chat.getHistory(true).length).toBeGreaterThan(4);
   });
 
+  // The AI SDK's package for Google sends each message as a content of its own, and so does any caller.
+  it('takes two contents of the user in a row', async () => {
+    const client = await start();
+    const contents = [hi, hi];
+    await client.models.generateContent({ model: 'gemini-3-pro', contents });
+  });
+
   it.each<[string, Content[], string]>([
     [
       'a response without its call',
@@ -415,7 +422,6 @@ describe('startStrictProvider for Gemini', () => {
       [unsigned, answered],
       "First content should be with role 'user'",
     ],
-    ['two contents of the user', [hi, hi], 'multiturn requests alternate between user and model'],
     [
       'a call of the present turn without signature',
       [hi, unsigned, answered],

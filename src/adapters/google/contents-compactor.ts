@@ -1,5 +1,5 @@
 // The adapter for Google GenAI: contents in, contents out. Joins contents of one role that edits have made adjacent, because Gemini
-// requires alternating turns, and a function call right after a turn of the user.
+// wants a function call right after a turn of the user, and chats of the SDK keep turns that alternate.
 
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';

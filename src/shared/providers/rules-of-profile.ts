@@ -204,10 +204,6 @@ const GEMINI: RulesOfProfile = {
     find: conversation.startsWithoutUser,
     say: () => "First content should be with role 'user', got model",
   },
-  alternation: {
-    find: conversation.repeatsRole,
-    say: () => 'Please ensure that multiturn requests alternate between user and model.',
-  },
   prefill: {
     find: conversation.endsWithAssistant,
     say: () => 'Requests ending with a model turn are not supported',

@@ -1,6 +1,6 @@
 // Each rule of Gemini, broken once in its own words, beside what it takes.
 
-import { describeRules, textPart, userTurn } from '../../support/provider-cases.js';
+import { describeRules } from '../../support/provider-cases.js';
 
 describeRules('gemini', [
   {
@@ -8,12 +8,6 @@ describeRules('gemini', [
     broken: 'a h',
     message: "First content should be with role 'user', got model",
     valid: 'h a',
-  },
-  {
-    rule: 'alternation',
-    broken: { turns: [userTurn(textPart('go')), userTurn(textPart('on'))] },
-    message: 'Please ensure that multiturn requests alternate between user and model.',
-    valid: 'h h a a',
   },
   {
     rule: 'prefill',
