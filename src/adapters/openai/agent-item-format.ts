@@ -42,13 +42,43 @@ function originalOf(item: JsonRecord): JsonRecord {
   return { ...providerData, type: asText(providerData?.['type']) ?? asText(name) ?? type };
 }
 
-/** A session of the SDK stores calls of functions without the ids of their items. */
+/**
+ * Sessions of the SDK store items without the ids that the model gave them, or give out others; `OpenAIConversationsSession`
+ * also rebuilds texts, and knows no names of results.
+ */
 function isSameItem(a: object, b: object): boolean {
-  return isSameButForCacheMarks(a, b) || (isSameValue(a, b, isLeftOut) && isCall(a));
+  if (isSameButForCacheMarks(a, b)) return true;
+  const [stored, other] = [asStored(a), asStored(b)];
+  return stored !== undefined && isSameValue(stored, other, isLeftOut);
 }
 
-function isCall(item: { readonly type?: unknown }): boolean {
-  return item.type === 'function_call';
+/** What any session keeps of an item; `undefined` for items that sessions do not change. */
+function asStored(item: object): JsonRecord | undefined {
+  const {
+    name,
+    output,
+    content,
+    phase: _phase,
+    providerData: _data,
+    ...rest
+  }: JsonRecord = { ...item };
+  switch (rest['type'] ?? ('role' in rest ? 'message' : undefined)) {
+    case 'function_call':
+      return { ...rest, name };
+    case 'function_call_result':
+      return {
+        ...rest,
+        output: typeof output === 'string' ? { type: 'text', text: output } : output,
+      };
+    case 'message':
+      return { ...rest, type: 'message', content: inParts(content) };
+    default:
+      return undefined;
+  }
+}
+
+function inParts(content: unknown): unknown {
+  return typeof content === 'string' ? [{ type: 'input_text', text: content }] : content;
 }
 
 function isLeftOut(key: string, value: unknown): boolean {

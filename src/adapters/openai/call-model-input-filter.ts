@@ -58,6 +58,9 @@ export interface ModelInputFilter {
  * the SDK stores the filtered items of the run's own input; items that it had before are unchanged. With `previousResponseId`
  * or `conversationId`, the provider keeps the history and there are new items only, so there is nothing to compact.
  *
+ * An `OpenAIResponsesCompactionSession` compacts by itself only while the model gets all that it stores, so no more after an edit.
+ * Use the strategy `provider` instead, or call its `runCompaction({ force: true })`.
+ *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */
 export function callModelInputFilter(

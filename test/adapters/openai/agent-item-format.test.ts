@@ -42,6 +42,12 @@ const RESULT = {
   status: 'completed',
   output: { type: 'text', text: 'long' },
 } as const;
+const ANSWER = {
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Done.' }],
+} as const satisfies AgentInputItem;
 const CALL_BLOCK = { type: 'tool_call', id: 'c1', name: 'read_file', parameters: { path: 'a.ts' } };
 const RESULT_BLOCK = {
   type: 'tool_response',
@@ -83,6 +89,34 @@ describe('agentItemFormat', () => {
       ['ai', ['0.0', CALL_BLOCK]],
       ['tool', ['1.0', { error: answer }]],
     ]);
+  });
+
+  it.each<[string, boolean, AgentInputItem, AgentInputItem]>([
+    [
+      'a call',
+      true,
+      { ...CALL, id: 'fc_1' },
+      { ...CALL, id: 'fc_2', providerData: { id: 'fc_2' } },
+    ],
+    ['another call', false, { ...CALL, id: 'fc_1' }, { ...CALL, id: 'fc_1', callId: 'c2' }],
+    ['a result', true, RESULT, { ...RESULT, id: 'fco_1', name: 'c1', output: 'long' }],
+    ['another result', false, RESULT, { ...RESULT, output: 'longer' }],
+    [
+      'a message of the user',
+      true,
+      { role: 'user', content: 'go' },
+      { type: 'message', id: 'msg_1', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
+    ],
+    ['another message', false, { role: 'user', content: 'go' }, { role: 'user', content: 'on' }],
+    [
+      'an answer',
+      true,
+      { ...ANSWER, id: 'msg_1', providerData: { phase: 'commentary' } },
+      { ...ANSWER, phase: 'commentary' } as AgentInputItem,
+    ],
+    ['another reference', false, { type: 'unknown', id: 'rs_1' }, { type: 'unknown', id: 'rs_2' }],
+  ])('recognizes what a session has rebuilt: %s', (_, isSame, given, stored) => {
+    expect(agentItemFormat.isSame(given, stored)).toBe(isSame);
   });
 
   it('holds no bytes of a picture that a tool returned', () => {

@@ -63,6 +63,34 @@ async function agentOf({ url }: ScriptedProvider, api: Api): Promise<Agent> {
 
 const TASK = 'Tidy up the shop.';
 
+/** Returns items as `OpenAIConversationsSession` does: with other ids, parts instead of texts, and results without their tool. */
+class RebuildingSession extends MemorySession {
+  override async getItems(limit?: number): Promise<AgentInputItem[]> {
+    return (await super.getItems(limit)).map(rebuilt);
+  }
+}
+
+function rebuilt(item: AgentInputItem, at: number): AgentInputItem {
+  const id = String(at);
+  switch (item.type) {
+    case 'function_call':
+      return { ...item, id: `fc_${id}` };
+    case 'function_call_result': {
+      const { callId, output } = item;
+      const text = typeof output === 'object' && 'text' in output ? output.text : output;
+      return { ...item, id: `fco_${id}`, name: callId, output: text };
+    }
+    case 'message':
+    case undefined: {
+      if (item.role !== 'user' || typeof item.content !== 'string') return item;
+      const content = [{ type: 'input_text' as const, text: item.content }];
+      return { ...item, type: 'message', id: `msg_${id}`, content };
+    }
+    default:
+      return item;
+  }
+}
+
 describe('callModelInputFilter', () => {
   it.each(sample(CASES, 1))(
     'sends what %s take while it prunes a run that %s',
@@ -121,12 +149,14 @@ describe('callModelInputFilter', () => {
     expect(all.filter(({ type }) => type === 'function_call_result')).toHaveLength(24);
   });
 
-  it('goes on in one conversation with what a session stores, which has calls without their ids', async () => {
+  it.each([
+    ['has calls without their ids', MemorySession],
+    ['the service has rebuilt', RebuildingSession],
+  ])('goes on in one conversation with what a session stores, which %s', async (_, Session) => {
     const provider = await startStrictProvider([...scriptedWork(9), ...scriptedWork(9)]);
     const agent = await agentOf(provider, 'Responses');
-    const session = new MemorySession();
     const filter = filterFor({ edits: 'every-turn' });
-    const options = { callModelInputFilter: filter, maxTurns: 10, session };
+    const options = { callModelInputFilter: filter, maxTurns: 10, session: new Session() };
     await run(agent, TASK, options);
     await run(agent, 'And again.', options);
     expect(filter.report()).toHaveLength(1);
