@@ -12,7 +12,8 @@ export type ModelReference = string | { readonly provider: string; readonly mode
  * Returns call arguments that follow from the model and the options of its provider. Most of Anthropic's models reject reasoning once
  * anything before it has changed, so it is removed from the first edit on; but with a budget they reject a turn without it.
  * Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock,
- * `anthropic/claude-…` at a gateway. For others the session decides by the model.
+ * `anthropic/claude-…` at a gateway. An application inference profile of Bedrock has no such name: there, a request for thinking
+ * tells. For others the session decides by the model.
  *
  * @param providerOptions those of the request, if they are known
  */
@@ -23,9 +24,12 @@ export function describeModel(
   // A custom model may lack these fields.
   const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
   const modelName = asText(model) ?? asText(modelId);
-  const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`;
-  if (!fullName.toLowerCase().includes('anthropic')) return { modelName, reasoning: undefined };
+  const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`.toLowerCase();
   const { anthropic, bedrock } = asRecord(providerOptions) ?? {};
-  const thinking = asRecord(anthropic)?.['thinking'] ?? asRecord(bedrock)?.['reasoningConfig'];
+  const { reasoningConfig, additionalModelRequestFields: fields } = asRecord(bedrock) ?? {};
+  const added = fullName.includes('bedrock') ? asRecord(asRecord(fields)?.['thinking']) : undefined;
+  if (!fullName.includes('anthropic') && added === undefined)
+    return { modelName, reasoning: undefined };
+  const thinking = asRecord(anthropic)?.['thinking'] ?? reasoningConfig ?? added;
   return { modelName, reasoning: reasoningOfModel(modelName, thinking) };
 }

@@ -22,6 +22,21 @@ describe('describeModel', () => {
     expect(describeModel(model, options)).toEqual({ modelName: model.modelId, reasoning });
   });
 
+  it.each([
+    [{ type: 'adaptive' }, 'strip-after-first-edit'],
+    [{ type: 'enabled', budget_tokens: 1_024 }, 'keep'],
+    [undefined, undefined],
+  ])('knows Claude behind a profile of Bedrock by the thinking %j', (thinking, reasoning) => {
+    const modelId = 'arn:aws:bedrock:us-east-1:1:application-inference-profile/a1';
+    const options = { bedrock: { additionalModelRequestFields: { thinking } } };
+    const described = describeModel({ provider: 'amazon-bedrock', modelId }, options);
+    expect(described).toEqual({ modelName: modelId, reasoning });
+    expect(describeModel({ provider: 'openai.responses', modelId: 'gpt-6' }, options)).toEqual({
+      modelName: 'gpt-6',
+      reasoning: undefined,
+    });
+  });
+
   it('keeps the reasoning of models that only know budgets', () => {
     const model = { provider: 'amazon-bedrock', modelId: 'us.anthropic.claude-sonnet-4-5' };
     expect(describeModel(model).reasoning).toBe('keep');
