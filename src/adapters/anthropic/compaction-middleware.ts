@@ -10,7 +10,8 @@ import type { AdapterOptions, CompactCall } from '../request/adapter-options.js'
 import { reasoningOfModel } from '../request/claude-reasoning.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
-import { cacheTtlOfRequest, messageCompactor } from './message-compactor.js';
+import { createMessageCompactor } from '../conversation/message-compactor.js';
+import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
 import type { AnthropicMessage } from './message-part.js';
 import {
   beginsWithBlock,
@@ -48,8 +49,9 @@ interface Answer {
  * Returns a middleware for `new Anthropic({ middleware: [compactionMiddleware(compactor)] })`. It compacts the messages of each
  * request for a message, streamed or not, on every platform. Your list of messages does not change; keep appending to it.
  *
- * Token counting, message batches, and requests of a thread whose messages the server keeps are not compacted,
- * so `toolRunner` needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
+ * Token counting counts the messages as they were last sent and what follows, because it refuses reasoning that an edit has
+ * invalidated. Message batches, and requests of a thread whose messages the server keeps, are not compacted, so `toolRunner`
+ * needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
  * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
  * @throws RangeError naming each invalid option.
@@ -58,7 +60,7 @@ export function compactionMiddleware(
   compactor: Compactor,
   options: AdapterOptions = {},
 ): Middleware {
-  const compact = messageCompactor<AnthropicMessage>(compactor, options);
+  const compact = createMessageCompactor(compactor, CLAUDE_FORMAT, options);
   const requests = new WeakMap<object, CompactedRequest>();
   const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
   let hasWarned = false;
@@ -71,6 +73,8 @@ export function compactionMiddleware(
       hasWarned = true;
       return next(request);
     }
+    if (COUNT_PATH.test(request.url))
+      return next(withBody(request, await countedBody(request, body)));
     let compacted = await compactedBody(request, body);
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
@@ -124,15 +128,28 @@ export function compactionMiddleware(
             )
           : undefined,
       });
-      // For a compaction in the caller's own messages, the caller sets the beta.
-      const hasCompaction =
-        beginsWithBlock(compacted) && !given.includes(compacted[0] as AnthropicMessage);
-      return { body: JSON.stringify({ ...parsed, messages: compacted }), hasCompaction, answer };
+      return { ...withMessages(parsed, compacted), answer };
     }
   };
+
+  async function countedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
+    const { messages: given } = parsed;
+    const modelName = asText(parsed['model']);
+    const reasoning = reasoningOfModel(modelName, parsed['thinking']);
+    const messages = await compact.asSent(given, { modelName, reasoning });
+    if (messages === given) return { body: attempt.body as string, hasCompaction: false };
+    return withMessages(parsed, messages);
+  }
 }
 
-/** Returns the body of a request for a message; `undefined` for any other request. */
+function withMessages(parsed: RequestBody, messages: readonly AnthropicMessage[]): CompactedBody {
+  // For a compaction in the caller's own messages, the caller sets the beta.
+  const hasCompaction =
+    beginsWithBlock(messages) && !parsed.messages.includes(messages[0] as AnthropicMessage);
+  return { body: JSON.stringify({ ...parsed, messages }), hasCompaction };
+}
+
+/** Returns the body of a request for a message, or to count its tokens; `undefined` for any other request. */
 function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const { method, url, body: text }: Partial<Record<keyof APIRequest, unknown>> = request;
   if (asText(method)?.toUpperCase() !== 'POST' || typeof text !== 'string') return undefined;
@@ -157,7 +174,8 @@ async function refusalIn(response: unknown): Promise<string | undefined> {
 const THREAD_WARNING =
   'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
 
-const MESSAGES_PATH = /\/v1\/messages\/?(?:[?#]|$)/;
+const MESSAGES_PATH = /\/v1\/messages(?:\/count_tokens)?\/?(?:[?#]|$)/;
+const COUNT_PATH = /\/count_tokens\/?(?:[?#]|$)/;
 
 function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);

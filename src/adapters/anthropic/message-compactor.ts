@@ -16,7 +16,8 @@ import { MESSAGE_PARAM_FORMAT, sourceOf } from './message-param-format.js';
 import type { AnthropicMessage, MessagePart } from './message-part.js';
 import { answeredIdOf, isMessagePart, isReasoning } from './message-part.js';
 
-const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
+/** The format of messages whose reasoning follows Claude's rules. */
+export const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
   ...MESSAGE_PARAM_FORMAT,
   reasoningOf: reasoningOfModel,
   completeTurn: restoreTurnStart,

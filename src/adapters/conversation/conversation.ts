@@ -13,7 +13,7 @@ import { cacheTtlOfMessages } from '../format/cache-marks.js';
 import { usageOfAnswer, usageReportOf } from '../request/call-arguments.js';
 import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
-import { isEditedWithin, matchPrefix } from './prefix-match.js';
+import { isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
@@ -146,6 +146,14 @@ export class Conversation<Message> {
     return abortable(turn, call.signal);
   }
 
+  /** Returns messages that continue the last call as it was sent, without a further edit; others unchanged. */
+  async asSent(messages: readonly Message[]): Promise<readonly Message[]> {
+    await this.#lastCall;
+    const taken = this.#taken;
+    if (matchPrefix(this.#parts.format, messages, taken.messages) === undefined) return messages;
+    return [...this.#view.currentAs(taken, messages), ...messages.slice(taken.messages.length)];
+  }
+
   get report(): ConversationReport | undefined {
     if (this.#session === undefined) return undefined;
     return {
@@ -177,13 +185,13 @@ export class Conversation<Message> {
     }
     this.#call = newCall;
     this.#transient = transient;
-    const { known } = continuation;
+    const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
     const areCopies = this.#adopt(view, continuation, messages);
     const places = [...known.places]; // A copy: the view's own list grows as messages are read.
     const fresh = messages.slice(places.length);
-    const taken = { messages: areCopies ? withKnown(continuation, messages) : messages, places };
+    const taken = { messages: areCopies ? withKnown(known, varied, messages) : messages, places };
     // The same list object if possible, so that #match applies to both.
     const newest = transient.length === 0 ? taken.messages : [...taken.messages, ...transient];
     if (areCopies && this.#newest === given) this.#newest = newest;
@@ -384,15 +392,4 @@ export class Conversation<Message> {
     if (match !== undefined) this.#match = match;
     return match;
   }
-}
-
-/** Returns the messages with copies replaced by the known objects. */
-function withKnown<Message>(
-  { known, varied }: Continuation<Message>,
-  messages: readonly Message[],
-): readonly Message[] {
-  const { length } = known.places;
-  const taken = [...known.messages.slice(0, length), ...messages.slice(length)];
-  for (const at of varied) taken[at] = messages[at] as Message;
-  return taken;
 }

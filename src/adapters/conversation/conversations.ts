@@ -61,14 +61,7 @@ export class Conversations<Message> {
     const messages = checkedMessages(given);
     call.signal?.throwIfAborted();
     if (messages.length === 0) return [];
-    const { conversationId } = call;
-    const key = {
-      conversationId,
-      name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
-      hasReasoningPolicy:
-        (call.reasoning ?? this.#format.reasoningOf?.(call.modelName)) !== undefined,
-      options: this.#knownOptions(options),
-    };
+    const key = this.#keyOf(call, options);
     for (;;) {
       const conversation = this.#conversationOf(messages, key, options);
       this.#use(conversation, key, options);
@@ -79,6 +72,26 @@ export class Conversations<Message> {
         if (conversation.isBroken) this.#drop(conversation, options.logger);
       }
     }
+  }
+
+  /** Returns messages as they would be sent without a further edit: the same list if they continue no conversation. */
+  async asSent(
+    messages: readonly Message[],
+    call: CompactCall,
+    options: CompleteAdapterOptions,
+  ): Promise<readonly Message[]> {
+    const conversation = this.#continuedBy(messages, this.#keyOf(call, options));
+    return (await conversation?.asSent(messages)) ?? messages;
+  }
+
+  #keyOf(call: CompactCall, options: CompleteAdapterOptions): ConversationKey {
+    const { conversationId, modelName, reasoning = this.#format.reasoningOf?.(modelName) } = call;
+    return {
+      conversationId,
+      name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
+      hasReasoningPolicy: reasoning !== undefined,
+      options: this.#knownOptions(options),
+    };
   }
 
   /** Reports of the cached conversations under equal options, least recently used first. */

@@ -31,6 +31,12 @@ export interface MessageCompactor<Message> {
   report(): readonly ConversationReport[];
 }
 
+/** What adapters use of it besides. */
+export interface CountingCompactor<Message> extends MessageCompactor<Message> {
+  /** Returns messages as they would be sent without a further edit, for who counts them: the same list if there was none. */
+  asSent(messages: readonly Message[], call?: CompactCall): Promise<readonly Message[]>;
+}
+
 /** A `MessageCompactor` without its report. */
 export type Compact<Message> = (
   messages: readonly Message[],
@@ -51,7 +57,7 @@ export function createMessageCompactor<Message>(
   format: MessageFormat<Message>,
   options: AdapterOptions = {},
   around: (compact: Compact<Message>) => Compact<Message> = (compact) => compact,
-): MessageCompactor<Message> {
+): CountingCompactor<Message> {
   if (typeof (compactor as Partial<Compactor> | null)?.createSession !== 'function') {
     throw new TypeError(
       `Expected a compactor, as createCompactor makes it, got ${typeof compactor}.`,
@@ -62,7 +68,9 @@ export function createMessageCompactor<Message>(
   const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
     conversations.compact(messages, checkedCall(given), complete);
   const report = (): readonly ConversationReport[] => conversations.report(complete);
-  return Object.assign(failOpen(complete, around(compact)), { report });
+  const asSent: CountingCompactor<Message>['asSent'] = (messages, call) =>
+    conversations.asSent(messages, checkedCall(call), complete);
+  return Object.assign(failOpen(complete, around(compact)), { report, asSent });
 }
 
 /**

@@ -2,6 +2,7 @@
 // same object, and holds nothing.
 
 import type { MessageFormat } from '../format/message-format.js';
+import type { KnownMessages } from '../format/message-place.js';
 import { isPlainCopy } from '../format/same-value.js';
 
 /** A known list that is a prefix of the messages of a call. */
@@ -43,6 +44,21 @@ export function matchPrefix<Message>(
     varied.push(at);
   }
   return { messages, known, length, varied, firstOther };
+}
+
+/**
+ * Returns the messages with copies replaced by the known objects.
+ *
+ * @param varied indices of messages that differ from the known ones
+ */
+export function withKnown<Message>(
+  { messages: known, places: { length } }: KnownMessages<Message>,
+  varied: readonly number[],
+  messages: readonly Message[],
+): readonly Message[] {
+  const taken = [...known.slice(0, length), ...messages.slice(length)];
+  for (const at of varied) taken[at] = messages[at] as Message;
+  return taken;
 }
 
 /** Two short conversations that began alike may well have a message in common. */

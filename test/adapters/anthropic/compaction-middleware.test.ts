@@ -232,6 +232,33 @@ describe('compactionMiddleware', () => {
       expect(reasoningIn(provider.requests.at(-1))).toEqual(['I search.']);
     });
 
+    it('counts the tokens of what was sent and follows: the endpoint refuses what is bound to other messages', async () => {
+      const provider = await startBindingProvider([...SCRIPT, ANSWER]);
+      const counted: MessageParam[][] = [];
+      const client = clientOf(provider).withOptions({
+        fetch: (url, init) => {
+          if (!new Request(url).url.endsWith('/v1/messages/count_tokens')) return fetch(url, init);
+          const body = JSON.parse(init?.body as string) as { messages: MessageParam[] };
+          counted.push(body.messages);
+          return Promise.resolve(Response.json({ input_tokens: 1 }));
+        },
+      });
+      const messages = await runLoop(client, { thinking: { type: 'adaptive' } });
+      const sent = sentMessages(provider.requests.at(-1)!);
+      messages.push(ask('Go on.'));
+
+      await client.messages.countTokens({ model: REQUEST.model, messages });
+      // As a host does that rebuilds its messages.
+      const rebuilt = structuredClone(messages);
+      await client.messages.countTokens({ model: REQUEST.model, messages: rebuilt });
+      await client.messages.create({ ...REQUEST, messages });
+
+      expect(sent.length).toBeLessThan(messages.length - 2);
+      expect(counted[0]).toEqual([...sent, ...messages.slice(-2)]);
+      expect(counted[1]).toEqual(counted[0]);
+      expect(sentMessages(provider.requests.at(-1)!)).toEqual(counted[0]);
+    });
+
     it('leaves it out once a model that binds it has refused what was to be kept', async () => {
       const provider = await startBindingProvider(SCRIPT);
 
@@ -291,7 +318,7 @@ describe('compactionMiddleware', () => {
   });
 
   describe('what it leaves alone', () => {
-    it('is a request that counts tokens', async () => {
+    it('is a request that counts the tokens of an unknown conversation', async () => {
       const seen: string[] = [];
       const client = new Anthropic({
         apiKey: 'none',
