@@ -23,6 +23,10 @@ import { contentFormat } from './content-format.js';
  * Keep appending to your own array. The history of a chat cannot be changed, so a compacted chat is a new
  * one: `ai.chats.create({ model, config, history: await compact(chat.getHistory(true)) })`.
  *
+ * With automatic function calling (`CallableTool`, `mcpToTool`) the SDK calls the model several times per request, and nothing can be
+ * compacted in between: keep `maximumRemoteCalls` low enough for the window. Go on with the response's
+ * `automaticFunctionCallingHistory` and its content.
+ *
  * Contents of one role that become adjacent by a removal are joined. The first of parallel calls is kept
  * as long as others of its step are, because it alone has the thought signature that Gemini requires.
  *
