@@ -8,6 +8,7 @@ import { refusesReasoning } from '../../main/models/model-limits.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
+import { isSameList } from '../format/same-value.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
@@ -137,7 +138,7 @@ export function compactionMiddleware(
     const modelName = asText(parsed['model']);
     const reasoning = reasoningOfModel(modelName, parsed['thinking']);
     const messages = await compact.asSent(given, { modelName, reasoning });
-    if (messages === given) return { body: attempt.body as string, hasCompaction: false };
+    if (isSameList(messages, given)) return { body: attempt.body as string, hasCompaction: false };
     return withMessages(parsed, messages);
   }
 }

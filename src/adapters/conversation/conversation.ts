@@ -146,11 +146,11 @@ export class Conversation<Message> {
     return abortable(turn, call.signal);
   }
 
-  /** Returns messages that continue the last call as it was sent, without a further edit; others unchanged. */
-  async asSent(messages: readonly Message[]): Promise<readonly Message[]> {
+  /** Returns messages that continue the last call as it was sent, without a further edit; `undefined` for others. */
+  async asSent(messages: readonly Message[]): Promise<Message[] | undefined> {
     await this.#lastCall;
     const taken = this.#taken;
-    if (matchPrefix(this.#parts.format, messages, taken.messages) === undefined) return messages;
+    if (matchPrefix(this.#parts.format, messages, taken.messages) === undefined) return undefined;
     return [...this.#view.currentAs(taken, messages), ...messages.slice(taken.messages.length)];
   }
 

@@ -74,14 +74,14 @@ export class Conversations<Message> {
     }
   }
 
-  /** Returns messages as they would be sent without a further edit: the same list if they continue no conversation. */
+  /** Returns messages as they would be sent without a further edit: the same ones if they continue no conversation. */
   async asSent(
     messages: readonly Message[],
     call: CompactCall,
     options: CompleteAdapterOptions,
-  ): Promise<readonly Message[]> {
+  ): Promise<Message[]> {
     const conversation = this.#continuedBy(messages, this.#keyOf(call, options));
-    return (await conversation?.asSent(messages)) ?? messages;
+    return (await conversation?.asSent(messages)) ?? [...messages];
   }
 
   #keyOf(call: CompactCall, options: CompleteAdapterOptions): ConversationKey {

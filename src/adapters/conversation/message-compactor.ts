@@ -33,8 +33,8 @@ export interface MessageCompactor<Message> {
 
 /** What adapters use of it besides. */
 export interface CountingCompactor<Message> extends MessageCompactor<Message> {
-  /** Returns messages as they would be sent without a further edit, for who counts them: the same list if there was none. */
-  asSent(messages: readonly Message[], call?: CompactCall): Promise<readonly Message[]>;
+  /** Returns messages as they would be sent without a further edit, for who counts them: the same ones if there was none. */
+  readonly asSent: Compact<Message>;
 }
 
 /** A `MessageCompactor` without its report. */
@@ -68,8 +68,9 @@ export function createMessageCompactor<Message>(
   const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
     conversations.compact(messages, checkedCall(given), complete);
   const report = (): readonly ConversationReport[] => conversations.report(complete);
-  const asSent: CountingCompactor<Message>['asSent'] = (messages, call) =>
-    conversations.asSent(messages, checkedCall(call), complete);
+  const asSent = failOpen(complete, async (messages: readonly Message[], call) =>
+    conversations.asSent(messages, checkedCall(call), complete),
+  );
   return Object.assign(failOpen(complete, around(compact)), { report, asSent });
 }
 
