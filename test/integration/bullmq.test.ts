@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Queue, Worker } from 'bullmq';
 import { createCompactor } from 'ctxfold';
 import type { IContent, Summarizer, SummarizerRequest } from 'ctxfold';
@@ -12,7 +13,7 @@ import type { SummaryJobData } from 'ctxfold/bullmq';
 import { memoryStore } from 'ctxfold/state';
 import { redisStore } from 'ctxfold/redis';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isInstalled, startRedis } from '../../examples/support/databases.js';
 import type { Database } from '../../examples/support/databases.js';
 import { COMMAND, spawnCommand } from '../support/run-command.js';
@@ -194,6 +195,31 @@ describe.skipIf(!isThere)(
       expect((await summarizer.generate(REQUEST)).text).toBe('here');
       expect(told).toHaveLength(1);
       await expect.poll(() => queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0 });
+    });
+
+    it('asks itself when the last worker has died with the job', async () => {
+      const { store } = open({ contextLimit: 1, generate: () => new Promise(() => undefined) });
+      const counted = vi.spyOn(queue, 'getWorkersCount');
+      const model = scriptedSummarizer('here');
+      const asked = queuedSummarizer(model, { queue, store, takenWithinMs: 300 }).generate(REQUEST);
+      await expect.poll(() => counted.mock.settledResults[0]?.value).toBe(1);
+      await workers.pop()?.close(true);
+      expect((await asked).text).toBe('here');
+    });
+
+    it('waits for a worker where the server does not list who is connected', async () => {
+      const { store } = open({
+        contextLimit: 1,
+        generate: async () => {
+          await setTimeout(900);
+          return { text: 'by a worker', finishReason: 'stop' };
+        },
+      });
+      for (const list of [() => Promise.resolve(0), () => Promise.reject(new Error('NOPERM'))]) {
+        vi.spyOn(queue, 'getWorkersCount').mockImplementation(list);
+        const one = queuedSummarizer(NEVER, { queue, store, takenWithinMs: 300 });
+        expect((await one.generate(REQUEST)).text).toBe('by a worker');
+      }
     });
 
     it('asks itself when the queue or the store is gone', async () => {

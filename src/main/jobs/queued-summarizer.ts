@@ -49,6 +49,8 @@ export interface SummaryQueue {
     options: Readonly<Record<string, unknown>>,
   ): Promise<unknown>;
   getJob(id: string): Promise<SummaryJob | undefined>;
+  /** Tells that nobody is left to finish a job. @default that is not known */
+  getWorkersCount?(): Promise<number>;
 }
 
 export interface QueuedSummarizerOptions {
@@ -110,6 +112,9 @@ class QueuedRequest {
   readonly #parts: Parts;
   readonly #request: SummarizerRequest;
   readonly #id: string;
+  #countedAt = -Infinity;
+  #hadWorkers = false;
+  #hasLostThem = false;
 
   constructor(parts: Parts, request: SummarizerRequest) {
     this.#parts = parts;
@@ -147,14 +152,14 @@ class QueuedRequest {
         const state = await this.#poll();
         heardAt = now;
         if (typeof state === 'object') return state;
-        if (state === 'active') waitingSince = now;
+        if (state === 'active' && !(await this.#isAbandoned(now))) waitingSince = now;
       } catch (thrown) {
         // The server may just be restarting.
         if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
       }
       if (now - waitingSince <= takenWithinMs) continue;
       void this.#cancel();
-      throw new Error(`No worker took the job within ${takenWithinMs} ms.`);
+      throw new Error(`No worker has had the job for ${takenWithinMs} ms.`);
     }
   }
 
@@ -194,6 +199,21 @@ class QueuedRequest {
     const answer = await this.#answer();
     if (answer !== undefined) return answer;
     throw new SummarizerError(`The job ${this.#id} is gone.`, 'SUMMARIZER_UNREACHABLE');
+  }
+
+  /**
+   * Whether all workers are gone since the job was taken: only another one would find out that the one who has it has died. Where
+   * the server does not list who is connected, or only to others, there seem to be none from the start.
+   */
+  async #isAbandoned(now: number): Promise<boolean> {
+    const { queue, takenWithinMs } = this.#parts;
+    if (now - this.#countedAt < takenWithinMs / 2) return this.#hasLostThem;
+    this.#countedAt = now;
+    const counting = this.#withTimeout(async () => queue.getWorkersCount?.());
+    const count = await counting.catch(() => undefined);
+    this.#hadWorkers ||= (count ?? 0) > 0;
+    this.#hasLostThem = this.#hadWorkers && count === 0;
+    return this.#hasLostThem;
   }
 
   #answer(): Promise<SummarizerResponse | undefined> {

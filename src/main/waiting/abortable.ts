@@ -121,6 +121,13 @@ export async function settledWithin(timeoutMs: number, promise: Promise<unknown>
 /** The longest delay of a timer, in milliseconds: 24.8 days. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
+/**
+ * When a timer is late by so much, the process was suspended, or its thread was blocked. Timers fire before what arrived meanwhile
+ * is read, so it gets some time for that.
+ */
+const STOOD_STILL_MS = 50;
+const GRACE_MS = 1_000;
+
 /** A signal that ends with what it is for. */
 export interface LimitedSignal {
   readonly signal: AbortSignal;
@@ -162,8 +169,9 @@ function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal
 }
 
 /**
- * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. Not by
- * `AbortSignal.timeout`: a timer that someone waits for keeps the process alive.
+ * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before; at most
+ * a second later if the process stood still when that had passed. Not by `AbortSignal.timeout`: a timer that someone waits for
+ * keeps the process alive.
  */
 export function limitSignal(
   timeoutMs: number,
@@ -172,11 +180,16 @@ export function limitSignal(
 ): LimitedSignal {
   const late = new AbortController();
   const joined = joinSignals([signal, late.signal]);
+  // A timer with a longer delay would fire at once.
+  const delayMs = Math.min(timeoutMs, MAX_TIMER_MS);
+  const dueMs = performance.now() + delayMs;
   const expire = (): void => {
     late.abort(timeoutError());
   };
-  // A timer with a longer delay would fire at once.
-  const timer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
+  let timer = setTimeout(() => {
+    if (performance.now() - dueMs < STOOD_STILL_MS) expire();
+    else timer = setTimeout(expire, Math.min(delayMs, GRACE_MS));
+  }, delayMs);
   const stop = (): void => {
     clearTimeout(timer);
     joined.stop();

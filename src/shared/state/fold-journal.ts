@@ -309,8 +309,10 @@ function laterCalls(
       if (before.length === MAX_CALLS_BACK) return 0;
       if (block === source) {
         const name = callName(source);
-        const between = before.slice(before.indexOf(call) + 1);
-        return between.filter((other) => callName(other) === name).length;
+        const own = before.indexOf(call);
+        // Calls of one answer may be answered in another order: then the source is the later call.
+        if (own === -1) return 0;
+        return before.slice(own + 1).filter((other) => callName(other) === name).length;
       }
       before.push(block);
     }

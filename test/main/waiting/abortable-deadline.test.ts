@@ -1,6 +1,7 @@
 // Waiting that ends.
 
 import { getEventListeners } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
 
 import { describe, expect, it, vi } from 'vitest';
 
@@ -8,6 +9,10 @@ import { limitSignal, withDeadline } from '../../../src/main/waiting/abortable.j
 
 const late = (): Error => new Error('late');
 const never = (): Promise<never> => new Promise(() => undefined);
+/** As if the process were suspended. */
+const standStill = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+};
 
 describe('withDeadline', () => {
   it('waits without an end when there is none', async () => {
@@ -49,6 +54,33 @@ describe('withDeadline', () => {
     });
     await expect(ended).rejects.toThrow('late');
     expect(heard).toMatchObject({ message: 'late' });
+  });
+
+  it('takes an answer that came while the process stood still', async () => {
+    const file = import.meta.filename;
+    const reading = withDeadline(300, undefined, late, async () => {
+      await stat(file);
+      return readFile(file, 'utf8');
+    });
+    standStill(400);
+    expect(await reading).toContain('withDeadline');
+  });
+
+  it('ends all the same when none has come', async () => {
+    const waiting = withDeadline(20, undefined, late, never);
+    standStill(100);
+    await expect(waiting).rejects.toThrow('late');
+  });
+
+  it('ends at once for the caller, though the process stood still', async () => {
+    const controller = new AbortController();
+    const waiting = withDeadline(100, controller.signal, late, never);
+    standStill(200);
+    setTimeout(() => {
+      controller.abort('enough');
+    }, 1);
+    await expect(waiting).rejects.toBe('enough');
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
   it('rejects with the reason of the caller, before the work and during it', async () => {

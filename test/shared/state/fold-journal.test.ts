@@ -7,7 +7,13 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import { sessionDefaults } from '../../../src/main/session-options.js';
 import { Journal } from '../../../src/main/state/journal.js';
 import { openState } from '../../../src/main/state/session-state.js';
-import { humanText } from '../../../src/shared/content.js';
+import {
+  aiContent,
+  humanText,
+  toolCall,
+  toolContent,
+  toolResponse,
+} from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { runSlices } from '../../../src/shared/slices.js';
 import { foldJournal, isSendable } from '../../../src/shared/state/fold-journal.js';
@@ -64,6 +70,25 @@ describe('foldJournal', () => {
       { numRuns: runs(2_000) },
     );
   }, 300_000);
+
+  it('names a call as the session does that was answered before an earlier one of its answer', async () => {
+    const ids = ['a', 'b', 'c'];
+    const text = Array.from({ length: 40 }, (_, at) => `row ${at} of ${at * 37} rows`).join('\n');
+    const history = [
+      humanText('go'),
+      aiContent(ids.map((id) => toolCall(id, 'look', {}))),
+      toolContent(
+        ['b', 'a', 'c'].map((id) => toolResponse(id, 'look', id === 'c' ? 'nothing' : text)),
+      ),
+      aiContent([{ type: 'text', text: 'done' }]),
+      humanText('go on'),
+    ];
+    const { records, entries } = await played(history, 'high-density', 200_000);
+    expect(JSON.stringify(entries)).toContain('unchanged from the result of b');
+    const folded = fold(structuredClone(history), records);
+    expect(folded.isWhole).toBe(true);
+    expect(folded.entries).toEqual(entries);
+  });
 
   it('takes nothing but summaries from a journal that somebody has forged', async () => {
     const forgery = fc.record({

@@ -72,7 +72,8 @@ const NEXT = new RegExp(
   ].join('|'),
   'gim',
 );
-const MAY_GO_ON = /cursor|next|token|scroll/i;
+/** Every such place matches it, and little else does: code is full of these words, and `NEXT` takes three times as long. */
+const MAY_GO_ON = /(?:cursor|token|scroll_id|next)(?:[a-z_]{0,30}\\?"?\s{0,3}:|(?<=rel="?next))/i;
 const IS_END = /\bhas_?(?:more|next(?:_?page)?)\\?"?\s{0,3}:\s{0,3}false\b/i;
 /** Has the address or the number of a page; and each of a list of things may have one. */
 const IS_NEXT = /^next(?:_?page)?$/i;
