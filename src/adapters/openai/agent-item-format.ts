@@ -7,6 +7,7 @@ import { thinkingBlock } from '../format/blocks.js';
 import { isCacheMark, isSameButForCacheMarks } from '../format/cache-marks.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import { tryPlainData } from '../format/plain-data.js';
 import { isSameValue } from '../format/same-value.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
@@ -52,7 +53,7 @@ function isSameItem(a: object, b: object): boolean {
   return stored !== undefined && isSameValue(stored, other, isLeftOut);
 }
 
-/** What any session keeps of an item; `undefined` for items that sessions do not change. */
+/** What any session keeps of an item; `undefined` for items that sessions do not change, and for what cannot be read. */
 function asStored(item: object): JsonRecord | undefined {
   const {
     name,
@@ -61,7 +62,7 @@ function asStored(item: object): JsonRecord | undefined {
     phase: _phase,
     providerData: _data,
     ...rest
-  }: JsonRecord = { ...item };
+  } = asRecord(tryPlainData(item)) ?? {};
   switch (rest['type'] ?? ('role' in rest ? 'message' : undefined)) {
     case 'function_call':
       return { ...rest, name };
