@@ -149,8 +149,7 @@ export class Preflight {
   ): Steps<PrunedEvent | null> {
     const { sent, reasoningTerms } = this.#parts;
     const isStale =
-      (removesReasoning || reasoningTerms.policy !== 'keep') &&
-      sent.staleReasoningFrom < Infinity;
+      (removesReasoning || reasoningTerms.policy !== 'keep') && sent.staleReasoningFrom < Infinity;
     const stripped = isStale
       ? yield* this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal)
       : null;
