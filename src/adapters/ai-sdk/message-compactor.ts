@@ -24,7 +24,7 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
-      united(await compactEach(checkedMessages(messages).flatMap(divided), call)),
+      united(await compactEach(allDivided(checkedMessages(messages)), call)),
   );
   // Returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;
@@ -39,6 +39,15 @@ interface Divided {
 
 /** By message, and by the first of its two. */
 const DIVIDED = new WeakMap<SdkMessage, Divided>();
+
+/** Returns a list that cannot be read as it is: its compaction fails, and says why. */
+function allDivided(messages: readonly SdkMessage[]): readonly SdkMessage[] {
+  try {
+    return messages.flatMap(divided);
+  } catch {
+    return messages;
+  }
+}
 
 /**
  * Divides a message with approvals and the results of the approved calls. The SDK has these in two messages while it goes on, and

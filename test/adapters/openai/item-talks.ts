@@ -3,7 +3,7 @@
 /** An item of either format, as plain data. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Kinds that may never go, nor change. */
+/** Kinds that go with their whole row or not at all, and never change. */
 const FIXED = new Set(['computer_call', 'mcp_approval_request']);
 
 const USER_SIDE = new Set([
@@ -46,7 +46,7 @@ export function keyOf(item: Item): string {
 
 /**
  * Lists what is wrong with items that were made of others: outputs without calls and calls without outputs,
- * reasoning without what it led to and the reverse, and rows that had to stay and did not.
+ * reasoning without what it led to and the reverse, and rows that went in part and had to stay whole.
  */
 export function findProblems(standing: readonly Item[], given: readonly Item[]): readonly string[] {
   const problems: string[] = [];
@@ -57,8 +57,8 @@ export function findProblems(standing: readonly Item[], given: readonly Item[]):
     problems.push(`calls ${calls.join()}, not ${answers.join()}`);
   for (const row of rowsOf(given)) {
     const isFixed = row.some((item) => FIXED.has(kindOf(item)));
-    if (isFixed && !row.every((item) => kept.has(keyOf(item))))
-      problems.push('a fixed row lost items');
+    const left = row.filter((item) => kept.has(keyOf(item))).length;
+    if (isFixed && left !== 0 && left !== row.length) problems.push('a fixed row lost items');
     for (const [at, item] of row.entries()) {
       if (kindOf(item) !== 'reasoning') continue;
       const ledTo = row.slice(at + 1);
