@@ -120,17 +120,17 @@ export class Lines {
     const firstKey = keyOf(list.bytes, list.elements[0]);
     const hasLostReasoning = start.line?.hasLostReasoning === true;
     const line = known ?? {
-      ...{ ...about, id: this.#idOf(about, messages), list },
-      ...{ firstKey, messages, hasLostReasoning },
+      ...about,
+      id: this.#idOf(about, messages),
+      ...{ list, firstKey, messages, hasLostReasoning },
     };
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
-    const isRewritten = known !== continued;
     this.#lines.delete(line);
     this.#lines.add(line);
     this.#makeRoom();
-    return { line, isNew: known === undefined, isRewritten };
+    return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
 
   #continuedLine(

@@ -27,10 +27,10 @@ import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
 import { CALL_KIND, NONE } from '../index/history-columns.js';
-import type { IntColumn } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { KnownShingles } from '../index/shown-lines.js';
 import type { ShownRun } from '../index/shown-lines.js';
+import { firstRowFrom } from '../index/stretches.js';
 import { withoutSpentText } from '../index/excerpt.js';
 import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
@@ -213,7 +213,7 @@ function shownAsTable(
 
 /** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
 function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
-  const end = firstRowAfter(calls.entry, responses.entry.at(later));
+  const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
   const first = Math.max(0, end - MAX_CALLS_BACK);
   let own = end - 1;
   while (own >= first && calls.response.at(own) !== later) own -= 1;
@@ -225,17 +225,6 @@ function laterCalls({ calls, responses }: HistoryIndex, row: number, later: numb
     if (calls.name.at(call) === calls.name.at(source)) count += 1;
   }
   return count;
-}
-
-/** The first row of an entry after this one. */
-function firstRowAfter(entries: IntColumn, entry: number): number {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (entries.at(middle) <= entry) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */
