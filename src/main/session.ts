@@ -15,7 +15,7 @@ import { compressionContext } from './preflight/make-compression.js';
 import { Preflight } from './preflight/preflight.js';
 import { readAbortOptions, readCall } from './preflight/request-options.js';
 import type { AbortOptions, RequestOptions } from './preflight/request-options.js';
-import { assertCacheReport } from './preflight/prompt-cache.js';
+import { checkedReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
   Steps,
@@ -142,11 +142,11 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
-    assertCacheReport(report);
+    const usage = checkedReport(report);
     const { gauge, cacheMisses, logger } = this.#parts;
-    const outcome = gauge.report(report);
-    logger.debug('usage reported', { inputTokens: report.inputTokens, outcome });
-    const missed = outcome === 'no-preflight' ? null : cacheMisses.report(report);
+    const outcome = gauge.report(usage);
+    logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
+    const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {
       this.#telemetry.noteCacheMiss(missed);
       this.notify('cacheMissed', missed);

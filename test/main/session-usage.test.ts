@@ -56,6 +56,18 @@ describe('Session', () => {
       await session.ensureCompressionBeforeSend('p', 0, 'send', new AbortController());
     });
 
+    it('refuses a report with a getter that throws, and tells what it threw', () => {
+      const cause = new Error('read too late');
+      const report = {
+        get inputTokens(): number {
+          throw cause;
+        },
+      };
+      expect(() => openSession().reportUsage(report)).toThrow(
+        expect.objectContaining({ name: 'TypeError', cause }),
+      );
+    });
+
     it('learns how many tokens the model makes of those that were counted', async () => {
       const session = await openReported(1_500);
       session.history.add(humanText('more'));

@@ -1,6 +1,6 @@
 // Checks the arguments of each call of an adapter. Messages are checked by the reader of their format.
 
-import { assertCacheReport } from '../../main/preflight/prompt-cache.js';
+import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
 import { assertBoolean, assertKnownOptions, assertTokens } from '../../shared/misuse.js';
@@ -114,7 +114,7 @@ export function checkedCall(given: unknown): CompactCall {
     call[name] = value;
   }
   const report = usageReportOf(call);
-  if (report !== undefined) assertCacheReport(report);
+  if (report !== undefined) checkedReport(report);
   return call;
 }
 

@@ -1,7 +1,12 @@
 // What the provider's prompt cache should hold: which prefix of the history was sent, when, and how much of it is still
 // unchanged; and whether requests read less from the cache than that. Holds no entries and emits nothing.
 
-import { asObject, assertKnownOptions, assertString, assertTokens } from '../../shared/misuse.js';
+import {
+  assertKnownOptions,
+  assertString,
+  assertTokens,
+  readOptions,
+} from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
@@ -239,13 +244,13 @@ const USAGE_REPORT: readonly string[] = Object.keys({
 } satisfies Record<keyof UsageReport, true>);
 
 /**
- * Validates what a report says of the cache.
+ * Returns a checked copy of a report of usage, each field read once.
  *
- * @throws TypeError or RangeError for an unknown field, invalid token counts, more cache reads than input, or a reason that is
- *   too long.
+ * @throws TypeError or RangeError for a field that is unknown or cannot be read, invalid token counts, more cache reads than
+ *   input, or a reason that is too long.
  */
-export function assertCacheReport(report: UsageReport): void {
-  asObject(report, 'the report of usage', 'an object');
+export function checkedReport(given: UsageReport): UsageReport {
+  const report = readOptions('the report of usage', given);
   assertKnownOptions('report of usage', { ...report }, USAGE_REPORT);
   const { inputTokens, cacheReadTokens, cacheMissReason } = report;
   assertTokens('inputTokens', inputTokens);
@@ -256,10 +261,11 @@ export function assertCacheReport(report: UsageReport): void {
         `Expected cacheReadTokens of at most the ${inputTokens} of the input, got ${cacheReadTokens}.`,
       );
   }
-  if (cacheMissReason === undefined) return;
+  if (cacheMissReason === undefined) return report;
   assertString('cacheMissReason', cacheMissReason);
   if (cacheMissReason.length > MAX_REASON_LENGTH)
     throw new RangeError(`Expected cacheMissReason of at most ${MAX_REASON_LENGTH} characters.`);
+  return report;
 }
 
 interface FormerRequest {
