@@ -10,7 +10,7 @@ import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
-/** Long enough for the other side to read a reply: one that arrives together with the exit is lost. */
+/** Long enough for the other side to read what was answered on lines: what arrives together with the exit is lost there. */
 const LEAVE_AFTER_MS = 20;
 
 const { port, module } = workerData as ThreadData & { readonly port: MessagePort };

@@ -1,7 +1,7 @@
 // A fixed number of worker threads, each of which runs one task at a time. Queueing, retrying and replacing the set are the
 // pool's job.
 
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { asError, isWireError, reviveError, WorkerPoolError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
@@ -200,7 +200,7 @@ export class ThreadSet {
       thread.failure = new Error(`its code did not load within ${LOAD_LIMIT_MS} ms`);
       this.#stop(thread);
     }, LOAD_LIMIT_MS).unref();
-    port.on('message', (answer: unknown) => {
+    const hear = (answer: unknown): void => {
       if (answer === LOADED) {
         clearTimeout(loading);
         // From now on it keeps the process alive only while it works.
@@ -213,11 +213,13 @@ export class ThreadSet {
       const { thrown, reply } = asRecord(answer) ?? {};
       if (isWireError(thrown)) thread.waiting?.reject(reviveError(thrown));
       else thread.waiting?.resolve(reply);
-    });
+    };
     // For example, an answer nested thousands of levels deep.
-    port.on('messageerror', (cause) => {
+    const fail = (cause: unknown): void => {
       thread.waiting?.reject(new Error('its answer could not be read', { cause }));
-    });
+    };
+    port.on('message', hear);
+    port.on('messageerror', fail);
     worker.on('message', (message: unknown) => {
       onStrayError(strayErrorOf(message));
     });
@@ -230,6 +232,13 @@ export class ThreadSet {
     });
     worker.on('exit', (exitCode) => {
       clearTimeout(loading);
+      thread.isEnding = true;
+      // Its last answer may not have been read, where this thread was busy meanwhile.
+      try {
+        for (let last; (last = receiveMessageOnPort(port)) !== undefined;) hear(last.message);
+      } catch (thrown) {
+        fail(thrown);
+      }
       this.#end(thread, exitCode);
     });
     port.unref();

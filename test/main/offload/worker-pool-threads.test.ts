@@ -51,7 +51,7 @@ async function runModule(
 ): Promise<{ readonly code: unknown; readonly output: string }> {
   const args = ['--input-type=module', '--eval', source];
   const child = spawn(process.execPath, args, { cwd: import.meta.dirname, env: {} });
-  const killed = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const killed = setTimeout(() => child.kill('SIGKILL'), 120_000);
   let output = '';
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
   child.stderr.on('data', (text: Buffer) => (output += text.toString()));
@@ -83,18 +83,35 @@ describe('WorkerPool', () => {
     test.each(['reject', 'throw'])(
       '%s: the task is answered and the thread replaced',
       async (fault) => {
-        const started: Worker[] = [];
-        const onWorker = (worker: Worker): void => void started.push(worker);
+        const exits: Promise<unknown>[] = [];
+        const onWorker = (worker: Worker): void => void exits.push(once(worker, 'exit'));
         process.on('worker', onWorker);
         onTestFinished(() => void process.off('worker', onWorker));
         const pool = openPool();
         const before = await pool.run({ kind: 'probe', fault } as const);
-        await Promise.all(started.slice(0, 1).map((worker) => once(worker, 'exit')));
+        await exits[0];
         const after = await pool.run({ kind: 'probe' });
         expect(after.value.threadId).not.toBe(before.value.threadId);
         expect(pool.stats.strayErrors).toBeGreaterThan(0);
       },
     );
+
+    test('the task is answered, though its thread is seen to have gone before it is read', async () => {
+      const started: Worker[] = [];
+      const onWorker = (worker: Worker): void => void started.push(worker);
+      process.on('worker', onWorker);
+      onTestFinished(() => void process.off('worker', onWorker));
+      const pool = openPool();
+      await pool.run({ kind: 'probe' });
+      const [thread] = started;
+      const gate = new Int32Array(new SharedArrayBuffer(4));
+      const answer = pool.run({ kind: 'probe', fault: 'leave', gate } as const);
+      Atomics.wait(gate, 0, 0);
+      // Which of both comes first is chance.
+      thread?.emit('exit', 1);
+      thread?.removeAllListeners('exit');
+      await expect(answer).resolves.toBeDefined();
+    });
 
     test('thirty in a row leave no task without an end', async () => {
       const pool = openPool();

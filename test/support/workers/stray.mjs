@@ -7,5 +7,12 @@ export default async function runWithStray(request, run) {
       throw new Error('stray');
     });
   const reply = await run(request);
+  // Wakes who waits for the reply to be sent.
+  if (request.fault === 'leave')
+    setTimeout(() => {
+      Atomics.store(request.gate, 0, 1);
+      Atomics.notify(request.gate, 0);
+      process.exit(1);
+    });
   return request.fault === 'notCloneable' ? () => reply : reply;
 }
