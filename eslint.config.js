@@ -273,6 +273,14 @@ export default defineConfig(
       '@typescript-eslint/only-throw-error': 'off',
       '@typescript-eslint/unbound-method': 'off',
       'max-lines': ['error', { max: 600 }],
+      'no-restricted-properties': [
+        'error',
+        ...['waitFor', 'waitUntil'].map((property) => ({
+          ...{ object: 'vi', property },
+          message:
+            'It gives up after a second; expect.poll has the time that vitest.config.ts gives it.',
+        })),
+      ],
     },
   },
   { files: ['bench/**/*.ts'], rules: { 'no-console': 'off' } },

@@ -22,7 +22,8 @@ interface Outcome {
   readonly isWhole: boolean;
 }
 
-const CLIENT_DEADLINE_MS = 8_000;
+/** To end what hangs. */
+const CLIENT_DEADLINE_MS = 60_000;
 
 function ask(base: string, body: string, path: string): Promise<Outcome> {
   return new Promise((resolve, reject) => {
@@ -168,7 +169,6 @@ describe('hostile answers', () => {
           engine: 'inline',
           mode,
           upstreams: { anthropic: upstream.url },
-          idleTimeoutMs: 3_000,
         }),
       );
     }

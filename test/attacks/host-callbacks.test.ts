@@ -219,9 +219,7 @@ describe('ThreadSet', () => {
       onStrayError: (error) => strays.push(error),
       onNotLoaded: () => undefined,
     });
-    await vi.waitFor(() => {
-      expect(strays).toHaveLength(6);
-    });
+    await expect.poll(() => strays).toHaveLength(6);
     expect(strays.every((error) => 'code' in error && error.code === 'WORKER_FAILED')).toBe(true);
     await threads.destroy();
   });

@@ -8,7 +8,7 @@ import { memoryStore } from '../../src/main/state/memory-store.js';
 import type { StateStore } from '../../src/main/state/state-store.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
 import type { AdapterOptions } from '../../src/adapters/request/adapter-options.js';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startCompactingProvider } from './compacting-provider.js';
 import type { CompactingProvider, SeenRequest } from './compacting-provider.js';
 
@@ -234,7 +234,7 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
       return closed;
     };
     await expect(play(20, Infinity, stop.signal)).rejects.toThrow(/stopped|abort/i);
-    await vi.waitFor(() => expect(provider.requests.filter(isAsked)).toHaveLength(1));
+    await expect.poll(() => provider.requests.filter(isAsked)).toHaveLength(1);
     expect(events).toEqual([]);
     provider.onCompaction = () => undefined;
     await play(2);

@@ -88,6 +88,8 @@ export async function gatewayWorld(options: GatewayOptions = {}): Promise<Gatewa
     engine: 'inline',
     upstreams: { anthropic: upstreamUrl, openai: upstreamUrl, gemini: upstreamUrl },
     workspaceRoot: '/w',
+    // On a busy machine, what is compacted too late would leave as it came.
+    deadlineMs: 60_000,
     ...options,
   });
   const world: GatewayWorld = {

@@ -441,7 +441,7 @@ describe('Conversations', () => {
     await conversations.compact([user('b')]);
     await conversations.compact([user('a'), assistant('x')]);
     await conversations.compact([user('c')]);
-    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(2));
+    await expect.poll(() => compactor.stats().sessions).toBe(2);
     expect(conversations.report().map(({ givenMessages }) => givenMessages)).toEqual([2, 1]);
     await conversations.compact([user('a'), assistant('x'), user('y')]);
     expect(sessions).toHaveLength(3);

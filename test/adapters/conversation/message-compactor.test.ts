@@ -154,7 +154,7 @@ describe('maxConversations', () => {
     expect(sessions).toHaveLength(16);
     expect(compacts[3]!.report()).toHaveLength(1);
     await compacts[16]!([ASK]);
-    await vi.waitFor(() => expect(compactor.stats().sessions).toBe(16));
+    await expect.poll(() => compactor.stats().sessions).toBe(16);
     expect(compacts[0]!.report()).toEqual([]);
   });
 });
@@ -174,9 +174,7 @@ describe('an evicted conversation', () => {
     });
     await compact([ASK]);
     await compact([{ role: 'user', content: 'Something else.' }]);
-    await vi.waitFor(() => {
-      expect(errors).toEqual(['the session of a conversation could not be closed']);
-    });
+    await expect.poll(() => errors).toEqual(['the session of a conversation could not be closed']);
   });
 });
 

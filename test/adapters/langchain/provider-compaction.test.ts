@@ -6,7 +6,7 @@ import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import type { ChatOpenAIFields } from '@langchain/openai';
 import { createAgent } from 'langchain';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { compactionMiddleware } from '../../../src/adapters/langchain/compaction-middleware.js';
 import { compactionByModel } from '../../../src/adapters/langchain/provider-compaction.js';
@@ -109,7 +109,7 @@ describe("compression by 'provider' with LangChain", () => {
       };
       const ask = compactionByModel({ model: chatModel(provider.baseURL) });
       await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow();
-      await vi.waitFor(() => expect(provider.requests).toHaveLength(1));
+      await expect.poll(() => provider.requests).toHaveLength(1);
     },
   );
 });

@@ -92,7 +92,7 @@ describe('runGateway', () => {
     const before = process.listenerCount('SIGTERM');
     // Nothing listens there.
     const code = runGateway({ upstreams: { openai: 'http://127.0.0.1:1' } });
-    await vi.waitFor(() => expect(process.listenerCount('SIGTERM')).toBe(before + 1));
+    await expect.poll(() => process.listenerCount('SIGTERM')).toBe(before + 1);
     const [, url = ''] = /listening on (\S+)/.exec(String(printed.mock.calls[0]?.[0])) ?? [];
     expect((await fetch(`${url}/v1/models`)).status).toBe(502);
     expect(printed).toHaveBeenLastCalledWith('ctxfold: openai did not answer (ECONNREFUSED)\n');
@@ -110,7 +110,7 @@ describe('runBehindGateway', () => {
     Object.assign(process.stderr, { isTTY: true });
     const before = process.listenerCount('SIGINT');
     const code = runBehindGateway([process.execPath, '-e', 'setTimeout(() => {}, 500)'], {});
-    await vi.waitFor(() => expect(process.listenerCount('SIGINT')).toBe(before + 1));
+    await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1);
     process.listeners('SIGINT').at(-1)!('SIGINT');
     expect(await code).toBe(0);
   });

@@ -95,7 +95,7 @@ async function hasRead(world: GatewayWorld, calls: number): Promise<void> {
     return (JSON.parse(body.toString()) as { conversations: { calls: number }[] }).conversations[0]
       ?.calls;
   };
-  await expect.poll(read, { timeout: 10_000 }).toBe(calls);
+  await expect.poll(read).toBe(calls);
 }
 
 describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
-import { describe, expect, onTestFinished, test, vi, beforeAll } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -85,9 +85,7 @@ describe('WorkerPool', () => {
     test('counts what threads report', async () => {
       const pool = openPool();
       await pool.run(faulty('strayMessage'));
-      await vi.waitFor(() => {
-        expect(pool.stats.strayErrors).toBe(1);
-      });
+      await expect.poll(() => pool.stats.strayErrors).toBe(1);
     });
 
     test('a request that cannot be cloned is refused without blame', async () => {

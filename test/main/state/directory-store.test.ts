@@ -298,9 +298,7 @@ describe('directoryStore', () => {
       utimesSync(join(root, folder), longAgo, longAgo);
     }
     await directoryStore(root).save('alive', STATE, null);
-    await vi.waitFor(() => {
-      expect(readdirSync(root)).toHaveLength(1);
-    });
+    await expect.poll(() => readdirSync(root)).toHaveLength(1);
     expect((await directoryStore(root).load('alive'))?.state).toBe(STATE);
   });
 });

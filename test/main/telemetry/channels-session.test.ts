@@ -143,7 +143,7 @@ describe('Session', () => {
     const session = openSession({ strategy, entries: entries(9), contextLimit: 100 });
     const { signal } = abort;
     await outcomeOf(session.ensureCompressionBeforeSend('p1', 0, 'send', { signal }));
-    await vi.waitUntil(() => preflights.length > 0);
+    await expect.poll(() => preflights).toHaveLength(1);
     expect(compactions).toMatchObject([{ step: 'compressed', outcome: 'aborted' }]);
     expect(preflights).toMatchObject([{ outcome: 'aborted' }]);
     expect(compactions[0]).not.toHaveProperty('code');
