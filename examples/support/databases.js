@@ -82,13 +82,20 @@ function ordinaryUser() {
   }
 }
 
+/** Below those that the system gives away: one of them might be another's before the server that it is for has started. */
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = 16_384 + Math.floor(Math.random() * 16_384);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 async function untilSaid(output, words) {

@@ -12,7 +12,7 @@ const FILES = [
   'codex/jdx-mise__71-b56c467073-0.jsonl',
 ] as const;
 
-describe('a provider that binds reasoning to what stands before it', { timeout: 120_000 }, () => {
+describe('a provider that binds reasoning to what stands before it', () => {
   it.each(sample(FILES, 1))(
     'refuses nothing of %s as Claude does, and edits land',
     async (file) => {

@@ -89,7 +89,7 @@ describe('a writer that lost its lease', () => {
     await expect(writer.append([draft('late')])).rejects.toMatchObject(LOST);
   });
 
-  test('notices when it is resumed after it was suspended', { timeout: 30_000 }, async () => {
+  test('notices when it is resumed after it was suspended', async () => {
     const path = await temporaryPath();
     const modulePath = await compileTranscript(dirname(path));
     const args = [PROGRAM, modulePath, path, '0', '20000'];

@@ -12,7 +12,7 @@ import { startStrictProvider } from '../support/strict-provider.js';
 const EXAMPLE = 'examples/ai-sdk.js';
 
 async function runExample(env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const options = { timeout: 60_000, env: { ...process.env, ...env } };
+  const options = { timeout: 120_000, env: { ...process.env, ...env } };
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], options);
   expect(stderr).toBe('');
   return stdout;

@@ -14,7 +14,7 @@ async function run(environment: Record<string, string> = {}): Promise<string> {
   const { PROVIDER_URL: _, ...inherited } = process.env;
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE], {
     env: { ...inherited, ...environment },
-    timeout: 60_000,
+    timeout: 120_000,
   });
   expect(stderr).toBe('');
   return stdout;

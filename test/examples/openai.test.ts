@@ -12,7 +12,7 @@ async function run(example: string, environment: Record<string, string> = {}): P
   const { PROVIDER_URL: _, OPENAI_API_KEY: __, ...inherited } = process.env;
   const path = fileURLToPath(new URL(`../../${example}`, import.meta.url));
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [path], {
-    timeout: 60_000,
+    timeout: 120_000,
     env: { ...inherited, ...environment },
   });
   expect(stderr).toBe('');

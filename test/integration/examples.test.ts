@@ -20,7 +20,7 @@ describe('examples', () => {
 
   it('the turn loop removes the stale read before the third model call', async () => {
     const { stdout, stderr } = await run(process.execPath, ['examples/turn-loop.js'], {
-      timeout: 60_000,
+      timeout: 120_000,
     });
     expect(stderr).toBe('');
     const windows = stdout.split('\n').filter((line) => line.startsWith('before the model call'));

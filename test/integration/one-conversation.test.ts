@@ -117,7 +117,7 @@ async function playedByProcesses(
     const sent: string[] = [];
     for (const [turn, entries] of turns().slice(0, requests).entries()) {
       given.push(...entries);
-      const child = promisify(execFile)(process.execPath, [SERVE], { timeout: 30_000 });
+      const child = promisify(execFile)(process.execPath, [SERVE], { timeout: 120_000 });
       child.child.stdin?.end(JSON.stringify({ options, store, edits, turn, history: given }));
       sent.push((await child).stdout);
     }

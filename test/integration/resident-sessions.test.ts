@@ -189,7 +189,7 @@ describe('sessions whose histories live on threads', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--input-type=module', '--eval', source],
-      { cwd: PACKAGE_ROOT, env: {}, timeout: 60_000, killSignal: 'SIGKILL' },
+      { cwd: PACKAGE_ROOT, env: {}, timeout: 120_000, killSignal: 'SIGKILL' },
     );
     expect(stdout).toBe('4\n1\n');
   });

@@ -54,7 +54,7 @@ async function recount(entries: readonly IContent[]): Promise<number> {
 async function runModule(source: string): Promise<{ code: unknown; output: string }> {
   const args = ['--input-type=module', '--eval', source];
   const child = spawn(process.execPath, args, { cwd: PACKAGE_ROOT, env: {} });
-  const killed = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const killed = setTimeout(() => child.kill('SIGKILL'), 120_000);
   let output = '';
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
   child.stderr.on('data', (text: Buffer) => (output += text.toString()));

@@ -79,7 +79,7 @@ async function passOnWorker(session: Session): Promise<void> {
     await session.ensureCompressionBeforeSend('p', 0);
     return session.stats().residentPasses;
   };
-  await expect.poll(passes, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(passes).toBeGreaterThan(0);
 }
 
 describe.each<OffloadMode>(['inline', 'resident'])('compression.density.workingSet, %s', (mode) => {

@@ -184,7 +184,7 @@ const endCompression = weights.map((tokens) =>
 );
 
 describe('HistoryService', () => {
-  it('behaves as its model under any sequence of commands', { timeout: 60_000 }, async () => {
+  it('behaves as its model under any sequence of commands', async () => {
     const commands = fc.commands(
       [
         addAll,

@@ -140,7 +140,7 @@ describe('Session', () => {
       expect(session.costs()).toMatchObject({ requests: 2, rewrites: 1 });
     });
 
-    it('are those of an account that keeps all requests', { timeout: 60_000 }, async () => {
+    it('are those of an account that keeps all requests', async () => {
       const steps = fc.array(
         fc.record({
           adds: fc.integer({ min: 0, max: 12 }),

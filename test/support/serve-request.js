@@ -5,7 +5,9 @@ import { createCompactor } from 'ctxfold';
 import { directoryStore } from 'ctxfold/state';
 
 const { options, store, edits, turn, history } = JSON.parse(await text(process.stdin));
-const compactor = createCompactor({ ...options, store: directoryStore(store), offload: 'inline' });
+// A disk that is busy is not one that is gone.
+const patient = directoryStore(store, { deadlineMs: 60_000 });
+const compactor = createCompactor({ ...options, store: patient, offload: 'inline' });
 const session = await compactor.createSession({ sessionId: 'one', edits, history });
 await session.ensureCompressionBeforeSend(`request ${turn}`, 0, 'test');
 const sent = session.history.getRawHistory().map(({ speaker, blocks }) => ({ speaker, blocks }));

@@ -97,19 +97,15 @@ describe("compression by 'provider' with LangChain", () => {
     ]);
   });
 
-  it(
-    'ends its request with its signal, also outside of an agent',
-    { timeout: 20_000 },
-    async () => {
-      const provider = await startCompactingProvider();
-      const stop = new AbortController();
-      provider.onCompaction = (closed) => {
-        stop.abort(new Error('stopped'));
-        return closed;
-      };
-      const ask = compactionByModel({ model: chatModel(provider.baseURL) });
-      await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow();
-      await expect.poll(() => provider.requests).toHaveLength(1);
-    },
-  );
+  it('ends its request with its signal, also outside of an agent', async () => {
+    const provider = await startCompactingProvider();
+    const stop = new AbortController();
+    provider.onCompaction = (closed) => {
+      stop.abort(new Error('stopped'));
+      return closed;
+    };
+    const ask = compactionByModel({ model: chatModel(provider.baseURL) });
+    await expect(ask([new HumanMessage('go on')], stop.signal)).rejects.toThrow();
+    await expect.poll(() => provider.requests).toHaveLength(1);
+  });
 });

@@ -123,11 +123,13 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       await calls(42, 42, 'main-one');
       const compacted = sizes()[0]!;
       await rows().filter({ hasText: 'main-one' }).getByRole('combobox').selectOption('observe');
-      await page
-        .locator('tr', { hasText: 'main-one' })
-        .locator('option[value=observe][selected], select')
-        .first()
-        .waitFor();
+      const mode = async (): Promise<unknown> => {
+        const answer = await fetch(`${world.gateway.url}/ctxfold/state`);
+        const state = (await answer.json()) as { conversations: { line: object; mode: string }[] };
+        return state.conversations.find(({ line }) => JSON.stringify(line).includes('main-one'))
+          ?.mode;
+      };
+      await expect.poll(mode).toBe('observe');
       await calls(44, 44, 'main-one');
       expect(sizes()[1]).toBeGreaterThan(compacted);
       await calls(4, 40, 'dry-one');

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   runBehindGateway,
@@ -109,9 +112,13 @@ describe('runBehindGateway', () => {
     onTestFinished(() => void Object.assign(process.stderr, { isTTY }));
     Object.assign(process.stderr, { isTTY: true });
     const before = process.listenerCount('SIGINT');
-    const code = runBehindGateway([process.execPath, '-e', 'setTimeout(() => {}, 500)'], {});
+    const end = join(mkdtempSync(join(tmpdir(), 'ctxfold-run-')), 'end');
+    onTestFinished(() => rmSync(dirname(end), { recursive: true }));
+    const wait = `const wait = setInterval(() => fs.existsSync(process.argv[1]) && clearInterval(wait), 20)`;
+    const code = runBehindGateway([process.execPath, '-e', wait, end], {});
     await expect.poll(() => process.listenerCount('SIGINT')).toBe(before + 1);
     process.listeners('SIGINT').at(-1)!('SIGINT');
+    writeFileSync(end, '');
     expect(await code).toBe(0);
   });
 });

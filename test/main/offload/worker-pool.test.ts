@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Worker } from 'node:worker_threads';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { WorkerPool } from '../../../src/main/offload/worker-pool.js';
 import { WorkerPoolError } from '../../../src/shared/errors.js';
@@ -257,17 +257,26 @@ describe('WorkerPool', () => {
     test('a deadline does not count the wait', async () => {
       const pool = openPool();
       await pool.run(PROBE);
-      const stuck = codeOf(pool.run(faulty('never'), { timeoutMs: 600 }));
-      // Less than the wait, and more than a task takes on a machine that is busy.
-      const next = codeOf(pool.run(PROBE, { timeoutMs: 500 }));
-      expect([await stuck, await next]).toEqual(['WORKER_TIMEOUT', 'resolved']);
+      const gate = held();
+      const first = pool.run(gate.request);
+      const timers = vi.spyOn(globalThis, 'setTimeout');
+      onTestFinished(() => timers.mockRestore());
+      const begun = (): number => timers.mock.calls.filter(([, ms]) => ms === 54_321).length;
+      const next = pool.run(PROBE, { timeoutMs: 54_321 });
+      const waiting = begun();
+      gate.open();
+      await Promise.all([first, next]);
+      expect([waiting, begun()]).toEqual([0, 1]);
     });
 
     test('an answer that came while the calling thread was blocked beats the deadline', async () => {
       const pool = openPool();
       const thread = await threadOf(pool);
-      const late = codeOf(pool.run(PROBE, { timeoutMs: 50 }));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+      const gate = new Int32Array(new SharedArrayBuffer(4));
+      const late = codeOf(pool.run(faulty('answerAndTell', { gate }), { timeoutMs: 50 }));
+      Atomics.wait(gate, 0, 0);
+      // The deadline is over by then, however fast the thread was.
+      Atomics.wait(gate, 0, 1, 100);
       expect(await late).toBe('resolved');
       expect(await threadOf(pool)).toBe(thread);
     });

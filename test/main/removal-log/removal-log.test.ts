@@ -79,18 +79,19 @@ describe('RemovalLog', () => {
   });
 
   test('writes what waits behind a write as one batch', async () => {
-    const gate = deferred();
+    const [writing, gate] = [deferred(), deferred()];
     const writes: number[] = [];
     const openFile = openWith({
       write: async (file, bytes) => {
         writes.push(bytes.length);
+        writing.resolve();
         await gate.promise;
         return file.write(bytes);
       },
     });
     const writer = await openWriter(await temporaryPath(), { openFile });
     const first = writer.append([draft('a')]);
-    await new Promise(setImmediate);
+    await writing.promise;
     const rest = ['b', 'c', 'd'].map((text) => writer.append([draft(text)]));
     gate.resolve();
     await Promise.all([first, ...rest]);

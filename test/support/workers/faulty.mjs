@@ -48,6 +48,14 @@ const faults = {
     Atomics.wait(gate, 0, 0);
     return ok;
   },
+  /** Tells once the answer has been sent. */
+  answerAndTell: ({ gate }) => {
+    setTimeout(() => {
+      Atomics.store(gate, 0, 1);
+      Atomics.notify(gate, 0);
+    });
+    return ok;
+  },
   environment: () => ({ ...ok, value: { threadId, names: Object.keys(process.env) } }),
 };
 
