@@ -273,6 +273,8 @@ describe('WorkerPool', () => {
       const pool = openPool();
       const thread = await threadOf(pool);
       const gate = new Int32Array(new SharedArrayBuffer(4));
+      // Timers come before messages then.
+      await nextTurn();
       const late = codeOf(pool.run(faulty('answerAndTell', { gate }), { timeoutMs: 50 }));
       Atomics.wait(gate, 0, 0);
       // The deadline is over by then, however fast the thread was.
