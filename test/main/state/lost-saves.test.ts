@@ -66,6 +66,11 @@ function fickleStore(
 
 afterEach(() => void vi.restoreAllMocks());
 
+/** Has time go on when a test says so, however long a busy machine takes. */
+function stopClock(): void {
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+}
+
 /** Lets the pause after a failure pass. */
 function waitForStore(): void {
   const now = performance.now();
@@ -76,6 +81,7 @@ const TURNS = 14;
 
 describe('a session with a store', () => {
   it('goes on from its own decisions when the answer to a save was lost', async () => {
+    stopClock();
     let saves = 0;
     const store = fickleStore(async (kept, ...args) => {
       const outcome = await kept.save(...args);
@@ -309,6 +315,7 @@ describe('a session whose state has expired', () => {
     ) as [StateKeeper, StateKeeper];
     const journal = new Journal();
     const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now);
     for (let at = now; at < now + 3; at += 1) await idle.save({ at }, journal);
     vi.spyOn(Date, 'now').mockReturnValue(now + 2_000);
     const newer = { at: now + 2_000, by: 'the other one' };
