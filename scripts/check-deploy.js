@@ -17,7 +17,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
   },
 });
-const TIME_LIMIT_MS = values.quick ? 60_000 : 600_000;
+const TIME_LIMIT_MS = values.quick ? 180_000 : 600_000;
 const scratch = mkdtempSync(join(tmpdir(), 'ctxfold-deploy-'));
 
 /** Runs a command in a folder; what it prints is part of the error when it fails. */

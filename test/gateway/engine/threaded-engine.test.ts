@@ -21,6 +21,11 @@ vi.mock('node:worker_threads', () => ({
   },
 }));
 
+// By the timers that tests replace.
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
+}));
+
 beforeEach(() => {
   threads.length = 0;
   vi.useFakeTimers();

@@ -2,7 +2,7 @@
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createOpenAICompatible as createOpenAICompatibleV2 } from 'openai-compatible-v2';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { fromLanguageModel } from '../../../src/main/summarizer/language-model.js';
 import type {
@@ -130,9 +130,13 @@ describe.each(PROVIDERS)('fromLanguageModel with a %s provider', (version, conne
   });
 
   it('ends an attempt at its deadline and tries again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { server, response } = await ask(connect, [{ kind: 'hang' }, TEXT], {
       attemptTimeoutMs: 500,
     });
+    await server.received(1);
+    vi.advanceTimersByTime(500);
     expect(await response).toMatchObject({ text: 'a summary' });
     expect(server.requests).toHaveLength(2);
   });
