@@ -33,7 +33,7 @@ const SHARED = {
   // To end what hangs; a machine that is busy may take its time.
   testTimeout: 180_000,
   hookTimeout: 180_000,
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,
   // What tests make is soon dead: with more room for what is young, they take a twentieth less of the processor.
   execArgv: ['--max-semi-space-size=64'],
