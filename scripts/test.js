@@ -18,8 +18,11 @@ if (values.whole) {
 }
 process.env.LINT ??= values.whole ? 'whole' : 'quick';
 
+/** What has not changed is not looked at again. A cycle of imports may be gone by a change of another file, which a second look tells. */
+const QUICK_LINT =
+  'eslint -- --cache --cache-strategy content --cache-location node_modules/.cache/eslint/ > /dev/null 2>&1 || npm run --silent eslint';
 // How files are formatted takes as long to look at as all that matters more.
-const CHECKS = ['typecheck', values.whole ? 'lint' : 'eslint', 'api-report'];
+const CHECKS = ['typecheck', values.whole ? 'lint' : QUICK_LINT, 'api-report'];
 
 let passed = 0;
 let failed = 0;
@@ -30,7 +33,7 @@ async function run(script) {
   const closed = once(child, 'close');
   const output = await text(child.stdout);
   const [code] = await closed;
-  return { script, output, succeeds: code === 0 };
+  return { script: script.split(' ', 1)[0], output, succeeds: code === 0 };
 }
 
 function tell({ script, output, succeeds }) {
