@@ -19,6 +19,7 @@ import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
 import { describeModel } from './anthropic-model.js';
+import { inCallOrder } from './approved-results.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
@@ -104,7 +105,7 @@ export function compactionMiddleware(
       'the parameters of a call',
     );
     const call: CompactedCall = { modelCall: { model, params } };
-    const prompt = await compact(params.prompt, {
+    const prompt = await compact(inCallOrder(params.prompt), {
       ...describeModel(model, providerOptions),
       signal: abortSignal,
       overheadTokens: overheadOf(tools, responseFormat),

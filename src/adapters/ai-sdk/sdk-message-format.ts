@@ -22,6 +22,7 @@ import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import { isSameInPrompt } from './approved-results.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
 import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';
@@ -50,7 +51,10 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
 };
 
 /** The format of a model's prompt. Another object, because prompts are separate conversations. */
-export const PROMPT_FORMAT: MessageFormat<SdkMessage> = { ...MODEL_MESSAGE_FORMAT };
+export const PROMPT_FORMAT: MessageFormat<SdkMessage> = {
+  ...MODEL_MESSAGE_FORMAT,
+  isSame: isSameInPrompt,
+};
 
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {

@@ -20,6 +20,7 @@ export type Sdk = Pick<
   | 'jsonSchema'
   | 'wrapLanguageModel'
   | 'ToolLoopAgent'
+  | 'convertToModelMessages'
 >;
 
 /** Version 7, for what is in no other; `undefined` when it does not run on this Node.js. */

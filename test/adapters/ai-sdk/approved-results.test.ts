@@ -1,0 +1,138 @@
+// A chat whose server rebuilds the messages of each request from UI messages, where users approve or deny some of the calls of a step.
+
+import type { UIMessage } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { isSameInPrompt } from '../../../src/adapters/ai-sdk/approved-results.js';
+import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
+import type { Session } from '../../../src/main/session.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { chatModel, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import type { Sdk } from './sdk-versions.js';
+
+const SCRIPT = [
+  {
+    toolCalls: [
+      { name: 'remove', input: { path: 'a.ts' } },
+      { name: 'read', input: { path: 'b.ts' } },
+      { name: 'remove', input: { path: 'd.ts' } },
+    ],
+  },
+  { toolCalls: [{ name: 'read', input: { path: 'c.ts' } }] },
+  { text: 'Done.' },
+  { text: 'Nothing.' },
+];
+
+/** As a request of the client has the messages of a chat. */
+const overTheWire = (messages: readonly UIMessage[]): UIMessage[] =>
+  JSON.parse(JSON.stringify(messages)) as UIMessage[];
+
+function userMessage(text: string): UIMessage {
+  return { id: text, role: 'user', parts: [{ type: 'text', text }] };
+}
+
+interface Approvable {
+  state?: string;
+  approval?: object;
+}
+
+describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
+  const runs = it.runIf(loaded !== undefined);
+  const sdk = loaded as Sdk;
+
+  runs.each([
+    { way: 'prepareStep', answers: [{ approved: true }, { approved: true }] },
+    { way: 'prepareStep', answers: [{ approved: false }, { approved: true }] },
+    { way: 'prepareStep', answers: [{ approved: true }, { approved: false, reason: 'Keep it.' }] },
+    { way: 'prepareStep', answers: [{ approved: false }, { approved: false, reason: 'Keep it.' }] },
+    { way: 'compactionMiddleware', answers: [{ approved: true }, { approved: false }] },
+    { way: 'compactionMiddleware', answers: [{ approved: false }, { approved: true }] },
+  ])('stay as they were sent: $way, $answers', async ({ way, answers }) => {
+    const provider = await startStrictProvider(SCRIPT);
+    const compactor = openCompactor();
+    const sessions: Session[] = [];
+    const options = { onSession: (session: Session): void => void sessions.push(session) };
+    const isMiddleware = way === 'compactionMiddleware';
+    const plain = chatModel(provider);
+    const middleware = compactionMiddleware(compactor, options);
+    const schema = sdk.jsonSchema<{ path: string }>({
+      type: 'object',
+      properties: { path: { type: 'string' } },
+    });
+    const tools = {
+      remove: sdk.tool({ inputSchema: schema, needsApproval: true, execute: () => 'Removed it.' }),
+      read: sdk.tool({ inputSchema: schema, execute: ({ path }) => `All of ${path}.` }),
+    };
+    let chat = [userMessage('Remove a.ts, and read the others.')];
+    const serve = async (): Promise<void> => {
+      const originalMessages = overTheWire(chat);
+      const result = sdk.streamText({
+        model: isMiddleware ? sdk.wrapLanguageModel({ model: plain, middleware }) : plain,
+        tools,
+        stopWhen: sdk.stepCountIs(9),
+        messages: await sdk.convertToModelMessages(originalMessages, { tools }),
+        ...(!isMiddleware && { prepareStep: prepareStep(compactor, options) }),
+      });
+      const onFinish = ({ messages }: { messages: UIMessage[] }): void => {
+        chat = overTheWire(messages);
+      };
+      const generateMessageId = (): string => `answer-${chat.length}`;
+      const stream = result.toUIMessageStream({ originalMessages, generateMessageId, onFinish });
+      for await (const _ of stream);
+    };
+
+    await serve();
+    const parts = chat.at(-1)?.parts as Approvable[];
+    const asked = parts.filter(({ state }) => state === 'approval-requested');
+    for (const [at, part] of asked.entries()) {
+      part.approval = { ...part.approval, ...answers[at] };
+      part.state = 'approval-responded';
+    }
+    await serve();
+    chat.push(userMessage('What is left?'));
+    await serve();
+
+    const [, , before, last] = provider.requests.map(({ body }) => body['messages'] as unknown[]);
+    expect(last?.slice(0, before?.length)).toEqual(before);
+    expect(sessions).toHaveLength(1);
+  });
+});
+
+describe('a denial', () => {
+  const asked = {
+    role: 'assistant',
+    content: [
+      { type: 'tool-call', toolCallId: 'c1', toolName: 'remove', input: {} },
+      { type: 'tool-approval-request', approvalId: 'ok1', toolCallId: 'c1' },
+    ],
+  } as const;
+  const answered = (value: string) =>
+    ({
+      role: 'tool',
+      content: [
+        { type: 'tool-approval-response', approvalId: 'ok1', approved: false, reason: 'No.' },
+        {
+          ...{ type: 'tool-result', toolCallId: 'c1', toolName: 'remove' },
+          output: { type: 'error-text', value },
+        },
+      ],
+    }) as const;
+
+  it('keeps what a host says of it in other words', async () => {
+    const compact = messageCompactor<SdkMessage>(openCompactor());
+    const messages: SdkMessage[] = [
+      { role: 'user', content: 'Remove it.' },
+      asked,
+      answered('Ask me again tomorrow.'),
+    ];
+    expect((await compact(messages))[2]).toBe(messages[2]);
+  });
+
+  it('is not another one in a prompt', () => {
+    const of = (output: object): SdkMessage =>
+      ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output }] }) as never;
+    const denied = of({ type: 'execution-denied', reason: 'No.' });
+    expect(isSameInPrompt(denied, of({ type: 'error-text', value: 'No.' }))).toBe(true);
+    expect(isSameInPrompt(denied, of({ type: 'error-text', value: 'Yes.' }))).toBe(false);
+  });
+});
