@@ -99,8 +99,7 @@ function failOpen<Message>(
 /** Returns `undefined` for a value that is not a readable list. */
 function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
   try {
-    if (!Array.isArray(messages)) return undefined;
-    return Array.from({ length: messages.length }, (_, at) => messages[at] as Message);
+    return Array.isArray(messages) ? (messages as readonly Message[]).slice() : undefined;
   } catch {
     // The compaction fails on it, too, and reports why.
     return undefined;
