@@ -149,9 +149,10 @@ export class Conversation<Message> {
   /** Returns messages that continue the last call as it was sent, without a further edit; `undefined` for others. */
   async asSent(messages: readonly Message[]): Promise<Message[] | undefined> {
     await this.#lastCall;
-    const taken = this.#taken;
-    if (matchPrefix(this.#parts.format, messages, taken.messages) === undefined) return undefined;
-    return [...this.#view.currentAs(taken, messages), ...messages.slice(taken.messages.length)];
+    const match = matchPrefix(this.#parts.format, messages, this.#taken.messages);
+    if (match === undefined) return undefined;
+    const sent = this.#view.currentAs(this.#taken, messages, match.varied);
+    return this.#completeTurn([...sent, ...messages.slice(match.length)], messages);
   }
 
   get report(): ConversationReport | undefined {
@@ -214,10 +215,13 @@ export class Conversation<Message> {
     } else this.#taken = taken;
     this.#view.followCacheMarks();
     const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
-    const compacted = [...current, ...transient];
-    return target.reasoning === 'keep' && target.removesReasoning !== true
-      ? (this.#parts.format.completeTurn?.(compacted, given) ?? compacted)
-      : compacted;
+    return this.#completeTurn([...current, ...transient], given);
+  }
+
+  #completeTurn(compacted: Message[], given: readonly Message[]): Message[] {
+    const { reasoning, removesReasoning } = this.#target;
+    if (reasoning !== 'keep' || removesReasoning === true) return compacted;
+    return this.#parts.format.completeTurn?.(compacted, given) ?? compacted;
   }
 
   /** A call that names no model goes to the same one as the last. */

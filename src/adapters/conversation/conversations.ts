@@ -80,7 +80,8 @@ export class Conversations<Message> {
     call: CompactCall,
     options: CompleteAdapterOptions,
   ): Promise<Message[]> {
-    const conversation = this.#continuedBy(messages, this.#keyOf(call, options));
+    const key = this.#keyOf(call, options);
+    const conversation = this.#knownConversation(messages, key, options);
     return (await conversation?.asSent(messages)) ?? [...messages];
   }
 
@@ -126,14 +127,21 @@ export class Conversations<Message> {
     options: CompleteAdapterOptions,
   ): Conversation<Message> {
     const { conversationId } = key;
-    const known =
-      conversationId === undefined
-        ? this.#continuedBy(messages, key)
-        : this.#named(key, options.logger);
+    const known = this.#knownConversation(messages, key, options);
     if (known !== undefined) return known;
     options.logger.debug('a conversation begins', { conversationId, messages: messages.length });
     const parts = { compactor: this.#compactor, format: this.#format, options };
     return new Conversation(parts, conversationId, this.#closing.get(key.name));
+  }
+
+  #knownConversation(
+    messages: readonly Message[],
+    key: ConversationKey,
+    { logger }: CompleteAdapterOptions,
+  ): Conversation<Message> | undefined {
+    return key.conversationId === undefined
+      ? this.#continuedBy(messages, key)
+      : this.#named(key, logger);
   }
 
   #continuedBy(

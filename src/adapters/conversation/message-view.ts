@@ -163,7 +163,11 @@ export class MessageView<Message> {
   }
 
   /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
-  currentAs({ messages, places }: KnownMessages<Message>, copies: readonly Message[]): Message[] {
+  currentAs(
+    { messages, places }: KnownMessages<Message>,
+    copies: readonly Message[],
+    otherMarks: readonly number[] = [],
+  ): Message[] {
     const current = [...this.#current];
     let at = 0;
     for (let position = 0; position < current.length; position += 1) {
@@ -174,8 +178,9 @@ export class MessageView<Message> {
       const copy = copies[at];
       if (places[at] !== place || copy === undefined || copy === messages[at]) continue;
       if (place.current === messages[at]) current[position] = copy;
-      // If every part is edited, the copy contributes nothing.
-      else if (place.given === messages[at] && place.edits?.size !== place.parts.length) {
+      // If every part is edited, the copy contributes nothing but its marks.
+      else if (place.given === messages[at]) {
+        if (place.edits?.size === place.parts.length && !otherMarks.includes(at)) continue;
         current[position] = this.#rewrite(place, copy) ?? copy;
       }
     }

@@ -12,6 +12,8 @@ export interface Api {
   readonly name: ApiName;
   /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
+  /** Matches the end of the path of requests that count the tokens of such messages. */
+  readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
   /** Returns why a request must not be edited, from the fields beside its messages and its last message; else `undefined`. */
@@ -33,6 +35,7 @@ export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
     path: new RegExp(`/messages/?$|${CLAUDE_AT_OTHERS.source}`),
+    counts: /\/messages\/count_tokens\/?$|\/anthropic\/models\/count-tokens:rawPredict$/,
     list: ['messages'],
     passes: (fields) => {
       if (isSet(fields['thread'])) return SERVER_HELD;
@@ -43,6 +46,7 @@ export const APIS: readonly Api[] = [
   {
     name: 'responses',
     path: /\/responses\/?$/,
+    counts: /\/responses\/input_tokens\/?$/,
     list: ['input'],
     passes: (fields, last) => {
       if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))
@@ -62,12 +66,14 @@ export const APIS: readonly Api[] = [
   {
     name: 'code-assist',
     path: /\/v1internal:(?:streamG|g)enerateContent$/,
+    counts: /\/v1internal:countTokens$/,
     list: ['request', 'contents'],
     passes: (fields) => (hasTools(fields) ? undefined : NO_TOOLS),
   },
   {
     name: 'gemini',
     path: /:(?:streamG|g)enerateContent$/,
+    counts: /:countTokens$/,
     list: ['contents'],
     passes: (fields) => {
       if (isSet(fields['cachedContent'])) return SERVER_HELD;
@@ -78,7 +84,7 @@ export const APIS: readonly Api[] = [
 
 /** The API of a POST to this path; `undefined` for other requests. */
 export function apiOfPath(path: string): Api | undefined {
-  return APIS.find((api) => api.path.test(path));
+  return APIS.find(({ path: own, counts }) => own.test(path) || counts?.test(path) === true);
 }
 
 /** @throws RangeError for an unknown name. */

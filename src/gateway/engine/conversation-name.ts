@@ -7,7 +7,15 @@ import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
 /** Most specific first. */
-const HEADERS = ['thread-id', 'session-id', 'session_id', 'x-session-id', 'x-session-affinity'];
+const HEADERS = [
+  'thread-id',
+  'session-id',
+  'session_id',
+  'x-session-id',
+  'x-session-affinity',
+  // The same as in the body, where a count of tokens has none.
+  'x-claude-code-session-id',
+];
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 /** Names that are shown as they are. */

@@ -8,6 +8,7 @@ import { cacheTtlIn, cacheTtlOfMessages } from '../../adapters/format/cache-mark
 import { reportedSum } from '../../adapters/request/call-arguments.js';
 import { reasoningOfModel } from '../../adapters/request/claude-reasoning.js';
 import { closeConversation } from '../../adapters/conversation/conversations.js';
+import type { CountingCompactor } from '../../adapters/conversation/message-compactor.js';
 import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
@@ -52,7 +53,8 @@ export type EngineOptions = Pick<
 >;
 
 /** An adapter's function; only the adapter knows the format of the messages. */
-type Compact = (messages: readonly object[], call: CompactCall) => Promise<readonly object[]>;
+type Compact = Pick<CountingCompactor<object>, 'asSent'> &
+  ((messages: readonly object[], call: CompactCall) => Promise<readonly object[]>);
 
 interface Watched {
   readonly session: Session;
@@ -168,10 +170,12 @@ class LocalEngine implements Engine {
     const messages = readMessages(list, known.messages);
     if (messages === undefined || messages.length === 0)
       return passed('messages that are not read');
-    const reason = call.passes ?? api.passes(list.fields, messages.at(-1));
+    const { scope, isCount = false } = call;
+    const reason = call.passes ?? (isCount ? undefined : api.passes(list.fields, messages.at(-1)));
     if (reason !== undefined) return passed(reason);
-    const { scope } = call;
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
+    if (isCount)
+      return this.#count(list, messages, this.#lines.continuedBy(about, messages, known));
     // The other fields are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
@@ -208,6 +212,24 @@ class LocalEngine implements Engine {
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
       }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
+    };
+  }
+
+  /** Has messages counted as the conversation that they continue was sent last, and what follows as it is. */
+  async #count(
+    list: ListInBody,
+    messages: readonly object[],
+    line: Line | undefined,
+  ): Promise<EngineAnswer> {
+    if (line === undefined) return passed('a count of other messages');
+    const sent = await this.#compacts[line.api].asSent(messages, { conversationId: line.id });
+    const pieces = piecesOf(list, messages, sent, this.#written);
+    const about = { model: undefined, isNew: false, isRewritten: false, cacheTtlMs: undefined };
+    return {
+      outcome: pieces === undefined ? 'unchanged' : 'edited',
+      body: pieces && assemble(list.bytes, pieces),
+      line: this.#reportOf(line, messages, sent, about),
+      edits: NO_EDITS,
     };
   }
 
@@ -293,7 +315,7 @@ function compactsOf(
   compactor: Compactor,
   options: Parameters<typeof chatCompactor>[1],
 ): Readonly<Record<ApiName, Compact>> {
-  const gemini = contentsCompactor(compactor, options) as Compact;
+  const gemini = contentsCompactor(compactor, options) as unknown as Compact;
   return {
     anthropic: messageCompactor<AnthropicMessage>(compactor, options) as unknown as Compact,
     responses: inputCompactor(compactor, options) as unknown as Compact,

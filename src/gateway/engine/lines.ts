@@ -115,7 +115,8 @@ export class Lines {
     messages: readonly object[],
     start: KnownStart,
   ): TakenLine {
-    const continued = this.#continuedLine(about, messages, start);
+    const isOf = (line: Line): boolean => hasKey(line, about);
+    const continued = this.#continuedLine(isOf, messages, start);
     const known = continued ?? this.#rewrittenLine(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
     const hasLostReasoning = start.line?.hasLostReasoning === true;
@@ -133,12 +134,17 @@ export class Lines {
     return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
 
+  /** Returns the line that a list would continue, of any name if it has none. Records nothing. */
+  continuedBy(about: LineKey, messages: readonly object[], start: KnownStart): Line | undefined {
+    const isOf = (line: Line): boolean => hasKey(line, { ...about, name: about.name ?? line.name });
+    return this.#continuedLine(isOf, messages, start);
+  }
+
   #continuedLine(
-    about: LineKey,
+    isOf: (line: Line) => boolean,
     messages: readonly object[],
     { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
-    const isOf = (line: Line): boolean => hasKey(line, about);
     // All of that line is a byte-exact prefix: no other line can share more.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;

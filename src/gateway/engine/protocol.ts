@@ -16,6 +16,8 @@ export interface EngineCall {
   readonly model?: string | undefined;
   /** Why the request must not be edited, if its headers say so. */
   readonly passes?: string | undefined;
+  /** Whether the request asks for the number of tokens of its messages, so that nothing is to be edited further. @default false */
+  readonly isCount?: boolean | undefined;
   /** Whether the original body is sent in any case, so that no new one is assembled. @default false */
   readonly isObserved?: boolean | undefined;
 }

@@ -145,7 +145,9 @@ function collect(
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
-      const listeners = recordingAnswer(parts, route, Promise.resolve(answer), mode);
+      const listeners = route.isCount
+        ? recordingFailure(ledger, route)
+        : recordingAnswer(parts, route, Promise.resolve(answer), mode);
       forwarder.forward(request, response, route, body, listeners);
     });
   };
@@ -158,7 +160,7 @@ function collect(
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
-  { api, model, upstreamName, coding }: HistoryRoute,
+  { api, isCount, model, upstreamName, coding }: HistoryRoute,
   copy: BodyCopy,
   mode: GatewayMode,
 ): Promise<EngineAnswer | undefined> {
@@ -170,6 +172,7 @@ async function compact(
     name: nameInHeaders(request.headers),
     model,
     passes: passesByHeaders(request.headers),
+    isCount,
     isObserved,
   };
   const ended = new AbortController();
@@ -178,9 +181,12 @@ async function compact(
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
     const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    if (answer !== undefined) ledger.recordAnswer(answer, answer.bytes);
+    // A count is no call of its conversation.
+    if (answer !== undefined)
+      ledger.recordAnswer(isCount ? { ...answer, line: undefined } : answer, answer.bytes);
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
+      if (isCount) return undefined;
       void answered.then(({ line }) => line && engine.noteBoundReasoning(line.id), ignore);
     }
     return answer;

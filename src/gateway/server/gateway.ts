@@ -78,8 +78,9 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       refuse(response, 404, 'no upstream has such a path; others are named by --upstream.');
       return;
     }
-    const { api } = route;
-    if (api !== undefined) {
+    const { api, isCount } = route;
+    // What is sent unchanged is counted so.
+    if (api !== undefined && (!isCount || ledger.mayCompact)) {
       exchange(parts, request, response, { ...route, api });
       return;
     }

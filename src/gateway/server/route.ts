@@ -12,6 +12,8 @@ export interface Route {
   readonly path: string;
   /** The API whose history the request contains. */
   readonly api: Api | undefined;
+  /** Whether it asks for the number of tokens of that. */
+  readonly isCount: boolean;
   /** The model, if it is in the path. */
   readonly model: string | undefined;
 }
@@ -49,11 +51,13 @@ export function routeOf(
   const url = upstreams[upstreamName];
   if (url === undefined) return undefined;
   const upstream = new URL(url);
+  const api = method === 'POST' ? apiOfPath(plain) : undefined;
   return {
     upstreamName,
     upstream,
     path: joinPaths(upstream.pathname, path, upstreamName === 'anthropic'),
-    api: method === 'POST' ? apiOfPath(plain) : undefined,
+    api,
+    isCount: api?.counts?.test(plain) === true,
     model: modelIn(plain),
   };
 }

@@ -54,6 +54,7 @@ describe('routeOf', () => {
     [
       `/vertex/v1/${PROJECT}/publishers/anthropic/models/count-tokens:rawPredict`,
       `vertex/v1/${PROJECT}/publishers/anthropic/models/count-tokens:rawPredict`,
+      ...['anthropic, count', 'count-tokens'],
     ],
     [
       `/vertex/v1/${PROJECT}/publishers/mistralai/models/large:rawPredict`,
@@ -69,12 +70,20 @@ describe('routeOf', () => {
     ['//v1/messages?beta=true', 'anthropic/v1/messages?beta=true', 'anthropic'],
     ['/openai//responses', 'openai/v1/responses', 'responses'],
     // Requests beside the conversation
-    ['/v1/messages/count_tokens', 'anthropic/v1/messages/count_tokens'],
+    ['/v1/messages/count_tokens', 'anthropic/v1/messages/count_tokens', 'anthropic, count'],
+    ['/v1/responses/input_tokens', 'openai/v1/responses/input_tokens', 'responses, count'],
+    [
+      '/v1beta/models/gemini-2.5-pro:countTokens',
+      'gemini/v1beta/models/gemini-2.5-pro:countTokens',
+      ...['gemini, count', 'gemini-2.5-pro'],
+    ],
+    ['/v1internal:countTokens', 'gemini/v1internal:countTokens', 'code-assist, count'],
     ['/v1/responses/compact', 'openai/v1/responses/compact'],
   ])('leads %s to %s', (target, to, api?: string, model?: string) => {
     const route = routeOf('POST', target, {}, UPSTREAMS);
     expect(`${route?.upstreamName}${route?.path}`).toBe(to);
-    expect(route?.api?.name).toBe(api);
+    const count = route?.isCount === true ? ', count' : '';
+    expect(route?.api && `${route.api.name}${count}`).toBe(api);
     if (api !== undefined) expect(route?.model).toBe(model);
   });
 

@@ -1,0 +1,133 @@
+// Requests that ask how many tokens their messages are: agents decide by the answer whether there is room.
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import type { ApiTalk } from '../../support/api-talks.js';
+import { gatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayWorld } from '../../support/gateway-world.js';
+
+const COUNTS: Readonly<Partial<Record<ApiTalk['name'], string>>> = {
+  anthropic: '/v1/messages/count_tokens?beta=true',
+  responses: '/v1/responses/input_tokens',
+  gemini: '/v1beta/models/gemini-2.5-pro:countTokens',
+};
+const COUNTED = API_TALKS.filter(({ name }) => name in COUNTS);
+
+let world: GatewayWorld;
+
+beforeEach(async () => {
+  world = await gatewayWorld({ mode: 'compact', dry: ['dry'] });
+});
+
+afterEach(() => world.close());
+
+interface Body {
+  readonly [list: string]: object[];
+}
+
+/** Sends a request; returns its body as it came and as it left. */
+async function sent(path: string, body: string, headers = {}): Promise<readonly [string, string]> {
+  await world.send(path, { body, headers });
+  return [body, world.received.at(-1)!.body.toString()];
+}
+
+/** Has messages counted, as agents do: without tools and without what names the conversation. */
+const counted = (api: ApiTalk, messages: readonly object[], headers = {}) =>
+  sent(COUNTS[api.name]!, JSON.stringify({ [api.list]: messages }), headers);
+
+const listIn = (api: ApiTalk, body: string): object[] => (JSON.parse(body) as Body)[api.list]!;
+
+async function conversations(): Promise<readonly { readonly calls: number }[]> {
+  const { body } = await world.send('/ctxfold/state', { method: 'GET' });
+  return (JSON.parse(body.toString()) as { conversations: { calls: number }[] }).conversations;
+}
+
+describe.each(COUNTED)('a count of tokens, for $name', (api) => {
+  const messages = talk(api, 6);
+  const more = [api.answer('done'), api.user('and now this')];
+
+  /** Plays a conversation; returns its last request, as it came and as it left. */
+  const play = async (headers = {}): Promise<readonly [string, string]> => {
+    await sent(api.path, bodyOf(api, messages.slice(0, -4)), headers);
+    return sent(api.path, bodyOf(api, messages), headers);
+  };
+
+  it('is one of what was sent last, and of what follows', async () => {
+    const [given, left] = await play();
+    expect(left.length).toBeLessThan(given.length / 2);
+    const [, asked] = await counted(api, [...messages, ...more]);
+    expect(listIn(api, asked)).toEqual([...listIn(api, left), ...more]);
+    const [, again] = await sent(api.path, bodyOf(api, [...messages, ...more]));
+    expect(listIn(api, again)).toEqual(listIn(api, asked));
+  });
+
+  it('finds a conversation by its messages where only its requests are named', async () => {
+    const [, left] = await play({ 'session-id': 'mine' });
+    const [, asked] = await counted(api, [...messages, ...more]);
+    expect(listIn(api, asked)).toEqual([...listIn(api, left), ...more]);
+    expect((await counted(api, messages, { 'session-id': 'other' })).at(1)).toBe(
+      JSON.stringify({ [api.list]: messages }),
+    );
+  });
+
+  it('is no call of the conversation, and changes nothing of it', async () => {
+    await play();
+    await counted(api, [...messages, ...more]);
+    expect((await conversations()).map(({ calls }) => calls)).toEqual([2]);
+  });
+
+  it.each([
+    ['other messages', [api.user('what is this?')], {}],
+    ['fewer messages than were sent', messages.slice(0, -4), {}],
+    ['a conversation that is only observed', [...messages, ...more], { 'session-id': 'dry' }],
+  ])('leaves as it came: %s', async (_, asked, headers) => {
+    await play(headers);
+    const [given, left] = await counted(api, asked, headers);
+    expect(left).toBe(given);
+  });
+
+  it('leaves as it came, and unread, where the gateway observes', async () => {
+    await world.close();
+    world = await gatewayWorld({ mode: 'observe' });
+    await play();
+    const [given, left] = await counted(api, [...messages, ...more]);
+    expect(left).toBe(given);
+  });
+});
+
+it('has no more cache marks than it came with', async () => {
+  const [api] = COUNTED;
+  /** Marks the last two messages, as agents do. */
+  const marked = (messages: readonly object[]): object[] =>
+    (structuredClone(messages) as { content: object[] }[]).map((message, at) => {
+      if (at < messages.length - 2) return message;
+      const [part, ...rest] = message.content;
+      return { ...message, content: [{ ...part, cache_control: { type: 'ephemeral' } }, ...rest] };
+    });
+  const text = Array.from({ length: 60 }, (_, at) => `line ${at} of it`).join('\n');
+  const read = (id: string) => api!.use(id, 'read_file', { path: 'src/a.ts' }, text);
+  const messages = [api!.user('look'), ...read('one'), ...read('two')];
+  const [given, left] = await sent(api!.path, bodyOf(api!, marked(messages)));
+  // The marked result is a reference to the one before.
+  expect(left.length).toBeLessThan(given.length - 500);
+  const [, asked] = await counted(
+    api!,
+    marked([...messages, api!.answer('done'), api!.user('and now this')]),
+  );
+  expect(asked.split('cache_control')).toHaveLength(3);
+});
+
+it('begins the turn with its reasoning, as the request does', async () => {
+  const [api] = COUNTED;
+  const messages = talk(api!, 6).map((message, at) => {
+    const { content } = message as { content: object[] };
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2lnbmVk' };
+    return at === 1 ? { ...message, content: [thinking, ...content] } : message;
+  });
+  const besides = { thinking: { type: 'enabled', budget_tokens: 1_024 } };
+  const [given, left] = await sent(api!.path, bodyOf(api!, messages, besides));
+  expect(left.length).toBeLessThan(given.length);
+  expect(left).toContain('c2lnbmVk');
+  const [, asked] = await counted(api!, messages);
+  expect(listIn(api!, asked)).toEqual(listIn(api!, left));
+});
