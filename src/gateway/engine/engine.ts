@@ -183,7 +183,8 @@ class LocalEngine implements Engine {
       api.name === 'anthropic' ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     const reasoning =
       api.name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined;
-    const isBound = bindsReasoning(model) && reasoning !== 'keep' && call.isObserved !== true;
+    const binds = bindsReasoning(model) && reasoning !== 'keep';
+    const isBound = binds && call.isObserved !== true;
     // With a store, another process may have begun it, and its state tells.
     const isUnknown = how.isNew && this.#opened === undefined && !known.messages.some(isFromModel);
     const branches = how.isNew && line.hasLostReasoning;
@@ -210,6 +211,8 @@ class LocalEngine implements Engine {
       line: this.#reportOf(line, messages, compacted, {
         ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
+        // Others leave such reasoning unread.
+        bindsReasoning: binds && api.name === 'anthropic',
       }),
       edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
     };
@@ -224,7 +227,10 @@ class LocalEngine implements Engine {
     if (line === undefined) return passed('a count of other messages');
     const sent = await this.#compacts[line.api].asSent(messages, { conversationId: line.id });
     const pieces = piecesOf(list, messages, sent, this.#written);
-    const about = { model: undefined, isNew: false, isRewritten: false, cacheTtlMs: undefined };
+    const about = {
+      ...{ model: undefined, cacheTtlMs: undefined },
+      ...{ bindsReasoning: false, isNew: false, isRewritten: false },
+    };
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       body: pieces && assemble(list.bytes, pieces),
@@ -294,7 +300,7 @@ class LocalEngine implements Engine {
     { id, name, api }: Line,
     given: readonly object[],
     sent: readonly object[],
-    about: Pick<LineReport, 'model' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
+    about: Pick<LineReport, 'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
   ): LineReport | undefined {
     const session = this.#watched.get(id)?.session;
     if (session === undefined) return undefined;

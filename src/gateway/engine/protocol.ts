@@ -55,6 +55,8 @@ export interface LineReport {
   readonly contextLimit: number;
   /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it does not say. */
   readonly cacheTtlMs: number | undefined;
+  /** Whether its model refuses reasoning behind other messages than those that it was made from. */
+  readonly bindsReasoning: boolean;
   /** Whether this call started the conversation. */
   readonly isNew: boolean;
   /** Whether the host has rewritten what this conversation held: summarized it, or cleared results. */

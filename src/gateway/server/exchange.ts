@@ -224,6 +224,9 @@ async function compactCoded(
   return { ...answer, body: edited, bytes: body.length };
 }
 
+const COMPACTED_BEFORE =
+  'a model refused its reasoning behind these messages, as it does where a gateway has compacted them before; in mode compact they go on';
+
 /** Returns listeners that record the upstream's usage, rejection or failure. */
 function recordingAnswer(
   { engine, ledger }: ExchangeParts,
@@ -242,7 +245,10 @@ function recordingAnswer(
           // The engine compares it with what it would have sent.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
           if (usage !== undefined && isOfEngine) engine.report(line.id, usage);
-          if (mode === 'compact' && refusesReasoning(refusal)) engine.noteBoundReasoning(line.id);
+          if (refusesReasoning(refusal)) {
+            if (mode === 'compact') engine.noteBoundReasoning(line.id);
+            else ledger.recordFailure(COMPACTED_BEFORE);
+          }
           ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });

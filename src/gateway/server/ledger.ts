@@ -40,6 +40,11 @@ interface ConversationTotals {
   usage: AnsweredUsage;
   /** Estimated input costs, if the model's price is known. */
   dollars: InputDollars | undefined;
+  /**
+   * Whether it is compacted to its end: its model has reasoned about edited messages, and would refuse that reasoning behind the
+   * original ones.
+   */
+  isHeld: boolean;
 }
 
 /** A conversation as the page shows it. */
@@ -109,18 +114,21 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /** Whether any conversation is compacted, so that requests must wait until their conversation is known. */
   get mayCompact(): boolean {
     if (this.#mode === 'compact') return true;
-    return Array.from(this.#conversations.values()).some(({ ownMode }) => ownMode === 'compact');
+    return Array.from(this.#conversations.values()).some(
+      ({ ownMode, isHeld }) => ownMode === 'compact' || isHeld,
+    );
   }
 
   modeOf({ id, name }: Pick<LineReport, 'id' | 'name'>): GatewayMode {
-    const ownMode = this.#conversations.get(id)?.ownMode;
+    const { ownMode, isHeld = false } = this.#conversations.get(id) ?? {};
+    if (isHeld) return 'compact';
     if (ownMode !== undefined) return ownMode;
     const isDry = this.#dry.has(id) || (name !== undefined && this.#dry.has(name));
     return isDry ? 'observe' : this.#mode;
   }
 
   /**
-   * Sets the gateway's mode, or that of one conversation.
+   * Sets the gateway's mode, or that of one conversation. Conversations that are held are compacted in any mode.
    *
    * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
    */
@@ -175,6 +183,8 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     const call = conversation?.recent.at(-1);
     if (conversation === undefined || call === undefined) return;
     Object.assign(call, { usage, mode, status });
+    const isEdited = mode === 'compact' && call.sentBytes !== call.bytes;
+    conversation.isHeld ||= isEdited && conversation.line.bindsReasoning && status === 200;
     if (usage !== undefined) {
       const miss = missOf(conversation, call, usage);
       if (miss !== undefined) call.miss = miss;
@@ -253,6 +263,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       promptTokens: 0,
       cacheTtlMs: 0,
       dollars: undefined,
+      isHeld: false,
     };
     this.#conversations.set(line.id, conversation);
     const [oldest] = this.#conversations.keys();

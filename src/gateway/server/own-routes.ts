@@ -106,6 +106,15 @@ async function switchMode(
     refuse(response, 404, 'there is no such conversation.');
     return;
   }
+  const isHeld = conversation !== undefined && ledger.conversation(conversation)?.mode !== mode;
+  if (isHeld) {
+    refuse(
+      response,
+      409,
+      'its model would refuse the original messages; it is compacted to its end.',
+    );
+    return;
+  }
   for (const id of compacted) engine.noteBoundReasoning(id);
   sendJson(response, { mode });
 }

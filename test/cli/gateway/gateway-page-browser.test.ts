@@ -22,10 +22,10 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
     const noise: string[] = [];
     const [anthropic] = API_TALKS;
 
-    async function calls(from: number, to: number, name: string): Promise<void> {
+    async function calls(from: number, to: number, name: string, besides = {}): Promise<void> {
       const messages = [anthropic!.user(`${HOSTILE} ${name}`), ...talk(anthropic!, 30)];
       for (let end = from; end <= to; end += 2) {
-        const body = bodyOf(anthropic!, messages.slice(0, end));
+        const body = bodyOf(anthropic!, messages.slice(0, end), besides);
         await world.send(anthropic!.path, { body, headers: { 'x-session-id': name } });
       }
     }
@@ -136,6 +136,14 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
       expect(await rows().filter({ hasText: 'dry-one' }).getByRole('combobox').inputValue()).toBe(
         'observe',
       );
+    });
+
+    test('says which conversations cannot be observed any more', async () => {
+      await calls(40, 40, 'bound-one', { model: 'claude-opus-5-5' });
+      await page.getByRole('button', { name: 'Observe' }).click();
+      await page.locator('#mode-note', { hasText: 'Compacted to their end: 1.' }).waitFor();
+      const select = rows().filter({ hasText: 'bound-one' }).getByRole('combobox');
+      expect([await select.isDisabled(), await select.inputValue()]).toEqual([true, 'compact']);
     });
 
     test('complains of nothing, asks nobody else, and is not taken over', async () => {

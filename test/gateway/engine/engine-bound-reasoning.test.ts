@@ -54,6 +54,7 @@ async function play(
     let { headers } = await send(call, body);
     // As an agent does whose user says that it should go on.
     while (headers['x-seal'] === undefined) {
+      if (played.refused.length > CALLS) return played;
       await delay(20);
       ({ headers } = await send(call, body));
     }
@@ -118,6 +119,26 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     isCompacted(played);
   });
 
+  it('a conversation that was compacted stays so where the gateway observes, and others do not', async () => {
+    const world = await worldWith({ mode: 'compact' });
+    const played = await play(world, async (call, body) => {
+      if (call === calls) await switchTo(world, 'observe');
+      return world.send('/v1/messages', { body });
+    });
+    expect(played.refused).toEqual([]);
+    expect(played.edited.slice(3)).toEqual(Array.from({ length: CALLS - 3 }, () => true));
+    const { body } = await world.send('/ctxfold/state', { method: 'GET' });
+    const [held] = (JSON.parse(body.toString()) as { conversations: { line: { id: string } }[] })
+      .conversations;
+    const asked = JSON.stringify({ mode: 'observe', conversation: held!.line.id });
+    expect((await world.send('/ctxfold/mode', { body: asked })).status).toBe(409);
+    const others = await play(world, (_, given) =>
+      world.send('/v1/messages', { body: given.replace('make it work', 'make it good') }),
+    );
+    expect(others.refused).toEqual([]);
+    expect(others.edited).not.toContain(true);
+  });
+
   it('a conversation that the gateway has not seen is compacted', async () => {
     const world = await worldWith({ mode: 'compact' });
     const played = await play(world, (call, body) =>
@@ -138,6 +159,17 @@ it('leaves reasoning out once the provider has refused it, where another gateway
   );
   expect(new Set(refused).size).toBe(1);
   expect(edited.slice(8)).toEqual(Array.from({ length: CALLS - 8 }, () => true));
+});
+
+it('says what to do where a gateway that is started anew observes what another one has compacted', async () => {
+  const worlds = [await worldWith({ mode: 'compact' }), await worldWith({ mode: 'observe' })];
+  const { refused } = await play(worlds[0]!, async (call, body) => {
+    worlds[1]!.answer = worlds[0]!.answer;
+    return worlds[call < 10 ? 0 : 1]!.send('/v1/messages', { body });
+  });
+  expect(refused[0]).toBe(10);
+  const { body } = await worlds[1]!.send('/ctxfold/state', { method: 'GET' });
+  expect(body.toString()).toContain('in mode compact they go on');
 });
 
 it('keeps the reasoning of a conversation that it has seen from the start', async () => {

@@ -9,6 +9,7 @@ function lineOf({ cacheTtlMs, isRewritten = false }: Partial<LineReport>): LineR
   return {
     ...{ id: 'one', name: undefined, api: 'anthropic', model: 'claude-sonnet-4-5', isNew: false },
     ...{ isRewritten, givenMessages: 1, sentMessages: 1, contextLimit: 200_000, cacheTtlMs },
+    bindsReasoning: false,
     costs: { ...NOTHING, uncompacted: NOTHING } as unknown as LineReport['costs'],
   };
 }

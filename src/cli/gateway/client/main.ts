@@ -3,6 +3,10 @@
 import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
 import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';
 
+const OBSERVED = 'requests are forwarded unchanged; the figures show what could be saved';
+const HELD =
+  'The model has reasoned about compacted messages, and would refuse that reasoning behind the original ones. A new conversation is observed.';
+
 const conversations = new Map<string, ConversationRecord>();
 let status: GatewayStatus | undefined;
 let selected: string | undefined;
@@ -34,7 +38,7 @@ function show(): void {
   if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
   byId('none').hidden = all.length > 0;
   showTotals(all);
-  showStatus();
+  showStatus(all.filter(({ isHeld }) => isHeld).length);
   showDetail(selected === undefined ? undefined : conversations.get(selected));
 }
 
@@ -48,14 +52,14 @@ function refill(body: HTMLElement, rows: readonly HTMLElement[]): void {
 }
 
 function rowOf(conversation: ConversationRecord): HTMLElement {
-  const { line, mode, calls, usage } = conversation;
+  const { line, calls, usage } = conversation;
   const { sentTokens, uncompacted } = line.costs;
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const row = cells([
     line.name ?? line.id,
     share(uncompacted.sentTokens - sentTokens, uncompacted.sentTokens),
     dollars(conversation.dollars),
-    modeSelect(line.id, mode),
+    modeSelect(conversation),
     line.model ?? line.api,
     whole(calls),
     `${whole(line.givenMessages)} → ${whole(line.sentMessages)}`,
@@ -78,8 +82,10 @@ function rowOf(conversation: ConversationRecord): HTMLElement {
   return row;
 }
 
-function modeSelect(id: string, mode: string): HTMLElement {
+function modeSelect({ line, mode, isHeld }: ConversationRecord): HTMLElement {
   const select = document.createElement('select');
+  select.disabled = isHeld;
+  if (isHeld) select.title = HELD;
   select.setAttribute('aria-label', 'mode of this conversation');
   for (const name of ['observe', 'compact']) {
     const option = new Option(name, name, name === mode, name === mode);
@@ -89,7 +95,7 @@ function modeSelect(id: string, mode: string): HTMLElement {
     event.stopPropagation();
   });
   select.addEventListener('change', () => {
-    void switchMode(select.value, id);
+    void switchMode(select.value, line.id);
   });
   select.addEventListener('blur', schedule);
   return select;
@@ -127,16 +133,18 @@ function showTotals(all: readonly ConversationRecord[]): void {
   ]);
 }
 
-function showStatus(): void {
+function showStatus(held: number): void {
   if (status === undefined) return;
   const { mode, passed, failures, failureCount } = status;
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-mode]')) {
     button.setAttribute('aria-pressed', String(button.dataset['mode'] === mode));
   }
   byId('mode-note').textContent =
-    mode === 'observe'
-      ? 'requests are forwarded unchanged; the figures show what could be saved'
-      : 'histories are compacted before forwarding';
+    mode === 'compact'
+      ? 'histories are compacted before forwarding'
+      : held === 0
+        ? OBSERVED
+        : `${OBSERVED}. Compacted to their end: ${whole(held)}. ${HELD}`;
   fill(byId('passed'), [
     ...Object.entries(passed).map(([reason, count]): [string, string] => [reason, whole(count)]),
     ['failures', whole(failureCount)],
