@@ -9,7 +9,11 @@ const HELD =
 
 const conversations = new Map<string, ConversationRecord>();
 let status: GatewayStatus | undefined;
+/** The row of each record: with hundreds of conversations, making all of them anew takes longer than calls are apart. */
+const rows = new WeakMap<ConversationRecord, HTMLElement>();
 let selected: string | undefined;
+/** The record whose detail is shown. */
+let detailed: ConversationRecord | undefined;
 let isDue = false;
 
 function byId(id: string): HTMLElement {
@@ -42,16 +46,28 @@ function show(): void {
   showDetail(selected === undefined ? undefined : conversations.get(selected));
 }
 
-/** Replaces the rows of a table; the focus stays in the row that has it. */
-function refill(body: HTMLElement, rows: readonly HTMLElement[]): void {
+/** Replaces the rows of a table but those that stay; the focus stays in the row that has it. */
+function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
   const focused = body.contains(document.activeElement) ? document.activeElement : null;
   const id = focused?.closest('tr')?.dataset['id'];
-  body.replaceChildren(...rows);
-  const row = id === undefined ? undefined : rows.find(({ dataset }) => dataset['id'] === id);
+  const kept = new Set<Element>(wanted);
+  for (const row of Array.from(body.children)) if (!kept.has(row)) row.remove();
+  for (const [at, row] of wanted.entries()) {
+    const now = body.children.item(at);
+    if (now !== row) body.insertBefore(row, now);
+  }
+  const row = id === undefined ? undefined : wanted.find(({ dataset }) => dataset['id'] === id);
   (focused instanceof HTMLButtonElement ? row?.querySelector('button') : row)?.focus();
 }
 
 function rowOf(conversation: ConversationRecord): HTMLElement {
+  const row = rows.get(conversation) ?? newRow(conversation);
+  rows.set(conversation, row);
+  row.setAttribute('aria-selected', String(conversation.line.id === selected));
+  return row;
+}
+
+function newRow(conversation: ConversationRecord): HTMLElement {
   const { line, calls, usage } = conversation;
   const { sentTokens, uncompacted } = line.costs;
   const prompt = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
@@ -69,7 +85,6 @@ function rowOf(conversation: ConversationRecord): HTMLElement {
   ]);
   row.tabIndex = 0;
   row.dataset['id'] = line.id;
-  row.setAttribute('aria-selected', String(line.id === selected));
   const select = (): void => {
     selected = line.id;
     byId('original').hidden = true;
@@ -159,6 +174,8 @@ function showStatus(held: number): void {
 }
 
 function showDetail(conversation: ConversationRecord | undefined): void {
+  if (conversation === detailed) return;
+  detailed = conversation;
   byId('detail').hidden = conversation === undefined;
   if (conversation === undefined) return;
   const { line, recent, edits } = conversation;
