@@ -33,7 +33,7 @@ type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv
 export class Forwarder {
   readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
   readonly #https: HttpsAgent;
-  /** For upgrades, whose connections no other request can use. */
+  /** For upgrades, whose connections no other request can use, and for requests that a kept connection has failed. */
   readonly #httpsOnce: HttpsAgent;
   readonly #idleTimeoutMs: number;
 
@@ -49,6 +49,7 @@ export class Forwarder {
    * Forwards a request.
    *
    * @param body replaces the request's own body
+   * @param isAgain whether it goes out a second time, on a connection of its own
    */
   forward(
     request: IncomingMessage,
@@ -56,10 +57,11 @@ export class Forwarder {
     route: Route,
     body: Uint8Array | undefined,
     events: ForwardEvents,
+    isAgain: boolean = false,
   ): void {
     let outgoing: ClientRequest;
     try {
-      outgoing = this.#open(request, route, body?.length);
+      outgoing = this.#open(request, route, body?.length, isAgain);
     } catch {
       events.onFailure?.('a request that cannot be passed on');
       refuse(response, 400, 'the request has headers that cannot be passed on.');
@@ -75,7 +77,7 @@ export class Forwarder {
       const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET';
       // One that is reset later may be of an upstream that has worked on the request.
       if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
-        this.forward(request, response, route, body, events);
+        this.forward(request, response, route, body, events, true);
         return;
       }
       events.onFailure?.(error.code ?? error.name);
@@ -119,8 +121,7 @@ export class Forwarder {
     const headers = endToEnd(request.rawHeaders, ['host', 'trailer', TOKEN_HEADER]);
     const { upgrade = 'websocket' } = request.headers;
     headers.push('Host', route.upstream.host, 'Connection', 'Upgrade', 'Upgrade', upgrade);
-    const agent = route.upstream.protocol === 'https:' ? this.#httpsOnce : false;
-    const outgoing = this.#request(route, { method: request.method, headers, agent });
+    const outgoing = this.#request(route, { method: request.method, headers }, true);
     outgoing.setTimeout(this.#idleTimeoutMs, () => outgoing.destroy());
     return outgoing;
   }
@@ -131,7 +132,12 @@ export class Forwarder {
     this.#httpsOnce.destroy();
   }
 
-  #open(request: IncomingMessage, route: Route, length: number | undefined): ClientRequest {
+  #open(
+    request: IncomingMessage,
+    route: Route,
+    length: number | undefined,
+    isOwnConnection: boolean,
+  ): ClientRequest {
     const { 'transfer-encoding': coding, 'content-length': announced } = request.headers;
     const isChunked = length === undefined && coding !== undefined;
     const headers = endToEnd(request.rawHeaders, [
@@ -148,15 +154,21 @@ export class Forwarder {
     else if (announced === undefined && MAY_LACK_BODY.test(request.method ?? ''))
       headers.push('Content-Length', '0');
     if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
-    return this.#request(route, { method: request.method, headers });
+    return this.#request(route, { method: request.method, headers }, isOwnConnection);
   }
 
-  #request({ upstream, path }: Route, options: RequestOptions): ClientRequest {
+  #request(
+    { upstream, path }: Route,
+    options: RequestOptions,
+    isOwnConnection: boolean,
+  ): ClientRequest {
     const { hostname, port, protocol } = upstream;
     const isSecure = protocol === 'https:';
     const send = isSecure ? requestHttps : requestHttp;
+    const shared = isSecure ? this.#https : this.#http;
+    const own = isSecure ? this.#httpsOnce : false;
     return send({
-      agent: isSecure ? this.#https : this.#http,
+      agent: isOwnConnection ? own : shared,
       host: hostname.replace(/^\[|\]$/g, ''),
       port,
       path,

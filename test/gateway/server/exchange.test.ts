@@ -407,4 +407,21 @@ describe('a connection to an upstream', () => {
     expect(open).toBe(1);
     await expect.poll(() => open).toBe(0);
   });
+
+  it('that has been kept and is reset is replaced once, by a new one', async () => {
+    const waiting: (() => unknown)[] = [];
+    const world = await worldWith({ mode: 'compact' });
+    world.answer = (_, response) => waiting.push(() => response.end('fine'));
+    const asked = Array.from({ length: 6 }, () => world.send('/v1/messages', { body: BODY }));
+    await expect.poll(() => waiting.length).toBe(6);
+    for (const answer of waiting) answer();
+    await Promise.all(asked);
+    world.received.length = 0;
+    world.answer = (_, response) => response.socket?.resetAndDestroy();
+    const { status } = await world.send('/v1/messages', { body: BODY });
+    expect([status, world.received.length]).toEqual([502, 2]);
+    world.answer = (_, response) =>
+      world.received.length === 3 ? response.socket?.resetAndDestroy() : response.end('fine');
+    expect((await world.send('/v1/messages', { body: BODY })).status).toBe(200);
+  });
 });
