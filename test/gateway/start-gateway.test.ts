@@ -131,7 +131,8 @@ describe('a gateway', () => {
         const isDescribed = components.schemas.CompactRequest.anyOf.some(({ required }) =>
           required.every((name) => name in given),
         );
-        const { status } = await world.send('/ctxfold/compact', { body: JSON.stringify(given) });
+        const body = JSON.stringify({ model: null, contextLimit: null, ...given });
+        const { status } = await world.send('/ctxfold/compact', { body });
         expect([given, status]).toEqual([given, isDescribed ? 200 : 400]);
       }
     }

@@ -48,9 +48,13 @@ export async function compactOnce(
   const isList =
     format !== undefined && Array.isArray(fields['messages'] ?? fields[apiNamed(format).list[0]]);
   if (given === undefined || !isList) {
-    return refusal(`expected "messages", and as "format" one of ${FORMATS.join(', ')}.`);
+    return refusal(
+      `expected "messages", a list of objects in UTF-8, and as "format" one of ${FORMATS.join(', ')}.`,
+    );
   }
-  const { model, contextLimit } = fields;
+  // Python's clients write what they leave out as null.
+  const model = fields['model'] ?? undefined;
+  const contextLimit = fields['contextLimit'] ?? undefined;
   if (model !== undefined && typeof model !== 'string') {
     return refusal('expected "model" to be a string.');
   }

@@ -56,8 +56,11 @@ export const OPENAPI: object = {
           },
           input: { ...MESSAGES, description: 'The same in a request to the Responses API.' },
           contents: { ...MESSAGES, description: 'The same in a request to Gemini.' },
-          model: { type: 'string', description: 'Its context window is the limit.' },
-          contextLimit: { ...TOKENS, minimum: 1, description: 'Tokens that the model accepts.' },
+          model: { type: ['string', 'null'], description: 'Its context window is the limit.' },
+          contextLimit: {
+            ...{ type: ['integer', 'null'], minimum: 1 },
+            description: 'Tokens that the model accepts.',
+          },
         },
       },
       CompactAnswer: {

@@ -392,11 +392,11 @@ describe('an engine', () => {
     ['no', 'expected a JSON object.'],
     [
       '{"messages":[]}',
-      'expected "messages", and as "format" one of anthropic, responses, chat, gemini.',
+      'expected "messages", a list of objects in UTF-8, and as "format" one of anthropic, responses, chat, gemini.',
     ],
     [
       '{"format":"chat"}',
-      'expected "messages", and as "format" one of anthropic, responses, chat, gemini.',
+      'expected "messages", a list of objects in UTF-8, and as "format" one of anthropic, responses, chat, gemini.',
     ],
     ['{"input":[],"model":1}', 'expected "model" to be a string.'],
     ['{"input":[],"contextLimit":0}', 'expected "contextLimit" to be a number of tokens.'],
