@@ -173,15 +173,20 @@ export class DensityPruner {
     }
   }
 
+  /** Whether its next run repeats what was landed before this session had the history. */
+  get needsReplay(): boolean {
+    const { journal, length } = this.#parts.history;
+    // If the history was edited already, it is not what was sent.
+    return this.#needsReplay && journal.length === length;
+  }
+
   /** Replays the edits that were landed before this session had the history; `null` if that is not needed. */
   async #replay(
     pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome | null> {
     const parts = this.#parts;
-    const { history } = parts;
-    // If the history was edited already, it is not what was sent.
-    if (!this.#needsReplay || history.journal.length !== history.length) return null;
+    if (!this.needsReplay) return null;
     const points = new BatchPoints();
     const replay = await replayEdits(parts, pendingTokens, points, signal);
     const outcome = await land(parts, { ...replay, editsOf: () => replay.ruleEdits }, signal);

@@ -150,14 +150,17 @@ export class Preflight {
     const { sent, reasoningTerms } = this.#parts;
     const isStale =
       (removesReasoning || reasoningTerms.policy !== 'keep') && sent.staleReasoningFrom < Infinity;
-    const stripped = isStale
-      ? yield* this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal)
-      : null;
+    const strip = (): Steps<PrunedEvent | null> =>
+      this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal);
+    // What landed before was of messages with their reasoning, and is recorded so.
+    const isLast = isStale && this.#pruner.needsReplay;
+    const stripped = isStale && !isLast ? yield* strip() : null;
     const strategy = this.#pruner.begin();
-    if (strategy === null) return stripped;
+    if (strategy === null) return isLast ? yield* strip() : stripped;
     const run = (): Promise<StepOutcome<PrunedEvent | null>> =>
       this.#pruner.run(strategy, pendingTokens, signal);
-    return bothOf(stripped, yield* this.#prune(run, pendingTokens, signal));
+    const pruned = yield* this.#prune(run, pendingTokens, signal);
+    return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
   }
 
   async *#prune(
@@ -391,5 +394,7 @@ function appliedOf(
 function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
   if (first === null || second === null) return first ?? second;
   const changes = [...first.changes, ...second.changes];
-  return { ...second, changes, tokensBefore: first.tokensBefore };
+  const { tokensBefore } = first;
+  const { tokensAfter } = second;
+  return { ...(first.edits.length > 0 ? first : second), changes, tokensBefore, tokensAfter };
 }

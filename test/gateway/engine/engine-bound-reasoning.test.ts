@@ -161,6 +161,25 @@ it('leaves reasoning out once the provider has refused it, where another gateway
   expect(edited.slice(8)).toEqual(Array.from({ length: CALLS - 8 }, () => true));
 });
 
+it.each(SWITCHES)(
+  'leaves no reasoning from before %d calls in again where the last message is another one',
+  async (calls) => {
+    const world = await worldWith({ mode: 'compact' });
+    const { refused } = await play(world, async (call, body) => {
+      if (call < calls) return world.sendDirectly('/v1/messages', { body });
+      const given = JSON.parse(body) as { messages: { content: object[] }[] };
+      const [last] = given.messages.slice(-1);
+      // As Claude Code does that is to summarize.
+      if (call === CALLS - 1 && Array.isArray(last!.content)) {
+        last!.content.push({ type: 'text', text: 'summarize' });
+        await world.send('/v1/messages', { body: JSON.stringify(given) });
+      }
+      return world.send('/v1/messages', { body });
+    });
+    expect(refused).toEqual([]);
+  },
+);
+
 it('says what to do where a gateway that is started anew observes what another one has compacted', async () => {
   const worlds = [await worldWith({ mode: 'compact' }), await worldWith({ mode: 'observe' })];
   const { refused } = await play(worlds[0]!, async (call, body) => {
