@@ -199,7 +199,10 @@ class LocalEngine implements Engine {
       reasoning,
       removesReasoning,
     });
-    const compacted = await compacts.catch((thrown: unknown) => {
+    const ended = compacts.finally(() => {
+      line.openCalls -= 1;
+    });
+    const compacted = await ended.catch((thrown: unknown) => {
       this.#bound.add(line);
       throw thrown;
     });

@@ -30,6 +30,8 @@ export interface Line extends LineKey {
   messages: readonly object[];
   /** Whether reasoning was removed that may be bound to other texts than those that are sent. */
   hasLostReasoning: boolean;
+  /** Calls that are being compacted: until they are, it is not evicted. */
+  openCalls: number;
 }
 
 /** The known messages that a new body begins with. */
@@ -105,7 +107,8 @@ export class Lines {
   }
 
   /**
-   * Records a list: as the latest one of the line that it belongs to, or as the first of a new line. May evict others.
+   * Records a list: as the latest one of the line that it belongs to, or as the first of a new line, with an open call. May evict
+   * others.
    *
    * @param start the result of `knownStart` for it
    */
@@ -123,8 +126,9 @@ export class Lines {
     const line = known ?? {
       ...about,
       id: this.#idOf(about, messages),
-      ...{ list, firstKey, messages, hasLostReasoning },
+      ...{ list, firstKey, messages, hasLostReasoning, openCalls: 0 },
     };
+    line.openCalls += 1;
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
@@ -203,7 +207,7 @@ export class Lines {
     for (const { list } of this.#lines) bytes += list.bytes.length;
     for (const oldest of this.#lines) {
       if (this.#lines.size <= this.#maxLines && bytes <= MAX_KEPT_BYTES) return;
-      if (this.#lines.size === 1) return;
+      if (oldest.openCalls > 0) continue;
       this.#lines.delete(oldest);
       bytes -= oldest.list.bytes.length;
       this.#onGone(oldest);

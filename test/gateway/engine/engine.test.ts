@@ -62,6 +62,19 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     expect(ids[0]).toMatch(new RegExp(`^${api.name}-[0-9a-f]{16}$`));
   });
 
+  it('compacts more conversations at a time than it keeps', async () => {
+    const small = await createEngine({ maxConversations: 1, workspaceRoot: '/w' });
+    onTestFinished(() => small.close());
+    const compact = (name: string, steps: number): Promise<EngineAnswer> => {
+      const body = Buffer.from(bodyOf(api, [api.user(name), ...talk(api, steps)]));
+      return small.compact({ api: api.name, body, scope: 'one', name });
+    };
+    await compact('first', 5);
+    const answers = await Promise.all([compact('first', 6), compact('second', 6)]);
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['edited', 'edited']);
+    expect(answers.map(({ line }) => line?.name)).toEqual(['first', 'second']);
+  });
+
   it('goes on when the message at the end is another one in each call', async () => {
     const calls = steps(talk(api, 4)).map((messages, at) => [
       ...messages,
