@@ -7,10 +7,8 @@ import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-fir
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
 export function naiveExcerpt(result: unknown): string {
-  const text = (typeof result === 'string' ? result : JSON.stringify(result)).replace(
-    /\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/,
-    '',
-  );
+  const given = typeof result === 'string' ? result : JSON.stringify(result);
+  const text = unescaped(given.replace(/\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/, ''));
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
   const lines = (isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text)
@@ -51,6 +49,21 @@ export function naiveExcerpt(result: unknown): string {
   const label = endedInFailure(result) ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
   return REMOVED_POINTER + named + (failures.join('') || said);
+}
+
+/** Characters in place of their escapes, and a space for those that nobody sees. */
+function unescaped(text: string): string {
+  return text
+    .split(/(?=\\[/u])/)
+    .map((part) => {
+      if (part.startsWith('\\/')) return part.slice(1);
+      const [escape = '', digits = ''] = /^\\u([0-9a-fA-F]{4})/.exec(part) ?? [];
+      if (escape === '') return part;
+      const seen = String.fromCodePoint(Number(`0x${digits}`));
+      return (/[\p{Cc}"\\]/u.test(seen) ? ' ' : seen) + part.slice(escape.length);
+    })
+    .join('')
+    .replace(/\p{Surrogate}/gu, ' ');
 }
 
 /** Of a line of JSON, the texts that say something. */

@@ -58,7 +58,7 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 
 /** The part below the placeholder; empty if the result says nothing. */
 function namedIn(result: unknown): string {
-  const payload = withoutReminders(withoutMark(payloadText(result)));
+  const payload = withoutEscapes(withoutReminders(withoutMark(payloadText(result))));
   const text = withMembersInLines(payload);
   const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
@@ -126,6 +126,20 @@ function withoutReminders(text: string): string {
     said = end.slice(0, start);
   }
   return said;
+}
+
+/** How JSON writes control characters, and some writers whatever is not ASCII, `<`, `&` and slashes. Line breaks are read as such. */
+const ESCAPE = /\\(?:\/|u([\dA-Fa-f]{4}))/g;
+
+/** A text with the characters that its JSON escapes: no escape is a name, and an address goes on behind one. */
+function withoutEscapes(text: string): string {
+  if (!/\\[u/]/.test(text)) return text;
+  const said = text.replace(ESCAPE, (_, code: string | undefined) => {
+    if (code === undefined) return '/';
+    const character = String.fromCharCode(parseInt(code, 16));
+    return /["\\\p{Cc}]/u.test(character) ? ' ' : character;
+  });
+  return said.replace(/\p{Surrogate}/gu, ' ');
 }
 
 /** JSON in one line is as long as encoded text, of which nothing is read. */

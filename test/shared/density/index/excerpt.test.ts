@@ -288,6 +288,26 @@ describe('excerptOf', () => {
     }
   });
 
+  it('reads what JSON escapes as what it is', () => {
+    const page = String.raw`https:\/\/api.example.com\/v1\/orders?page=2\u0026size=50`;
+    const title = String.raw`\u8ba2\u5355\u5df2\u53d1\u8d27 \ud83d\ude9a\ud83d`;
+    const orders = Array.from({ length: 40 }, () => ({
+      title: '$',
+      file: '#',
+      gap: '\0'.repeat(20),
+    }));
+    const json = JSON.stringify({ next_page_url: '@', orders })
+      .replace('@', page)
+      .replaceAll('$', title)
+      .replaceAll('#', String.raw`src\/orders.php`);
+    const excerpt = excerptOf(json, '[x]');
+    expect(excerpt).toContain('[x]\nIt named: src/orders.php next_page_url api.example.com\n');
+    expect(excerpt).toContain('"title":"订单已发货 🚚 "');
+    expect(excerpt).toMatch(
+      /\nIt goes on with: next_page_url: https:\/\/api.example.com\/v1\/orders\?page=2&size=50$/,
+    );
+  });
+
   it('looks at no line that nobody reads, and at no more than the beginning', () => {
     expect(excerptOf(`readFile ${'x'.repeat(1_000)}`, '[x]')).toBe('[x]');
     expect(excerptOf(`${'plain\n'.repeat(20_000)}readFile`, '[x]')).toBe('[x]');
