@@ -38,12 +38,13 @@ export function placeholderEnding(callId: string, form: PlaceholderForm): string
 export const EXCERPT = {
   named: '\nIt named: ',
   failed: '\nIt failed with: ',
+  reported: '\nIt reported: ',
   began: '\nIt began with: ',
   held: '\nIt held: ',
   ended: '\nIt ended with: ',
   goesOn: '\nIt goes on with: ',
 } as const;
-const EXCERPT_LINE = /\]\nIt (?:named|failed with|began with|held|ended with|goes on with): /;
+const EXCERPT_LINE = /\]\nIt (?:named|failed with|reported|began with|held|ended with|goes on with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 1_500;
 

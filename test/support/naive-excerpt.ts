@@ -2,12 +2,19 @@
 // src/shared/density/ (what reports a failure is told by src/shared/shrink/), and is not meant to be fast.
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
-import { endedInFailure, isOfHost } from '../../src/shared/exit-code.js';
+import { toolResponse } from '../../src/shared/content.js';
+import { isOfHost } from '../../src/shared/exit-code.js';
+import { hasFailed } from '../../src/shared/reported-outcome.js';
 import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
 export function naiveExcerpt(result: unknown): string {
-  const given = typeof result === 'string' ? result : JSON.stringify(result);
+  const given =
+    typeof result === 'string'
+      ? result
+      : Array.isArray(result)
+        ? result.map((part: { text: string }) => part.text).join('\n')
+        : JSON.stringify(result);
   const text = unescaped(given.replace(/\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/, ''));
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
@@ -37,19 +44,46 @@ export function naiveExcerpt(result: unknown): string {
     .filter((name) => !shown.includes(name) && !isQuantity(name));
   takeInto(kept, others, room - Math.max(0, room1));
   const named = kept.length === 0 ? '' : `\nIt named: ${kept.join(' ')}`;
-  const failures = lines
-    .map((line) => line.slice(0, 400))
-    .flatMap((line, at) => {
-      if (!reportsFailure(line) || isNumbered(line)) return [];
-      return placeAfter(lines, at) === at ? message(line) : `${line} ${lines[at + 1]?.trim()}`;
-    })
+  const reports = lines.flatMap((line, at) =>
+    reportsFailure(line.slice(0, 400)) && !isNumbered(line) ? [report(lines, at)] : [],
+  );
+  const isHeading = (line: string): boolean =>
+    /:[^A-Za-z0-9_]*$/.test(line) || line.split(/[^A-Za-z0-9_]+/).filter(Boolean).length === 1;
+  const telling = unique(reports.filter((line) => !isHeading(line)));
+  const failures = (telling.length === 0 ? reports : telling)
     .slice(0, 2)
-    .map((line) => `\nIt failed with: ${cut(onOneLine(line), 120)}`);
+    .map((line) => cut(onOneLine(line), 120));
   const came = outcome(text);
-  const label = endedInFailure(result) ? '\nIt failed with: ' : came[0];
+  const isFailed = hasFailed(toolResponse('c1', 'run', result));
+  const label = isFailed ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
-  return REMOVED_POINTER + named + (failures.join('') || said);
+  const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
+  const isSum = came[0].includes('began') || (SUMS_UP.test(came[1]) && !reportsFailure(came[1]));
+  const all = failures.length === 0 ? [said] : !isFailed && isSum ? [quoted[0], said] : quoted;
+  return REMOVED_POINTER + named + all.join('');
 }
+
+/** A line that reports a failure, and where that is. */
+function report(lines: readonly string[], at: number): string {
+  const line = lines[at] ?? '';
+  if (line.startsWith('Traceback ')) {
+    return (
+      lines.slice(at + 1, at + 200).find((each) => each.trimStart() === each && each !== '') ?? line
+    );
+  }
+  if (/^\s*\{?\s*"\w{1,20}": ?("\w{1,20}"|\d{1,3}),?\s*$/.test(line)) {
+    return message(
+      lines
+        .slice(at, at + 4)
+        .map((each) => each.trim())
+        .join(''),
+    );
+  }
+  return placeAfter(lines, at) === at ? message(line) : `${line} ${lines[at + 1]?.trim()}`;
+}
+
+const SUMS_UP =
+  /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|problem|problems|vulnerabilities|success|successful|successfully|succeeded|complete|completed|finished(?! at)|done|ok|added|changed|changes|created|updated|deleted|destroy|destroyed|row|rows)\b/i;
 
 /** Characters in place of their escapes, and a space for those that nobody sees. */
 function unescaped(text: string): string {
@@ -84,6 +118,7 @@ function outcome(text: string): readonly [label: string, said: string] {
   const room = Math.floor(text.length / 4);
   if (
     text.startsWith('{') &&
+    !text.slice(0, 65_536).includes('}\n{') &&
     !/^\{("[^"]{0,80}":\{)?"columns":\[/.test(text) &&
     !text.slice(0, 65_536).includes('\\n')
   ) {
@@ -104,11 +139,7 @@ function outcome(text: string): readonly [label: string, said: string] {
       return (hasWord && words.length > 1) || /\p{Lo}{2}/u.test(line);
     })
     .slice(-12);
-  const sums = lines.filter((line) =>
-    /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|success|successful|successfully|succeeded|complete|completed|finished|done|ok|added|changed|changes|created|updated|deleted|destroy|destroyed|row|rows)\b/i.test(
-      line,
-    ),
-  );
+  const sums = lines.filter((line) => SUMS_UP.test(line));
   const line = onOneLine(sums.at(-1) ?? lines.at(-1) ?? '');
   return ['\nIt ended with: ', cut(line, Math.min(100, room))];
 }

@@ -179,9 +179,17 @@ export function mayReportFailure(text: string): boolean {
   return SIGN.test(text);
 }
 
+/** Whether a line counts failures, and does not count none. */
+export function countsFailures(line: string): boolean {
+  return COUNT.test(line) && !PASSED.test(line);
+}
+
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|segfault|out of memory|oomkill|backoff|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
+/** Before what failed, not a time or a size before the name of a file; or behind it. */
+const COUNT =
+  /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-])(?:[Ff]ail(?:ed|ures)|[Ee]rrors) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [
@@ -192,8 +200,9 @@ const REPORT = new RegExp(
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
     /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
-    // Counts, not a time or a size before the name of a file.
-    /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)/,
+    COUNT,
+    // Kernels and clusters.
+    /\bI\/O error\b|\bsegfault at\b|\b[Oo]ut of memory\b|\bOOMKill(?:ed|ing)\b|\b(?:CrashLoop|ImagePull)BackOff\b/,
     // Lines of logs.
     /"(?:level|levelname|lvl|severity)": ?(?:"(?:error|fatal|critical|panic)"|[56]0\b)|\blevel=(?:error|fatal|critical|panic)\b/,
   ]

@@ -61,13 +61,18 @@ export function saysLeftOut(line: string): boolean {
 
 /** Whether a line is about a failure; such lines are kept. */
 export function mentionsFailure(line: string): boolean {
-  return FAILURE.test(line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line);
+  const start = line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line;
+  return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 
 /** Only the start of a line is searched for what it tells, in UTF-16 units. */
 export const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
+
+/** As each class of tests says that passed. */
+const NO_FAILURES =
+  /(?<![\d.,])0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?) {0,2}[:=] {0,6}0\b(?![.:]\d)/gi;
 
 /** A text and its lines, each computed lazily from the other. */
 export class Draft {

@@ -12,8 +12,9 @@ const CODES =
 const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
 const LINE = /[^\r\n]+/g;
 const BELLS = /\u0007/g;
-/** Characters that must be equal at the start for a line to count as overwritten by the next state. */
+/** Characters that must be equal at the start, but for numbers, for a line to count as overwritten by the next state. */
 const SAME_START = 4;
+const MAX_START = 24;
 const PERCENT = /^\d[\d.]*\s?%/;
 
 /** Removes escape codes and overwritten progress; the targets of links stay. */
@@ -52,6 +53,8 @@ function withoutErased(line: string): string {
 
 /** Removes states of lines that a later state has overwritten. */
 function withoutOverwritten(text: string): string {
+  // Without line feeds, the returns end lines, as in tables from old Macs.
+  if (!text.includes('\n')) return text;
   let kept = '';
   let from = 0;
   let start = 0;
@@ -75,12 +78,20 @@ function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
   if (end - shown < SAME_START) return false;
   const next = skipSpaces(text, end + 1);
-  const isSame = text.startsWith(text.slice(shown, shown + SAME_START), next);
+  const isSame = startOf(text, shown) === startOf(text, next);
   const isPercent = (at: number): boolean => PERCENT.test(text.slice(at, at + 8));
   if (!isSame && !(isPercent(shown) && isPercent(next))) return false;
   const state = text.slice(shown, Math.min(end, shown + MAX_TELLING));
   if (!mentionsFailure(state) && !WARNING.test(state)) return true;
   return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
+}
+
+/** As `[12/300] Build` and `[13/300] Build` start. */
+function startOf(text: string, at: number): string {
+  return text
+    .slice(at, at + MAX_START)
+    .replace(/\d+/g, '0')
+    .slice(0, SAME_START);
 }
 
 /** Longer states are cut. */

@@ -1,7 +1,6 @@
 // Summarizes a tool response in one line, which replaces its payload.
 
 import { firstText, keyOfCall, PATH_KEYS } from '../call-name.js';
-import { endedInFailure, textOfResult } from '../exit-code.js';
 import { asRecord } from '../json.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { REMOVED_POINTER } from '../density.js';
@@ -17,8 +16,7 @@ import {
   shownToolName,
 } from '../placeholder.js';
 import { withResult } from '../content.js';
-import { reportsFailure } from '../shrink/failures-first.js';
-import { endOfNumber } from '../shrink/shown-before.js';
+import { hasFailed } from '../reported-outcome.js';
 import type { CallOf } from './history-outline.js';
 
 /** How large a result is. */
@@ -105,25 +103,10 @@ export function digestResponse(response: ToolResponseBlock): ResponseDigest {
     isSummary: false,
     tool: shownToolName(toolName),
     // Few tools set an error when a command fails.
-    isFailed:
-      Boolean(error) ||
-      (isExcerpt
-        ? result.includes(EXCERPT.failed)
-        : endedInFailure(result) || sumsUpFailure(result)),
+    isFailed: isExcerpt ? Boolean(error) || result.includes(EXCERPT.failed) : hasFailed(response),
     size,
     ownKey: keyOfResult(result, size),
   };
-}
-
-/** How much of a text's end is searched for how it came out, in UTF-16 units and in lines. */
-const MAX_END = 2_000;
-const MAX_END_LINES = 12;
-
-/** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
-function sumsUpFailure(result: unknown): boolean {
-  const lines = textOfResult(result).slice(-MAX_END).split('\n');
-  const said = lines.filter((line) => line.trim() !== '' && endOfNumber(line, 0) === -1);
-  return said.slice(-MAX_END_LINES).some(reportsFailure);
 }
 
 function keyOfResult(result: unknown, size: ResultSize | undefined): string | undefined {

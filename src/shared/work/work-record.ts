@@ -10,8 +10,8 @@ import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
-import { reportsFailure } from '../shrink/failures-first.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
+import { mayHaveFailed, onlyShows, wordsOfTool } from '../reported-outcome.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
@@ -160,12 +160,8 @@ function mayHaveActed(
 ): boolean {
   const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
   if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
-  const words = name
-    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
-    .toLowerCase()
-    .split(/[^a-z\d]+/);
-  if (words.some((word) => TELLS.has(word))) return false;
-  if (words.some((word) => ACTS.has(word))) return true;
+  if (onlyShows(name)) return false;
+  if (wordsOfTool(name).some((word) => ACTS.has(word))) return true;
   return kind === CALL_KIND.unknown && saysLittle(response);
 }
 
@@ -181,14 +177,19 @@ const MAX_MADE = 100;
 
 /** What names the thing that was made, as an order's number: what is left of the result may not say it any more. */
 function madeIn({ result }: ToolResponseBlock): string {
-  const payload = isExcerpt(result)
-    ? (String(result).split(EXCERPT.held)[1]?.split('\n', 1)[0] ?? '')
-    : payloadText(result);
+  const payload = isExcerpt(result) ? heldIn(String(result)) : payloadText(result);
   if (!payload.startsWith('{')) return '';
   const made =
     identityFields(payload, MAX_MADE, true) ||
     identityFields(payload.replace(WRAPPER, ''), MAX_MADE, true);
   return made === '' ? '' : ` → ${made}`;
+}
+
+/** The object of which an excerpt holds the telling fields, or the start. */
+function heldIn(excerpt: string): string {
+  const [, held] = excerpt.split(EXCERPT.held);
+  const [, began] = excerpt.split(EXCERPT.began);
+  return (held ?? began ?? '').split('\n', 1)[0] ?? '';
 }
 
 /** What stands around an object that is the only field, or the first. */
@@ -201,10 +202,6 @@ const ACTS = setOf(
     'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
     'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
     'trigger type update upload write',
-);
-const TELLS = setOf(
-  'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
-    'navigate open output plan query read screenshot scroll search show snapshot status think todo todos view wait',
 );
 
 /** Tools without an exit code say in their first line that nothing was written. */
@@ -330,7 +327,7 @@ export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): Cal
   const named = codeNamedIn(ends);
   if (named !== undefined) return named === 0 ? 'passed' : 'failed';
   if (CUT_SHORT.test(ends)) return 'failed';
-  return NOT_RUN.test(ends) || ends.split('\n').some(reportsFailure) ? 'unclear' : 'passed';
+  return NOT_RUN.test(ends) || mayHaveFailed(text) ? 'unclear' : 'passed';
 }
 
 function endsOf(text: string): string {

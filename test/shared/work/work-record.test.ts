@@ -67,7 +67,7 @@ describe('gatherWork', () => {
       ),
     ).toEqual({
       'create_refund ord_9 → {"id":"re_1","status":"succeeded"}': 'passed',
-      'crm__sendMail ada@example.com': 'passed',
+      'crm__sendMail ada@example.com → {"id":"re_1","status":"succeeded"}': 'passed',
       'reply-to-ticket T-1': 'failed',
       'crm_update_address cus_1': 'passed',
       'ticketClose T-1': 'passed',

@@ -4,8 +4,9 @@
 
 import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
-import { endedInFailure, isOfHost } from '../../exit-code.js';
+import { isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
+import { hasFailed } from '../../reported-outcome.js';
 import { onOneLine, shortened } from '../../shown-text.js';
 import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
@@ -14,7 +15,7 @@ import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.
 import { payloadText } from '../../tokens/content-text.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
-import { asRecord } from '../../json.js';
+import { asRecord, textOfParts } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 
 /** Results with fewer estimated tokens get no excerpt. */
@@ -50,27 +51,40 @@ const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
   let named = NAMED_IN.get(response);
   if (named === undefined) {
-    named = namedIn(response.result);
+    named = namedIn(response);
     NAMED_IN.set(response, named);
   }
   return placeholder + named;
 }
 
 /** The part below the placeholder; empty if the result says nothing. */
-function namedIn(result: unknown): string {
-  const payload = withoutEscapes(withoutReminders(withoutMark(payloadText(result))));
+function namedIn(response: ToolResponseBlock): string {
+  const payload = withoutEscapes(withoutReminders(withoutMark(saidIn(response.result))));
   const text = withMembersInLines(payload);
   const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
-  const failures = failuresIn(text).map(
-    (line) => EXCERPT.failed + shortened(onOneLine(line), MAX_FAILURE_LENGTH),
-  );
-  if (failures.length > 0) return named + failures.join('') + goesOn;
+  return named + cameOut(response, text, payload) + goesOn;
+}
+
+/** What an answer of MCP says; else the result as the model is sent it. */
+function saidIn(result: unknown): string {
+  const content = asRecord(result)?.['content'];
+  return textOfParts(Array.isArray(content) ? content : result) ?? payloadText(result);
+}
+
+/** The failures in a result and how it came out: of a call that has not failed, its outcome along with the first of them. */
+function cameOut(response: ToolResponseBlock, text: string, payload: string): string {
+  const isFailed = hasFailed(response);
   const [label, said] = outcomeIn(payload);
-  const outcome = said === '' ? '' : (endedInFailure(result) ? EXCERPT.failed : label) + said;
-  return named + outcome + goesOn;
+  const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
+  const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
+  if (failures.length === 0) return outcome;
+  if (isFailed) return failures.map((line) => EXCERPT.failed + line).join('');
+  const sumsUp = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
+  const [first = '', ...others] = failures.map((line) => EXCERPT.reported + line);
+  return first + (sumsUp ? outcome : others.join(''));
 }
 
 /**
@@ -80,7 +94,7 @@ function namedIn(result: unknown): string {
  */
 function outcomeIn(payload: string): readonly [label: string, said: string] {
   const part = Math.floor(OUTCOME_SHARE * payload.length);
-  if (OBJECT.test(payload)) {
+  if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('}\n{')) {
     const room = Math.min(MAX_JSON_LENGTH, part);
     const start = payload.slice(0, room);
     const fields = identityFields(payload, room);
@@ -96,7 +110,7 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
 }
 
-/** Not a table that shrinking made, of which nothing stands before its columns. */
+/** Not a table that shrinking made, of which nothing stands before its columns; nor is a log, with an object in each line. */
 const OBJECT = /^\{(?!(?:"[^"]{0,80}":\{)?"columns":\[)/;
 /** Of the end of a text, how much is searched for its outcome: UTF-16 units, and lines. */
 const MAX_END = 2_000;
@@ -107,7 +121,7 @@ const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 /** How programs sum up. */
 const OUTCOME =
-  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
+  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
 
 /** Neither a line of a file or a match in one, nor one of the host, nor a note of ours. */
 function isStatement(line: string): boolean {
@@ -150,17 +164,42 @@ function withMembersInLines(text: string): string {
 
 /** Lines with numbers are of a file, which reports nothing. */
 function failuresIn(text: string): readonly string[] {
-  const failures: string[] = [];
+  const failures = new Set<string>();
   // Most texts have no such line. Searching one whole is cheaper than line by line.
-  if (!mayReportFailure(text.slice(0, MAX_SEEN))) return failures;
+  if (!mayReportFailure(text.slice(0, MAX_SEEN))) return [];
   const lines = seenLines(text);
+  const headings: string[] = [];
   for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
-    const place = placeAfter(lines, at);
-    failures.push(place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`);
-    if (failures.length === MAX_FAILURES) break;
+    const said = saidAt(lines, at);
+    if (HEADING.test(said)) headings.push(said);
+    else if (failures.add(said).size === MAX_FAILURES) break;
   }
-  return failures;
+  return failures.size > 0 ? [...failures] : headings.slice(0, MAX_FAILURES);
+}
+
+/** Says nothing but that something failed: one word, or what stands above a list. */
+const HEADING = /^\W*\w+\W*$|:\W*$/;
+const TRACEBACK = /^Traceback\b/;
+/** The exception stands at most so many lines below. */
+const MAX_FRAMES = 200;
+/** The level of an entry of a log, in JSON that has a line for each member. */
+const LEVEL = /^\s*\{?\s*"\w{1,20}": ?(?:"\w{1,20}"|\d{1,3}),?\s*$/;
+const MAX_MEMBERS = 4;
+
+/** What a line says of a failure, with the lines behind it that belong to it. */
+function saidAt(lines: readonly string[], at: number): string {
+  const line = lines[at] ?? '';
+  if (TRACEBACK.test(line)) {
+    const behind = lines.slice(at + 1, at + MAX_FRAMES);
+    return behind.find((each) => /^\S/.test(each)) ?? line;
+  }
+  if (LEVEL.test(line)) {
+    const members = lines.slice(at, at + MAX_MEMBERS).map((member) => member.trim());
+    return messageIn(members.join(''));
+  }
+  const place = placeAfter(lines, at);
+  return place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`;
 }
 
 /** A text of an object, of which the end may be cut; and what those are called that say something. */
