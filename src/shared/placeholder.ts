@@ -44,7 +44,8 @@ export const EXCERPT = {
   ended: '\nIt ended with: ',
   goesOn: '\nIt goes on with: ',
 } as const;
-const EXCERPT_LINE = /\]\nIt (?:named|failed with|reported|began with|held|ended with|goes on with): /;
+const EXCERPT_LINE =
+  /\]\nIt (?:named|failed with|reported|began with|held|ended with|goes on with): /;
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 1_500;
 

@@ -4,6 +4,11 @@ import { toolResponse } from '../../src/shared/content.js';
 import { excerptOfBlock } from '../../src/shared/density/index/excerpt.js';
 
 /** The replacement of a result: the placeholder, and what the result names. */
-export function excerptOf(result: unknown, placeholder: string): string {
-  return excerptOfBlock(toolResponse('c1', 'run', result), placeholder);
+export function excerptOf(
+  result: unknown,
+  placeholder: string,
+  tool = 'run',
+  error?: string,
+): string {
+  return excerptOfBlock(toolResponse('c1', tool, result, error), placeholder);
 }

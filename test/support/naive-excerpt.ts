@@ -4,17 +4,12 @@
 import { REMOVED_POINTER } from '../../src/shared/density.js';
 import { toolResponse } from '../../src/shared/content.js';
 import { isOfHost } from '../../src/shared/exit-code.js';
-import { hasFailed } from '../../src/shared/reported-outcome.js';
+import { hasFailed } from '../../src/shared/shrink/reported-outcome.js';
 import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
-export function naiveExcerpt(result: unknown): string {
-  const given =
-    typeof result === 'string'
-      ? result
-      : Array.isArray(result)
-        ? result.map((part: { text: string }) => part.text).join('\n')
-        : JSON.stringify(result);
+export function naiveExcerpt(result: unknown, tool = 'run', error?: string): string {
+  const given = textOf(result);
   const text = unescaped(given.replace(/\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/, ''));
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
@@ -54,13 +49,30 @@ export function naiveExcerpt(result: unknown): string {
     .slice(0, 2)
     .map((line) => cut(onOneLine(line), 120));
   const came = outcome(text);
-  const isFailed = hasFailed(toolResponse('c1', 'run', result));
+  const isFailed = hasFailed(toolResponse('c1', tool, result, error));
   const label = isFailed ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
   const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
   const isSum = came[0].includes('began') || (SUMS_UP.test(came[1]) && !reportsFailure(came[1]));
-  const all = failures.length === 0 ? [said] : !isFailed && isSum ? [quoted[0], said] : quoted;
+  const isSame = failures[0]?.slice(0, 40) === came[1].slice(0, 40);
+  const all =
+    failures.length === 0 ? [said] : !isFailed && isSum && !isSame ? [quoted[0], said] : quoted;
   return REMOVED_POINTER + named + all.join('');
+}
+
+/** The text of a result or, if it consists of text parts, of those. */
+function textOf(result: unknown): string {
+  if (typeof result === 'string') return result;
+  const { content } = Object(result) as { content?: unknown };
+  const parts: unknown = Array.isArray(content) ? content : result;
+  if (!Array.isArray(parts)) return JSON.stringify(result);
+  const texts = parts.map((part: unknown) => {
+    const { text, type = 'text' } = Object(part) as { text?: unknown; type?: unknown };
+    return typeof part === 'string' ? part : type === 'text' ? text : undefined;
+  });
+  return texts.every((text) => typeof text === 'string')
+    ? texts.join('\n')
+    : JSON.stringify(result);
 }
 
 /** A line that reports a failure, and where that is. */

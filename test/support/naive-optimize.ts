@@ -70,7 +70,10 @@ export function naiveOptimize(history: readonly IContent[], config: DensityConfi
         if (fate === undefined) return [block];
         const pointer = old.includes(block) ? PRUNED_POINTER : REMOVED_POINTER;
         const isCut = fate === 'excerpt';
-        const pruned = { ...block, result: isCut ? naiveExcerpt(block.result) : pointer };
+        const pruned = {
+          ...block,
+          result: isCut ? naiveExcerpt(block.result, block.toolName, block.error) : pointer,
+        };
         delete pruned.mediaTokens;
         return [pruned];
       }

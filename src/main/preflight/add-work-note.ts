@@ -44,7 +44,9 @@ export function addWorkNote(
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
   const record = gatherWork({ history: former, fateOf, callOf, toolCatalog, earlier });
   const hasLost =
-    record.said.length > earlier.said.length || former.some((entry) => fateOf(entry) === 'removed');
+    record.said.length > earlier.said.length ||
+    record.done.size > earlier.done.size ||
+    former.some((entry) => fateOf(entry) === 'removed');
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
   const tokens = Math.min(maxNoteTokens(parts), savedTokens * SAVED_SHARE);
   const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));

@@ -1,7 +1,7 @@
 // Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
 // earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
 
-import { keyOfCall } from '../call-name.js';
+import { keyOfCall, SPENT_TEXT } from '../call-name.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
@@ -11,8 +11,15 @@ import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
-import { mayHaveFailed, onlyShows, wordsOfTool } from '../reported-outcome.js';
+import {
+  mayHaveFailed,
+  onlyShows,
+  wasDenied,
+  wordsOfResult,
+  wordsOfTool,
+} from '../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../shown-text.js';
+import { onlyShowsByCommand } from './showing-commands.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
@@ -62,7 +69,10 @@ export interface GatheredFrom {
   readonly earlier: WorkRecord;
 }
 
-/** Adds the work in the removed entries to the earlier record, and what the user answered in the shortened ones. */
+/**
+ * Adds the work in the removed entries to the earlier record, and from the shortened ones what the user answered and what calls have
+ * made.
+ */
 export function gatherWork(from: GatheredFrom): WorkRecord {
   const { history, fateOf, callOf, toolCatalog, earlier } = from;
   const said = [...earlier.said];
@@ -79,6 +89,7 @@ export function gatherWork(from: GatheredFrom): WorkRecord {
       const answer = use.kind === CALL_KIND.ask ? answerIn(block) : undefined;
       if (answer !== undefined) said.push(answer);
       else if (fate === 'removed') noteCall(done, call, block, use);
+      else noteAhead(done, call, block, use);
     }
   }
   return { ...earlier, said, done };
@@ -102,11 +113,14 @@ function noteCall(
   done: Map<string, WorkKind>,
   call: ToolCallBlock,
   response: ToolResponseBlock,
-  { kind, access, paths, command }: CallUse,
+  use: CallUse,
 ): void {
+  const { kind, access, paths, command } = use;
   const outcome = outcomeLeft(response);
   if (outcome === 'unknown') return;
-  const name = nameOf(command?.split('\0', 1)[0] ?? `${call.name} ${keyOfCall(call) ?? ''}`);
+  const name = nameOfUse(call, use);
+  const run = commandOf(command);
+  if (outcome === 'failed' && isPruned(response) && isTold(done, name, 'denied')) return;
   if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
   else if (kind === CALL_KIND.write && paths.length > 0 && hasWritten(outcome, response, command)) {
     done.delete(name);
@@ -123,10 +137,12 @@ function noteCall(
     // Commands report failures in their output: if nothing is left of it, neither this nor an earlier outcome can be claimed.
     // Nor if it reports one without an exit code.
     if (outcome === 'unclear' || (outcome === 'passed' && isGone(response))) done.delete(name);
+    else if (outcome === 'passed' && run !== undefined && onlyShowsByCommand(run))
+      done.delete(name);
     else note(done, name, outcome);
   } else if (mayHaveActed(call, response, { kind, access, paths })) {
     done.delete(name);
-    if (outcome === 'passed') note(done, name + madeIn(response), outcome);
+    if (outcome === 'passed') notePassed(done, name, madeIn(response));
     else if (outcome === 'failed') note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
@@ -134,6 +150,65 @@ function noteCall(
     if (kind !== CALL_KIND.write) return;
     for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
   }
+}
+
+/** What the line in place of a result will not tell any more: that the call was denied, or what it has made. */
+function noteAhead(
+  done: Map<string, WorkKind>,
+  call: ToolCallBlock,
+  response: ToolResponseBlock,
+  use: CallUse,
+): void {
+  const outcome = outcomeLeft(response);
+  if (outcome === 'denied') {
+    note(done, nameOfUse(call, use) + feedbackIn(response), outcome);
+  } else if (outcome === 'passed' && mayHaveActed(call, response, use)) {
+    const made = madeIn(response);
+    if (made !== '') notePassed(done, nameOfUse(call, use), made);
+  }
+}
+
+/** Where the record tells already what the call has made, it says enough. */
+function notePassed(done: Map<string, WorkKind>, name: string, made: string): void {
+  if (made !== '' || !isTold(done, name + MADE, 'passed')) note(done, name + made, 'passed');
+}
+
+function isTold(done: ReadonlyMap<string, WorkKind>, start: string, kind: WorkKind): boolean {
+  return [...done].some(([name, known]) => known === kind && name.startsWith(start));
+}
+
+/** The command; or the tool with its file, or with its short arguments. */
+function nameOfUse(call: ToolCallBlock, { command, paths }: CallUse): string {
+  const run = commandOf(command);
+  if (run !== undefined) return nameOf(run);
+  return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
+}
+
+function commandOf(command: string | undefined): string | undefined {
+  return command?.split('\0', 1)[0];
+}
+
+/** Longer arguments are contents. */
+const MAX_ARGUMENT = 80;
+const MAX_ARGUMENTS = 140;
+
+/** The only short argument, or all of them as JSON: a number may be what tells one ticket from another. */
+function argumentsOf(call: ToolCallBlock): string {
+  const isShort = (value: unknown): boolean =>
+    typeof value === 'string'
+      ? !isBlank(value) && value.length <= MAX_ARGUMENT && !value.startsWith(SPENT_TEXT)
+      : typeof value === 'number' || typeof value === 'boolean';
+  const short = Object.entries(asRecord(call.parameters) ?? {}).filter(([, value]) =>
+    isShort(value),
+  );
+  const isOne = short.length === 0 || (short.length === 1 && typeof short[0]?.[1] === 'string');
+  if (isOne) return keyOfCall(call) ?? '';
+  while (short.length > 1 && jsonOf(short).length > MAX_ARGUMENTS) short.pop();
+  return jsonOf(short);
+}
+
+function jsonOf(entries: readonly (readonly [string, unknown])[]): string {
+  return JSON.stringify(Object.fromEntries(entries));
 }
 
 /** The outcome, also of a call whose result was pruned: what is left may say it. */
@@ -174,6 +249,7 @@ function saysLittle(response: ToolResponseBlock): boolean {
 }
 
 const MAX_MADE = 100;
+const MADE = ' → ';
 
 /** What names the thing that was made, as an order's number: what is left of the result may not say it any more. */
 function madeIn({ result }: ToolResponseBlock): string {
@@ -182,7 +258,7 @@ function madeIn({ result }: ToolResponseBlock): string {
   const made =
     identityFields(payload, MAX_MADE, true) ||
     identityFields(payload.replace(WRAPPER, ''), MAX_MADE, true);
-  return made === '' ? '' : ` → ${made}`;
+  return made === '' ? '' : MADE + made;
 }
 
 /** The object of which an excerpt holds the telling fields, or the start. */
@@ -287,38 +363,19 @@ const MAX_FEEDBACK = 4_000;
 /** How much of a result's start and end is searched: tools report their outcome there. UTF-16 units. */
 const SEEN = 300;
 
-/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
-const DENIED = new RegExp(
-  [
-    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
-    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
-    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
-    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
-    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
-    String.raw`\b(?:this command|following parts?) requires? approval\b`,
-    String.raw`\brule which prevents you from using\b`,
-  ].join('|'),
-  'i',
-);
-
 const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
 /** A program that could not be run, or was ended. */
 const NOT_RUN = /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)/m;
-/** Refusals are short. Longer texts are what a tool read. */
-const MAX_REFUSAL = 1_000;
-
 /** The outcome of the call that a response answers. */
-export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
+export function outcomeOf(response: ToolResponseBlock): CallOutcome {
+  const { error, result, isComplete } = response;
   if (isComplete === false) return 'unknown';
   const text = textOfResult(result);
   const fields = fieldsOfResult(result);
-  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
-  if (said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)))) {
-    return 'denied';
-  }
+  if (wasDenied(response)) return 'denied';
   if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
   const code = codeOfFields(fields);
   if (code !== undefined) return code === 0 ? 'passed' : 'failed';
@@ -327,7 +384,7 @@ export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): Cal
   const named = codeNamedIn(ends);
   if (named !== undefined) return named === 0 ? 'passed' : 'failed';
   if (CUT_SHORT.test(ends)) return 'failed';
-  return NOT_RUN.test(ends) || mayHaveFailed(text) ? 'unclear' : 'passed';
+  return NOT_RUN.test(ends) || mayHaveFailed(wordsOfResult(result)) ? 'unclear' : 'passed';
 }
 
 function endsOf(text: string): string {

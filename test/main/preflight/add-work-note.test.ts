@@ -232,6 +232,19 @@ describe('addWorkNote', () => {
     expect(addWorkNote(parts(100_000), first, again, 0)).toBe(again);
   });
 
+  it('tells what a call has made as soon as its result is shortened', () => {
+    const former = [
+      humanText('Refund it.'),
+      aiContent([toolCall('c1', 'create_refund', { order: 'ord_9' })]),
+      toolContent([toolResponse('c1', 'create_refund', { id: 're_1' })]),
+      aiContent([{ type: 'text', text: 'It is refunded.' }]),
+    ];
+    const line = toolResponse('c1', 'create_refund', '[create_refund: ord_9 — success, 13 chars]');
+    const compacted = former.with(2, toolContent([line]));
+    const note = addWorkNote(parts(100_000), former, compacted, 50_000).find(isWorkNote)!;
+    expect([...readWorkNote(note).done.keys()]).toEqual(['create_refund ord_9 → {"id":"re_1"}']);
+  });
+
   it('looks for nothing where nothing leaves', () => {
     const former = historyOf('h:"Do it." a:r1 t:r1 a');
     const compacted = former.with(2, historyOf('t:r1(short)')[0]!);

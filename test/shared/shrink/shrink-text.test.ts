@@ -47,6 +47,10 @@ describe('shrinkText', () => {
     expect(left(`${WORDS}\n${states.join('\r')}\ndone`, COMMAND, LOSSLESS)).toBe(
       `${WORDS}\nReceiving objects: 39%\ndone`,
     );
+    const steps = Array.from({ length: 40 }, (_, at) => `[${at}/40] Building object f${at}.o`);
+    expect(left(`${WORDS}\n${steps.join('\r')}\ndone`, COMMAND, LOSSLESS)).toBe(
+      `${WORDS}\n[39/40] Building object f39.o\ndone`,
+    );
   });
 
   it.each([
@@ -114,6 +118,8 @@ describe('shrinkText', () => {
     expect(left(windows, COMMAND, LOSSLESS)).toBe(windows);
     const mac = WORDS.replaceAll('\n', '\r');
     expect(left(mac, COMMAND, LOSSLESS)).toBe(mac);
+    const table = linesOf(60, (at) => `2026-02-11,${at},EUR`).replaceAll('\n', '\r');
+    expect(left(table, UNKNOWN, LOSSLESS)).toBe(table);
   });
 
   it('leaves one of equal lines, with how many there were', () => {

@@ -13,6 +13,7 @@ import {
 import type { IContent } from '../../../src/shared/content.js';
 import { PRUNED_POINTER, REMOVED_POINTER } from '../../../src/shared/density.js';
 import { outlineHistory } from '../../../src/shared/summarize/history-outline.js';
+import { summarizeEntry } from '../../../src/shared/summarize/tool-summary.js';
 import { gatherWork, NO_WORK } from '../../../src/shared/work/work-record.js';
 import type { WorkRecord } from '../../../src/shared/work/work-record.js';
 import { excerptOf } from '../../support/excerpt-of.js';
@@ -66,7 +67,8 @@ describe('gatherWork', () => {
         call('order_status', { order_id: 'ord_7' }, { status: 'open' }),
       ),
     ).toEqual({
-      'create_refund ord_9 → {"id":"re_1","status":"succeeded"}': 'passed',
+      'create_refund {"order_id":"ord_9","amount":1999} → {"id":"re_1","status":"succeeded"}':
+        'passed',
       'crm__sendMail ada@example.com → {"id":"re_1","status":"succeeded"}': 'passed',
       'reply-to-ticket T-1': 'failed',
       'crm_update_address cus_1': 'passed',
@@ -123,6 +125,48 @@ describe('gatherWork', () => {
     const record = gatherWork({ ...from, fateOf: () => 'shortened' });
     expect(record).toEqual({ ...NO_WORK, said: ['Never the red one.'] });
     expect(gatherWork({ ...from, fateOf: () => 'kept' })).toEqual(NO_WORK);
+  });
+
+  it('takes down what the lines in place of results will not tell: what was made, and what was denied', () => {
+    const refund = { order_id: 'ord_9', amount: 1999 };
+    const denial = 'The tool use was rejected. The user said: legal looks at it';
+    const history = [
+      ...call('create_refund', refund, { refund: { id: 're_1' } }),
+      ...call('update_ticket', { ticket_id: 7, status: 'open' }, denial),
+      ...call('get_order', { order_id: 'ord_9' }, { id: 'ord_9' }),
+      ...call('add_note', { ticket_id: 7, note: 'x'.repeat(200) }, 'noted'),
+    ];
+    const from = { callOf: outlineHistory(history).callOf, toolCatalog: KNOWN_TOOL_CATALOG };
+    const shortened = gatherWork({ history, ...from, fateOf: () => 'shortened', earlier: NO_WORK });
+    const told = {
+      'create_refund {"order_id":"ord_9","amount":1999} → {"id":"re_1"}': 'passed',
+      'update_ticket {"ticket_id":7,"status":"open"} — the user said: legal looks at it': 'denied',
+    };
+    expect(Object.fromEntries(shortened.done)).toEqual(told);
+    const lines = history.map((entry, index) => summarizeEntry(entry, index, from.callOf));
+    expect(Object.fromEntries(gather(lines, shortened).done)).toEqual({
+      ...told,
+      'add_note {"ticket_id":7}': 'passed',
+    });
+  });
+
+  it('tells of no command that only showed something, unless it failed', () => {
+    expect(
+      done(
+        bash('kubectl get pods', 'a 1/1 Running'),
+        bash('kubectl apply -f a.yaml', 'configured'),
+        bash('journalctl -u a', 'exit code: 1'),
+        bash('git status', 'fatal: no repository\nexit code: 128'),
+        bash('git status', 'clean'),
+      ),
+    ).toEqual({ 'kubectl apply -f a.yaml': 'passed', 'journalctl -u a': 'failed' });
+  });
+
+  it('claims of no command that it went well whose output reports a failure anywhere, without ending well', () => {
+    const failing = `--- FAIL: TestA (0.00s)\n${'ok  \tshop/cart\t0.01s\n'.repeat(90)}`;
+    expect(done(bash('go test ./...', failing))).toEqual({});
+    const expected = `Error: boom\n${'a plain line of it\n'.repeat(90)}412 passed`;
+    expect(done(bash('npm test', expected))).toEqual({ 'npm test': 'passed' });
   });
 
   it('takes down what the user said, and nothing that nobody said', () => {

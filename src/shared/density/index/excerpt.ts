@@ -6,7 +6,7 @@ import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
 import { isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
-import { hasFailed } from '../../reported-outcome.js';
+import { hasFailed } from '../../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../../shown-text.js';
 import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
@@ -82,9 +82,10 @@ function cameOut(response: ToolResponseBlock, text: string, payload: string): st
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   if (failures.length === 0) return outcome;
   if (isFailed) return failures.map((line) => EXCERPT.failed + line).join('');
-  const sumsUp = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
-  const [first = '', ...others] = failures.map((line) => EXCERPT.reported + line);
-  return first + (sumsUp ? outcome : others.join(''));
+  const isSum = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
+  const [first = '', ...others] = failures;
+  if (isSum && first.slice(0, 40) !== said.slice(0, 40)) return EXCERPT.reported + first + outcome;
+  return [first, ...others].map((line) => EXCERPT.reported + line).join('');
 }
 
 /**

@@ -30,7 +30,7 @@ import {
 } from '../../../support/arbitrary-working-history.js';
 import { historyOf } from '../../../support/notation.js';
 import { runs } from '../../../support/scale.js';
-import { excerptOf } from '../../../support/excerpt-of.js';
+import { excerptOfBlock } from '../../../../src/shared/density/index/excerpt.js';
 
 const CONFIG: DensityConfig = { ...DEFAULT_DENSITY_CONFIG, workspaceRoot: WORKSPACE_ROOT };
 
@@ -321,7 +321,7 @@ function expectVerdict(
   }
   if (verdict === 'placeholder') expect(placeholderKind(after)).not.toBe('none');
   else
-    expect([verdict, after.result]).toEqual(['excerpt', excerptOf(former.result, REMOVED_POINTER)]);
+    expect([verdict, after.result]).toEqual(['excerpt', excerptOfBlock(former, REMOVED_POINTER)]);
 }
 
 function isAnswer({ speaker }: IContent): boolean {

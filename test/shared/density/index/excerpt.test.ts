@@ -129,10 +129,84 @@ describe('excerptOf', () => {
   });
 
   it.each([
+    ['a page', 'fetch_url', '## Errors\n\nError: connection reset\n'],
+    ['an issue', 'mcp__github__get_issue', 'Error: total is NaN\n'],
+    ['a snapshot of a page', 'browser_snapshot', '- text "Error: card declined" [ref=e1]\n'],
+    ['matches', 'search_code', 'src/a.ts: throw new TypeError: x is missing\n'],
+  ])('does not say that a call has failed that shows %s about a failure', (_, tool, said) => {
+    const excerpt = excerptOf(`${'a line of what it shows\n'.repeat(40)}${said}`, '[x]', tool);
+    expect(excerpt).not.toContain('It failed with');
+    expect(excerpt).toContain(`\nIt reported: ${said.split('\n').at(-2)}`);
+    const failed = `${'a line of what it shows\n'.repeat(40)}${said}exit code: 1`;
+    expect(excerptOf(failed, '[x]', tool)).toContain('It failed with');
+  });
+
+  it('says that all is well of tests that print errors which they expect', () => {
+    const noise = 'console.error\n  Error: boom\n    at f (a.js:1:2)\n'.repeat(20);
+    for (const sum of [
+      'Tests:       412 passed, 412 total\nTime:        3 s',
+      '9 tests, 0 failures',
+    ]) {
+      const excerpt = excerptOf(`${noise}${sum}\n`, '[x]');
+      expect(excerpt).toContain(`It reported: Error: boom\nIt ended with: ${sum.split('\n')[0]}`);
+    }
+    expect(excerptOf(`${noise}1 failed, 411 passed`, '[x]')).toContain('It failed with: 1 failed');
+  });
+
+  it('quotes the exception at the end of a traceback, and headings only where nothing else tells', () => {
+    const frames = '  File "/w/a.py", line 8, in <module>\n    main()\n'.repeat(12);
+    const thrown = 'etl.errors.QuotaReached: exports-eu: 100/100';
+    const traceback = `Traceback (most recent call last):\n${frames}${thrown}\n`;
+    expect(excerptOf(traceback, '[x]')).toMatch(/It failed with: etl\.errors\.QuotaReached: .*$/);
+    const heading = '==== FAILURES ====\n';
+    const tests = `${heading}${'a plain line of it\n'.repeat(20)}E   assert 1 == 2\n1 failed`;
+    expect(excerptOf(tests, '[x]').split('\nIt failed with: ').slice(1)).toEqual([
+      'E   assert 1 == 2',
+      '1 failed',
+    ]);
+    const nothing = `${heading}${'a plain line of it\n'.repeat(20)}`;
+    expect(excerptOf(nothing, '[x]')).toContain('\nIt reported: ==== FAILURES ====');
+  });
+
+  it('quotes of an entry in JSON what stands beside its level', () => {
+    const results = [
+      { level: 'note', message: { text: 'all is well' } },
+      { level: 'error', message: { text: 'This path is given by a user.' } },
+    ];
+    for (const space of [0, 2]) {
+      const report = JSON.stringify({ rules: 'r '.repeat(200), results }, null, space);
+      expect(excerptOf(report, '[x]')).toMatch(
+        /\nIt reported: \{?"level":.*This path is given by a user/,
+      );
+    }
+  });
+
+  it('takes no failure from fields that say there is none', () => {
+    for (const none of ['error: none', 'lastError: null', 'failed: 0', 'Failures: 0, Errors: 0']) {
+      const text = `${'a plain line of it\n'.repeat(20)}${none}\nthe state is known`;
+      expect(excerptOf(text, '[x]')).not.toMatch(/It (?:failed|reported)/);
+    }
+  });
+
+  it('reads what tools of MCP answer, and logs in JSON to their end', () => {
+    const json = JSON.stringify({ id: 'I-7', state: 'open', body: 'x '.repeat(200) });
+    const content = [{ type: 'text', text: json }];
+    for (const given of [{ content }, content, json]) {
+      expect(excerptOf(given, '[x]')).toMatch(/^\[x\]\nIt began with: \{"id":"I-7","state":"open"/);
+    }
+    const log = '{"level":"info","msg":"at work"}\n'.repeat(20);
+    expect(excerptOf(`${log}{"msg":"all done"}`, '[x]')).toBe(
+      '[x]\nIt ended with: {"msg":"all done"}',
+    );
+  });
+
+  it.each([
     ['tests', 'Tests:       412 passed, 413 total', 'Snapshots:   0 total\nTime:        14.1 s'],
     ['a program', 'test result: ok. 15 passed; 0 failed; 0 ignored', ''],
     ['an apply', 'Apply complete! Resources: 0 added, 1 changed.', 'Outputs:\n\nurl = "https://x"'],
     ['a commit', '4 files changed, 31 insertions(+)', ''],
+    ['an audit', '20 vulnerabilities (9 moderate, 8 high)', 'To fix them, run:\n  npm audit fix'],
+    ['Maven', '[INFO] BUILD SUCCESS', '[INFO] Finished at: 2026-03-04T10:11:12+01:00'],
     ['a query', '(73 rows)', ''],
     ['a plan', 'Plan: one to replace', ''],
     ['a saved plan', 'Plan: 1 to add, 0 to change, 2 to destroy.', '\nSaved the plan to: tfplan'],
@@ -221,7 +295,9 @@ describe('excerptOf', () => {
     const next = '\nIt goes on with: endCursor: Y3Vyc29yOnYyOpK5==';
     expect(excerptOf(JSON.stringify(list), '[x]')).toMatch(new RegExp(`.*${next}$`));
     const failed = JSON.stringify({ ...list, note: 'Error: one is missing' });
-    expect(excerptOf(failed, '[x]')).toMatch(new RegExp(`It failed with: .*${next}$`));
+    expect(excerptOf(failed, '[x]')).toMatch(
+      new RegExp(`It reported: .*\nIt began with: .*${next}$`),
+    );
     const long = { ...list, pageInfo: { endCursor: 'a1'.repeat(150) } };
     expect(excerptOf(JSON.stringify(long), '[x]')).not.toContain('It goes on');
   });

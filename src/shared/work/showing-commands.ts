@@ -1,0 +1,25 @@
+// Which commands only show something, as `kubectl get` and `journalctl`: that they went well says nothing about work done, and they
+// are many.
+
+/** Only the start of a long command is read; what is longer may do anything. */
+const MAX_LENGTH = 400;
+/** Writes files, or runs what another program has printed. */
+const ACTS =
+  /(?<![\d&])>(?!&\d)|\b(?:xargs|tee|sh|bash|zsh|python3?|node|eval|exec|sudo -i|-delete)\b|\$\(|`/;
+const PARTS = /&&|\|\|?|[;\n]/;
+/** In front of the program. */
+const LEADING = /^(?:sudo|time|timeout \S+|\w+=\S*)\s+/;
+const PROGRAM =
+  /^(?:cd|pwd|echo|true|journalctl|dmesg|ps|top|df|du|free|uptime|whoami|id|env|printenv|date|hostname|uname|which|lsof|netstat|ss|ping|dig|nslookup|nmap|stat|file|wc|tree|ls|cat|head|tail|less|grep|rg|sort|uniq|cut|column|jq|yq|xxd|hexdump|strings|readelf|objdump|ifconfig|history|sleep)(?=\s|$)/;
+/** Behind a program, its options, of which some have a value, and what a cloud calls a thing. */
+const SHOWN =
+  /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
+
+/** Whether a command only shows something. */
+export function onlyShowsByCommand(command: string): boolean {
+  if (command.length > MAX_LENGTH || ACTS.test(command)) return false;
+  return command.split(PARTS).every((part) => {
+    const run = part.trim().replace(LEADING, '');
+    return run === '' || PROGRAM.test(run) || SHOWN.test(run);
+  });
+}

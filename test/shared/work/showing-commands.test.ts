@@ -1,0 +1,49 @@
+// Commands that only show something.
+
+import { describe, expect, it } from 'vitest';
+import { onlyShowsByCommand } from '../../../src/shared/work/showing-commands.js';
+
+describe('onlyShowsByCommand', () => {
+  it.each([
+    'journalctl -u payments --since "10 min ago" | tail -50',
+    'kubectl get pods -n prod -l app=payments -o wide',
+    'kubectl -n prod get configmap payments-pool -o yaml',
+    'kubectl --context eu -n prod logs deploy/payments --previous 2>&1 | grep -i timeout',
+    'cd /w && git log --oneline -5 && git status',
+    'git -C /w diff --stat',
+    'gh pr view 41 --json state',
+    'docker ps -a; docker logs web --tail 20',
+    'terraform plan -no-color',
+    'aws ec2 describe-instances --filters x',
+    'sudo dmesg | tail',
+    'df -h 2>/dev/null || true',
+  ])('is true of %s', (command) => {
+    expect(onlyShowsByCommand(command)).toBe(true);
+  });
+
+  it.each([
+    'npm test',
+    'kubectl -n prod patch configmap payments-pool -p x',
+    'kubectl -n prod rollout restart deploy/payments',
+    'kubectl delete pod get',
+    'kubectl get pods -o name | xargs kubectl delete',
+    'git status && git commit -m "show"',
+    'git stash list; git stash drop',
+    'journalctl --vacuum-time=2d > /tmp/x',
+    'cat a.sql | psql',
+    'echo $(rm -rf build)',
+    'terraform apply',
+    'docker run -d list',
+    'find . -name "*.log" -delete',
+    `git log ${'x'.repeat(500)}`,
+  ])('is false of %s', (command) => {
+    expect(onlyShowsByCommand(command)).toBe(false);
+  });
+
+  it('takes time in proportion to the command', () => {
+    for (const shape of ['a -b ', 'git -c x ', 'kubectl ', '; ', 'sudo ']) {
+      onlyShowsByCommand(shape.repeat(200_000));
+      onlyShowsByCommand(shape.repeat(400 / shape.length));
+    }
+  });
+});
