@@ -19,6 +19,8 @@ const MIN_SHARE = 0.5;
 /** A wrapper is a list of objects at most, or what MCP answers; deeper texts are data. */
 const MAX_DEPTH = 2;
 const MCP = /^\{"content":\s*\[/;
+/** The start of a text that is JSON itself. */
+const DATA = /^"(?:\[\s?)?\{\\"/;
 /** Not sent as it is: providers refuse half of a surrogate pair, and databases NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
@@ -35,7 +37,7 @@ export function resultText(result: unknown): string | undefined {
   if (typeof json !== 'string') return undefined;
   const isSeen = json === result || (json.length <= MAX_LENGTH && !endedInFailure(result));
   const asGiven = isSeen ? json : undefined;
-  if (json.length > MAX_LENGTH || !/^[[{]/.test(json) || !json.includes('\\n')) return asGiven;
+  if (json.length > MAX_LENGTH || !/^[[{]/.test(json) || !(json.includes('\\n') || MCP.test(json))) return asGiven;
   const value = tryParseJson(json);
   const written = value === undefined ? undefined : writtenOut(json);
   const isSame = written !== undefined && endedInFailure(written) === endedInFailure(value);
@@ -60,7 +62,8 @@ function isText(part: unknown): boolean {
 
 /** Writes out the long texts of JSON; `undefined` if they are too little of it. */
 function writtenOut(json: string): string | undefined {
-  const maxDepth = MCP.test(json) ? MAX_DEPTH + 1 : MAX_DEPTH;
+  const isAnswer = MCP.test(json);
+  const maxDepth = isAnswer ? MAX_DEPTH + 1 : MAX_DEPTH;
   let written = '';
   let from = 0;
   let length = 0;
@@ -71,7 +74,7 @@ function writtenOut(json: string): string | undefined {
     else if (CLOSES.has(code)) depth -= 1;
     if (code !== QUOTE) continue;
     const end = endOfString(json, at);
-    const text = depth <= maxDepth ? textIn(json.slice(at, end)) : undefined;
+    const text = depth <= maxDepth ? textIn(json.slice(at, end), isAnswer) : undefined;
     if (text !== undefined && json.charCodeAt(end) !== COLON) {
       written += `${json.slice(from, at)}"\n${text}\n"`;
       length += end - at;
@@ -91,11 +94,16 @@ function endOfString(json: string, start: number): number {
   return at + 1;
 }
 
-/** The text that is written out for a string of JSON; `undefined` if it stays as it is. */
-function textIn(string: string): string | undefined {
-  if (string.split('\\n', MIN_BREAKS + 1).length <= MIN_BREAKS) return undefined;
+/**
+ * The text that is written out for a string of JSON; `undefined` if it stays as it is.
+ *
+ * @param isAnswer whether it may be data that MCP answers
+ */
+function textIn(string: string, isAnswer: boolean): string | undefined {
+  const isData = isAnswer && DATA.test(string);
+  if (!isData && string.split('\\n', MIN_BREAKS + 1).length <= MIN_BREAKS) return undefined;
   const text = JSON.parse(string) as string;
-  return text.split('\n', MIN_BREAKS + 1).length <= MIN_BREAKS || UNSENDABLE.test(text)
-    ? undefined
-    : text;
+  if (UNSENDABLE.test(text)) return undefined;
+  const isLong = text.split('\n', MIN_BREAKS + 1).length > MIN_BREAKS;
+  return isLong || (isData && tryParseJson(text) !== undefined) ? text : undefined;
 }

@@ -35,6 +35,18 @@ describe('resultText', () => {
     }
   });
 
+  it('has the JSON that MCP answers on lines of its own, and no other JSON in texts', () => {
+    const data = Array.from({ length: 3 }, (_, id) => ({ id, title: 'a "b"', tags: ['x'] }));
+    for (const text of [JSON.stringify(data), JSON.stringify({ data })]) {
+      const answered = { content: [{ type: 'text', text }] };
+      const written = `{"content":[{"type":"text","text":"\n${text}\n"}]}`;
+      for (const result of [answered, JSON.stringify(answered)]) expect(seen(result)).toBe(written);
+      for (const other of [{ config: text }, { content: [{ type: 'text', text: `${text}x` }] }]) {
+        expect(seen(other)).toBe(JSON.stringify(other));
+      }
+    }
+  });
+
   it('has the texts of what failed on lines of their own, if these say so, too', () => {
     const result = { stdout: TEXT, exitCode: 1 };
     expect(seen(JSON.stringify(result))).toBe(`{"stdout":"\n${TEXT}\n","exitCode":1}`);

@@ -61,11 +61,35 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 function namedIn(response: ToolResponseBlock): string {
   const payload = withoutEscapes(withoutReminders(withoutMark(saidIn(response.result))));
   const text = withMembersInLines(payload);
-  const names = namesIn(text, Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length));
+  const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
+  const links = linksIn(payload, room / 2);
+  const taken = links.join(' ');
+  const others = namesIn(text, room - taken.length).filter((name) => !taken.includes(name));
+  const names = [...links, ...others];
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
   return named + cameOut(response, text, payload) + goesOn;
+}
+
+const LINK = /https?:\/\/[^\s"'<>()[\]{}|\\^`\u0080-\uffff]{4,}(?<![.,;:!?*])/g;
+/** Fewer links, and fewer of a longer text, are not what it is about. */
+const MIN_LINKS = 3;
+const MIN_LINKS_SHARE = 0.04;
+
+/** The first links of a text that consists of such, as what a search has found: the next call opens one. */
+function linksIn(text: string, maxLength: number): readonly string[] {
+  const seen = text.slice(0, MAX_SEEN);
+  if (!seen.includes('://')) return [];
+  const links = [...new Set(seen.match(LINK))];
+  const length = links.join(' ').length;
+  if (links.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length) return [];
+  let left = maxLength;
+  return links.filter((link) => {
+    const fits = link.length + 1 <= left;
+    if (fits) left -= link.length + 1;
+    return fits;
+  });
 }
 
 /** What an answer of MCP says; else the result as the model is sent it. */

@@ -181,6 +181,25 @@ describe('excerptOf', () => {
     }
   });
 
+  it('names the links of a text that is a list of such, whole', () => {
+    const found = Array.from(
+      { length: 9 },
+      (_, at) =>
+        `${at + 1}. **A title of a page ${at}**\n   (https://b.example.com/p/${at}?q=a&x=1).\n   Some words.`,
+    );
+    const [, named = ''] = excerptOf(found.join('\n'), '[x]', 'web_search').split('\nIt named: ');
+    expect(named.split('\n')[0]).toBe('https://b.example.com/p/0?q=a&x=1');
+    const more = excerptOf(
+      found.concat(found.map((line) => line.replaceAll('/p/', '/r/'))).join('\n'),
+      '[x]',
+    );
+    expect(more).toContain(
+      'named: https://b.example.com/p/0?q=a&x=1 https://b.example.com/p/1?q=a&x=1',
+    );
+    const code = `// See https://b.example.com/a and https://b.example.com/b\nreadFile(x_1);\n`;
+    expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
+  });
+
   it('takes no failure from fields that say there is none', () => {
     for (const none of ['error: none', 'lastError: null', 'failed: 0', 'Failures: 0, Errors: 0']) {
       const text = `${'a plain line of it\n'.repeat(20)}${none}\nthe state is known`;
