@@ -127,8 +127,21 @@ function cutOf(
   const cut = NUMBERED[level];
   if (end - start < cut.minLines) return cut;
   const numbers = numbersIn(lines, start, end);
-  const isList = level === 'default' && (haveIdentifiers(numbers) || isInTable(lines, start));
+  const isList =
+    level === 'default' &&
+    (haveIdentifiers(numbers) || isDelimited(lines, start, end) || isInTable(lines, start));
   return { ...(isList ? IDENTIFIED : cut), ...(isMeasured && !isList && MEASURED), numbers };
+}
+
+/** Between the cells of a row; in a sentence, a space follows. */
+const DELIMITERS = /[,;|\t](?! )/g;
+const MIN_DELIMITERS = 2;
+
+/** Whether the lines are rows of cells, as of CSV, which were asked for. */
+function isDelimited(lines: readonly string[], start: number, end: number): boolean {
+  const count = (at: number): number =>
+    (lines[at] ?? '').slice(0, MAX_SCANNED).match(DELIMITERS)?.length ?? 0;
+  return count(start) >= MIN_DELIMITERS && count(start) === count(end - 1);
 }
 
 /** Whether the lines are rows of a table, which was asked for. */

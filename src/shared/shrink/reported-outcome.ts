@@ -38,7 +38,7 @@ export function hasFailed(response: ToolResponseBlock): boolean {
 export function wordsOfResult(result: unknown): string {
   const text = textOfResult(result);
   const isData = /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
-  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(result)) : text;
+  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
 }
 
 /** How much of a text's end is searched for how it came out: UTF-16 units, lines for counts, and lines for other reports. */

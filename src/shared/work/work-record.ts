@@ -6,7 +6,7 @@ import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
-import { isExcerpt } from '../density/index/excerpt.js';
+import { isExcerpt, saidIn } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
@@ -214,7 +214,11 @@ function jsonOf(entries: readonly (readonly [string, unknown])[]): string {
 /** The outcome, also of a call whose result was pruned: what is left may say it. */
 function outcomeLeft(response: ToolResponseBlock): CallOutcome {
   const outcome = outcomeOf(response);
-  if (outcome !== 'passed' || statedOutcome(response) !== 'error') return outcome;
+  const stated = statedOutcome(response);
+  // What an object reports stands beside what it holds.
+  const isObject = isExcerpt(response.result) && heldIn(String(response.result)) !== '';
+  if (outcome === 'unclear' && isObject && stated === 'success') return 'passed';
+  if (outcome !== 'passed' || stated !== 'error') return outcome;
   // An excerpt quotes what was reported, also where no exit code said that the call failed.
   return isExcerpt(response.result) ? 'unclear' : 'failed';
 }
@@ -253,7 +257,7 @@ const MADE = ' → ';
 
 /** What names the thing that was made, as an order's number: what is left of the result may not say it any more. */
 function madeIn({ result }: ToolResponseBlock): string {
-  const payload = isExcerpt(result) ? heldIn(String(result)) : payloadText(result);
+  const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
   if (!payload.startsWith('{')) return '';
   const made =
     identityFields(payload, MAX_MADE, true) ||
@@ -274,7 +278,8 @@ const WRAPPER = /^\{\s{0,20}"[^"]{0,80}"\s{0,20}:\s{0,20}(?=\{)/;
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 const ACTS = setOf(
-  'add apply approve archive assign book buy cancel charge checkout click close confirm create delete deploy drag email ' +
+  'add append apply approve archive assign book buy cancel change charge checkout click close comment confirm create delete deploy ' +
+    'disable drag edit email enable modify patch replace retry rollback scale ' +
     'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
     'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
     'trigger type update upload write',

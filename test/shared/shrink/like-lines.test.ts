@@ -64,6 +64,17 @@ describe('likeLines', () => {
     expect(left(times)).toHaveLength(12 + 1 + 6);
   });
 
+  it.each([
+    ['psql without rulers', (at: number) => `${9_000 + at}|${at * 7}.${10 + at}|EUR`],
+    ['CSV', (at: number) => `${at},2026-02-11,${at * 7}.50,paid`],
+    ['TSV', (at: number) => `${at}\t${at * 7}\tEUR`],
+  ])('leaves rows of cells whole, as %s prints them', (_, row) => {
+    expect(left(rows(120, row))).toEqual(rows(120, row));
+    expect(left(rows(400, row)).length).toBeLessThan(210);
+    const sentences = rows(120, (at) => `step ${at}, of ${(at * 7) % 11}, all`);
+    expect(left(sentences)).toHaveLength(12 + 1 + 6);
+  });
+
   it('leaves sorted lists of identifiers whole, whose gaps nobody can guess, but no counters', () => {
     const ids = rows(90, (at) => `order ${100_200 + at * 31 + ((at * at) % 23)} is stuck`);
     expect(left(ids)).toEqual(ids);

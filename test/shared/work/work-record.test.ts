@@ -100,6 +100,26 @@ describe('gatherWork', () => {
     });
   });
 
+  it('names what tools of MCP made, also of an issue about an error and behind its excerpt', () => {
+    const issue = {
+      id: 2201,
+      number: 412,
+      state: 'open',
+      body: 'Error: made twice\nat home\nlast',
+    };
+    const text = JSON.stringify({ ...issue, history: 'x '.repeat(90) });
+    const name = 'mcp__github__create_issue {"repo":"shop","title":"It fails"}';
+    for (const result of [
+      [{ type: 'text', text }],
+      { content: [{ type: 'text', text }] },
+      excerptOf([{ type: 'text', text }], REMOVED_POINTER, 'mcp__github__create_issue'),
+    ]) {
+      expect(
+        done(call('mcp__github__create_issue', { repo: 'shop', title: 'It fails' }, result)),
+      ).toEqual({ [`${name} → {"id":2201,"number":412,"state":"open"}`]: 'passed' });
+    }
+  });
+
   it('tells of two things that were made by equal calls, and of none that failed before it was made', () => {
     const order = { sku: 'A-1' };
     expect(

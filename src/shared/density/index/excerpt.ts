@@ -93,7 +93,7 @@ function linksIn(text: string, maxLength: number): readonly string[] {
 }
 
 /** What an answer of MCP says; else the result as the model is sent it. */
-function saidIn(result: unknown): string {
+export function saidIn(result: unknown): string {
   const content = asRecord(result)?.['content'];
   return textOfParts(Array.isArray(content) ? content : result) ?? payloadText(result);
 }
@@ -123,8 +123,11 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
     const room = Math.min(MAX_JSON_LENGTH, part);
     const start = payload.slice(0, room);
     const fields = identityFields(payload, room);
-    if (fields !== '' && fields !== identityFields(start, room)) return [EXCERPT.held, fields];
-    if (!payload.slice(0, MAX_SEEN).includes('\\n')) {
+    const isText = payload.slice(0, MAX_SEEN).includes('\\n');
+    if (fields !== '' && (isText || fields !== identityFields(start, room))) {
+      return [EXCERPT.held, fields];
+    }
+    if (!isText) {
       return [EXCERPT.began, shortened(onOneLine(payload.slice(0, MAX_END)), room)];
     }
   }
