@@ -1,6 +1,6 @@
 // What a result says itself about how its tool ended: fields of structured data, or an exit code.
 
-import { asRecord, textOfParts, tryParseJson } from './json.js';
+import { asArray, asRecord, textOfParts, tryParseJson } from './json.js';
 import type { JsonRecord } from './json.js';
 
 const CODE_KEYS = [
@@ -40,10 +40,13 @@ export function textOfResult(result: unknown): string {
   return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
 }
 
-/** Whether the fields name a failure. */
-export function saysFailed({ isError, is_error, success, error }: JsonRecord): boolean {
-  const isFailed = isError === true || is_error === true || success === false;
-  return isFailed || (typeof error === 'string' && error !== '');
+/** Whether the fields name a failure: in words, or as APIs describe one, in an object; those of GraphQL, in a list and without data. */
+export function saysFailed(fields: JsonRecord): boolean {
+  const { isError, is_error, success, error, errors, data } = fields;
+  if (isError === true || is_error === true || success === false) return true;
+  if (typeof error === 'string') return error !== '';
+  if (Object.keys(asRecord(error) ?? {}).length > 0) return true;
+  return asArray(errors).length > 0 && (data === null || Object.keys(fields).length === 1);
 }
 
 /** The exit code in structured data, or in its `metadata`. */

@@ -186,7 +186,7 @@ export function countsFailures(line: string): boolean {
 
 /** Every line about a failure or a warning has one of these; most lines have none. */
 const SIGN =
-  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|segfault|out of memory|oomkill|backoff|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
+  /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|segfault|out of memory|oomkill|backoff|conflict|http\/[\d.]+ [45]|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
   /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-])(?:[Ff]ail(?:ed|ures)|[Ee]rrors) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
@@ -201,6 +201,8 @@ const REPORT = new RegExp(
     /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
     COUNT,
+    // Merges, and answers of servers.
+    /^CONFLICT \(|^Automatic merge failed|^HTTP\/[\d.]+ [45]\d\d\b/,
     // Kernels and clusters.
     /\bI\/O error\b|\bsegfault at\b|\b[Oo]ut of memory\b|\bOOMKill(?:ed|ing)\b|\b(?:CrashLoop|ImagePull)BackOff\b/,
     // Lines of logs.

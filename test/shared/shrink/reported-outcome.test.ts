@@ -26,6 +26,9 @@ describe('sumsUpFailure', () => {
       'Error: boom\n  at f (a.js:1:2)\nTests: 412 passed, 412 total',
       false,
     ],
+    ['a merge', 'Auto-merging a.ts\nCONFLICT (content): Merge conflict in a.ts', true],
+    ['an answer of a server', 'HTTP/2 503 \ncontent-type: text/html\n\nlater', true],
+    ['a log of a server', '10.0.0.1 "GET / HTTP/1.1" 503', false],
     ['tests before a build', '12 passed\nerror: could not compile', true],
     ['a time and a size', '2 errors.ts\n10:05 errors: none', false],
   ])('tells of the end of %s', (_, text, is) => {
@@ -45,6 +48,19 @@ describe('hasFailed', () => {
       expect(hasFailed(toolResponse('c', tool, `${shown}\nexit code: 1`))).toBe(true);
     }
     expect(hasFailed(toolResponse('c', 'Bash', shown))).toBe(true);
+  });
+
+  it.each([
+    ['an object that APIs describe', { error: { code: 'limit', message: 'At most 75 EUR' } }, true],
+    ['a list of GraphQL', { data: null, errors: [{ message: 'no such field' }] }, true],
+    ['a list alone', { errors: [{ detail: 'no such field' }] }, true],
+    ['a list beside data', { data: { a: 1 }, errors: [{ message: 'partly' }] }, false],
+    ['nothing', { error: null, errors: [], id: 7 }, false],
+    ['an empty object', { error: {}, id: 7 }, false],
+  ])('reads a failure in the fields of a result: %s', (_, result, is) => {
+    for (const given of [result, JSON.stringify(result)]) {
+      expect(hasFailed(toolResponse('c', 'create_refund', given))).toBe(is);
+    }
   });
 
   it('takes a call that was denied for one that has failed, whatever it is called', () => {
