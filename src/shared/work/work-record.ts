@@ -192,7 +192,7 @@ function commandOf(command: string | undefined): string | undefined {
 const MAX_ARGUMENT = 80;
 const MAX_ARGUMENTS = 140;
 
-/** The only short argument, or all of them as JSON: a number may be what tells one ticket from another. */
+/** The only short argument, or all of them with their names: a number may be what tells one ticket from another. */
 function argumentsOf(call: ToolCallBlock): string {
   const isShort = (value: unknown): boolean =>
     typeof value === 'string'
@@ -201,14 +201,13 @@ function argumentsOf(call: ToolCallBlock): string {
   const short = Object.entries(asRecord(call.parameters) ?? {}).filter(([, value]) =>
     isShort(value),
   );
-  const isOne = short.length === 0 || (short.length === 1 && typeof short[0]?.[1] === 'string');
-  if (isOne) return keyOfCall(call) ?? '';
-  while (short.length > 1 && jsonOf(short).length > MAX_ARGUMENTS) short.pop();
-  return jsonOf(short);
-}
-
-function jsonOf(entries: readonly (readonly [string, unknown])[]): string {
-  return JSON.stringify(Object.fromEntries(entries));
+  if (short.length < 2 && typeof short[0]?.[1] !== 'number') return keyOfCall(call) ?? '';
+  let said = '';
+  for (const [name, value] of short) {
+    const more = `${said}${said === '' ? '' : ', '}${name}: ${String(value)}`;
+    if (said === '' || more.length <= MAX_ARGUMENTS) said = more;
+  }
+  return said;
 }
 
 /** The outcome, also of a call whose result was pruned: what is left may say it. */

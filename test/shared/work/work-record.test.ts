@@ -67,8 +67,7 @@ describe('gatherWork', () => {
         call('order_status', { order_id: 'ord_7' }, { status: 'open' }),
       ),
     ).toEqual({
-      'create_refund {"order_id":"ord_9","amount":1999} → {"id":"re_1","status":"succeeded"}':
-        'passed',
+      'create_refund order_id: ord_9, amount: 1999 → {"id":"re_1","status":"succeeded"}': 'passed',
       'crm__sendMail ada@example.com → {"id":"re_1","status":"succeeded"}': 'passed',
       'reply-to-ticket T-1': 'failed',
       'crm_update_address cus_1': 'passed',
@@ -108,7 +107,7 @@ describe('gatherWork', () => {
       body: 'Error: made twice\nat home\nlast',
     };
     const text = JSON.stringify({ ...issue, history: 'x '.repeat(90) });
-    const name = 'mcp__github__create_issue {"repo":"shop","title":"It fails"}';
+    const name = 'mcp__github__create_issue repo: shop, title: It fails';
     for (const result of [
       [{ type: 'text', text }],
       { content: [{ type: 'text', text }] },
@@ -159,14 +158,14 @@ describe('gatherWork', () => {
     const from = { callOf: outlineHistory(history).callOf, toolCatalog: KNOWN_TOOL_CATALOG };
     const shortened = gatherWork({ history, ...from, fateOf: () => 'shortened', earlier: NO_WORK });
     const told = {
-      'create_refund {"order_id":"ord_9","amount":1999} → {"id":"re_1"}': 'passed',
-      'update_ticket {"ticket_id":7,"status":"open"} — the user said: legal looks at it': 'denied',
+      'create_refund order_id: ord_9, amount: 1999 → {"id":"re_1"}': 'passed',
+      'update_ticket ticket_id: 7, status: open — the user said: legal looks at it': 'denied',
     };
     expect(Object.fromEntries(shortened.done)).toEqual(told);
     const lines = history.map((entry, index) => summarizeEntry(entry, index, from.callOf));
     expect(Object.fromEntries(gather(lines, shortened).done)).toEqual({
       ...told,
-      'add_note {"ticket_id":7}': 'passed',
+      'add_note ticket_id: 7': 'passed',
     });
   });
 
