@@ -80,7 +80,8 @@ function report(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (line.startsWith('Traceback ')) {
     return (
-      lines.slice(at + 1, at + 200).find((each) => each.trimStart() === each && each !== '') ?? line
+      lines.slice(at + 1, at + 200).find((each) => /^[a-zA-Z_][a-zA-Z0-9_.]*(:|$)/.test(each)) ??
+      line
     );
   }
   if (/^\s*\{?\s*"\w{1,20}": ?("\w{1,20}"|\d{1,3}),?\s*$/.test(line)) {

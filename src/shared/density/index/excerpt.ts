@@ -73,6 +73,8 @@ function namedIn(response: ToolResponseBlock): string {
 }
 
 const LINK = /https?:\/\/[^\s"'<>()[\]{}|\\^`\u0080-\uffff]{4,}(?<![.,;:!?*])/g;
+/** Longer ones lead on to others. */
+const MAX_LINK_LENGTH = 120;
 /** Fewer links, and fewer of a longer text, are not what it is about. */
 const MIN_LINKS = 3;
 const MIN_LINKS_SHARE = 0.04;
@@ -86,7 +88,7 @@ function linksIn(text: string, maxLength: number): readonly string[] {
   if (links.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length) return [];
   let left = maxLength;
   return links.filter((link) => {
-    const fits = link.length + 1 <= left;
+    const fits = link.length <= MAX_LINK_LENGTH && link.length + 1 <= left;
     if (fits) left -= link.length + 1;
     return fits;
   });
@@ -209,6 +211,7 @@ function failuresIn(text: string): readonly string[] {
 /** Says nothing but that something failed: one word, or what stands above a list. */
 const HEADING = /^\W*\w+\W*$|:\W*$/;
 const TRACEBACK = /^Traceback\b/;
+const EXCEPTION = /^[A-Za-z_][\w.]*(?::|$)/;
 /** The exception stands at most so many lines below. */
 const MAX_FRAMES = 200;
 /** The level of an entry of a log, in JSON that has a line for each member. */
@@ -220,7 +223,7 @@ function saidAt(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (TRACEBACK.test(line)) {
     const behind = lines.slice(at + 1, at + MAX_FRAMES);
-    return behind.find((each) => /^\S/.test(each)) ?? line;
+    return behind.find((each) => EXCEPTION.test(each)) ?? line;
   }
   if (LEVEL.test(line)) {
     const members = lines.slice(at, at + MAX_MEMBERS).map((member) => member.trim());

@@ -158,6 +158,8 @@ describe('excerptOf', () => {
     const thrown = 'etl.errors.QuotaReached: exports-eu: 100/100';
     const traceback = `Traceback (most recent call last):\n${frames}${thrown}\n`;
     expect(excerptOf(traceback, '[x]')).toMatch(/It failed with: etl\.errors\.QuotaReached: .*$/);
+    const mixed = traceback.replace('main()', 'main()\nPrinting what it does...');
+    expect(excerptOf(mixed, '[x]')).toContain(`It failed with: ${thrown}`);
     const heading = '==== FAILURES ====\n';
     const tests = `${heading}${'a plain line of it\n'.repeat(20)}E   assert 1 == 2\n1 failed`;
     expect(excerptOf(tests, '[x]').split('\nIt failed with: ').slice(1)).toEqual([
@@ -196,6 +198,8 @@ describe('excerptOf', () => {
     expect(more).toContain(
       'named: https://b.example.com/p/0?q=a&x=1 https://b.example.com/p/1?q=a&x=1',
     );
+    const tracked = found.map((line) => line.replace('q=a', `q=${'a'.repeat(120)}`)).join('\n');
+    expect(excerptOf(tracked, '[x]')).not.toContain('https');
     const code = `// See https://b.example.com/a and https://b.example.com/b\nreadFile(x_1);\n`;
     expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
   });
