@@ -73,14 +73,15 @@ const SHORTENED = '[Shortened from ';
 
 /** Whether a result says by its fields, or in its first or last line, that its tool failed. */
 export function endedInFailure(result: unknown): boolean {
-  const fields = fieldsOfResult(result);
-  if (saysFailed(fields)) return true;
-  const code = codeOfFields(fields) ?? codeAtEnds(textOfResult(result));
-  return code !== 0;
+  return saysFailed(fieldsOfResult(result)) || (exitCodeOf(result) ?? 0) !== 0;
 }
 
-/** 0 if there is none. */
-function codeAtEnds(text: string): number {
+/** The exit code that a result names in its fields, or in its first or last line. */
+export function exitCodeOf(result: unknown): number | undefined {
+  return codeOfFields(fieldsOfResult(result)) ?? codeAtEnds(textOfResult(result));
+}
+
+function codeAtEnds(text: string): number | undefined {
   const first = text.slice(0, SEEN).trimStart().split('\n', MAX_HOST_LINES);
   const last = text
     .slice(-SEEN)
@@ -92,7 +93,7 @@ function codeAtEnds(text: string): number {
   const codes = [first, last]
     .flatMap(withHostLines)
     .map((line) => (line.length > MAX_CODE_LINE ? undefined : codeNamedIn(line)));
-  return codes.find((code) => code !== undefined) ?? 0;
+  return codes.find((code) => code !== undefined);
 }
 
 /** The lines of a host that others begin with, and the next one. */

@@ -196,7 +196,9 @@ const REPORT = new RegExp(
     // Marks in front of what failed; in a line, × is between numbers, and a list may begin with ●.
     /(?:^|\s)(?:[✗✕✘✖❌]|not ok)(?=\s)|^\s*×(?=\s)|\s{2}●(?=\s)/,
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
-    /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b|(?:Error|Exception)(?::(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/,
+    /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
+    // Not code that catches or imports one.
+    /^(?!\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*))[^\n]{0,400}?(?:Error|Exception)(?::(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
     /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,

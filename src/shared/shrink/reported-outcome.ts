@@ -2,7 +2,7 @@
 // page, a log or an issue, may tell of failures that are none of the call.
 
 import type { ToolResponseBlock } from '../content.js';
-import { endedInFailure, fieldsOfResult, textOfResult } from '../exit-code.js';
+import { endedInFailure, exitCodeOf, fieldsOfResult, textOfResult } from '../exit-code.js';
 import { countsFailures, mayReportFailure, reportsFailure } from './failures-first.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
@@ -31,8 +31,14 @@ export function onlyShows(toolName: string): boolean {
 export function hasFailed(response: ToolResponseBlock): boolean {
   const { toolName, result, error } = response;
   if (Boolean(error) || endedInFailure(result) || wasDenied(response)) return true;
-  return !onlyShows(toolName) && sumsUpFailure(wordsOfResult(result));
+  if (onlyShows(toolName)) return false;
+  const words = wordsOfResult(result);
+  if (exitCodeOf(result) !== 0) return sumsUpFailure(words);
+  // A pipe ends as its last program does: behind tests, that only shows how they came out. Scripts end well with what they tell.
+  return lastLines(words).some((line) => countsFailures(line) || VERDICT.test(line));
 }
+
+const VERDICT = /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b/;
 
 /** What a result says in words: of data, only what its fields for that hold. */
 export function wordsOfResult(result: unknown): string {

@@ -50,6 +50,20 @@ describe('hasFailed', () => {
     expect(hasFailed(toolResponse('c', 'Bash', shown))).toBe(true);
   });
 
+  it('believes an exit code, but for the counts of tests in front of a pipe', () => {
+    const named = (words: string): unknown[] => [
+      { output: words, exit_code: 0 },
+      `${words}\nProcess exited with code 0`,
+      `<returncode>0</returncode>\n<output>\n${words}\n</output>`,
+    ];
+    for (const given of named('def f():\n    log("Error: it is missing")')) {
+      expect(hasFailed(toolResponse('c', 'bash', given))).toBe(false);
+    }
+    for (const given of [...named('9 passed, 2 failed'), ...named('FAIL: the total is 3')]) {
+      expect(hasFailed(toolResponse('c', 'bash', given))).toBe(true);
+    }
+  });
+
   it.each([
     ['an object that APIs describe', { error: { code: 'limit', message: 'At most 75 EUR' } }, true],
     ['a list of GraphQL', { data: null, errors: [{ message: 'no such field' }] }, true],

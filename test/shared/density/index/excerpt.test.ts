@@ -204,6 +204,19 @@ describe('excerptOf', () => {
     expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
   });
 
+  it.each([
+    'from django.core.exceptions import FieldError',
+    '    except AttributeError:',
+    '    # restores ImportError',
+    'class NotFoundError(LookupError):',
+    ' * throws a TypeError',
+  ])('takes no code about exceptions for one: %s', (code) => {
+    const shown = `${'    a_line = of_code(x)\n'.repeat(20)}${code}\n${'    last = of_code(x)\n'.repeat(3)}`;
+    expect(excerptOf(shown, '[x]')).not.toMatch(/It (?:failed|reported)/);
+    const thrown = `${shown}java.lang.NullPointerException\n`;
+    expect(excerptOf(thrown, '[x]')).toContain('It failed with: java.lang.NullPointerException');
+  });
+
   it('takes no failure from fields that say there is none', () => {
     for (const none of ['error: none', 'lastError: null', 'failed: 0', 'Failures: 0, Errors: 0']) {
       const text = `${'a plain line of it\n'.repeat(20)}${none}\nthe state is known`;
