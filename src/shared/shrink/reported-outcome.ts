@@ -40,10 +40,13 @@ export function hasFailed(response: ToolResponseBlock): boolean {
 
 const VERDICT = /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b/;
 
+/** Not `[INFO]` of a log, nor `[ 12%]` of a build. */
+const DATA = /^\s*(?:\{\s*"|\[\s*(?:\{\s*"|\[|"))/;
+
 /** What a result says in words: of data, only what its fields for that hold. */
 export function wordsOfResult(result: unknown): string {
   const text = textOfResult(result);
-  const isData = /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
+  const isData = DATA.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
   return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
 }
 

@@ -26,6 +26,12 @@ describe('sumsUpFailure', () => {
       'Error: boom\n  at f (a.js:1:2)\nTests: 412 passed, 412 total',
       false,
     ],
+    [
+      'a log that a bracket begins and ends',
+      '[INFO] at work\n[ERROR] Failures: 1\n[INFO] [x]',
+      true,
+    ],
+    ['a build that was shortened', '[ 1%] Building a\nmake: *** [all] Error 2\n[Shortened]', true],
     ['a merge', 'Auto-merging a.ts\nCONFLICT (content): Merge conflict in a.ts', true],
     ['an answer of a server', 'HTTP/2 503 \ncontent-type: text/html\n\nlater', true],
     ['a log of a server', '10.0.0.1 "GET / HTTP/1.1" 503', false],
@@ -48,6 +54,14 @@ describe('hasFailed', () => {
       expect(hasFailed(toolResponse('c', tool, `${shown}\nexit code: 1`))).toBe(true);
     }
     expect(hasFailed(toolResponse('c', 'Bash', shown))).toBe(true);
+  });
+
+  it('reads no failure in what data holds', () => {
+    const data = [{ state: 'error: it is missing' }, { state: '1 failed' }];
+    for (const given of [JSON.stringify(data), JSON.stringify({ data }, null, 2)]) {
+      expect(sumsUpFailure(given)).toBe(true);
+      expect(hasFailed(toolResponse('c', 'create_ticket', given))).toBe(false);
+    }
   });
 
   it('believes an exit code, but for the counts of tests in front of a pipe', () => {

@@ -33,6 +33,7 @@ describe('onlyShowsByCommand', () => {
     'cat a.sql | psql',
     'echo $(rm -rf build)',
     'terraform apply',
+    'terraform plan -out=tfplan',
     'docker run -d list',
     'find . -name "*.log" -delete',
     `git log ${'x'.repeat(500)}`,
