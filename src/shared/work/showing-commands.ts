@@ -5,7 +5,7 @@
 const MAX_LENGTH = 400;
 /** Writes files, or runs what another program has printed. */
 const ACTS =
-  /(?<![\d&])>(?!&\d)|\b(?:xargs|tee|sh|bash|zsh|python3?|node|eval|exec|sudo -i|-delete|-out)\b|\$\(|`/;
+  /(?<![\d&])>(?!&\d)|\b(?:xargs|tee|sh|bash|zsh|python3?|node|eval|exec|sudo -i)\b|\s-(?:delete|out)\b|\$\(|`/;
 const PARTS = /&&|\|\|?|[;\n]/;
 /** In front of the program. */
 const LEADING = /^(?:sudo|time|timeout \S+|\w+=\S*)\s+/;
