@@ -144,7 +144,7 @@ function tellingLines(
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
     else if (!SIGN.test(line) || PASSED.test(line)) continue;
-    else if (REPORT.test(line)) reports.push(at);
+    else if (isReport(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
     else if (WARNING.test(line)) {
       const said = line.replace(BEFORE_WARNING, '');
@@ -171,7 +171,11 @@ const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
-  return SIGN.test(line) && REPORT.test(line) && !PASSED.test(line) && !isOfHost(line);
+  return SIGN.test(line) && isReport(line) && !PASSED.test(line) && !isOfHost(line);
+}
+
+function isReport(line: string): boolean {
+  return REPORT.test(line) || (THROWN.test(line) && !CODE.test(line));
 }
 
 /** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */
@@ -197,8 +201,6 @@ const REPORT = new RegExp(
     /(?:^|\s)(?:[✗✕✘✖❌]|not ok)(?=\s)|^\s*×(?=\s)|\s{2}●(?=\s)/,
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
     /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
-    // Not code that catches or imports one.
-    /^(?!\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*))[^\n]{0,400}?(?:Error|Exception)(?::(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
     /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
@@ -213,6 +215,10 @@ const REPORT = new RegExp(
     .map(({ source }) => source)
     .join('|'),
 );
+/** What was thrown, but not by code that catches or imports it. */
+const THROWN = /(?:Error|Exception)(?::(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/;
+const CODE =
+  /^\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*)/;
 /** How they report a success, of a test that may be named after a failure. */
 const PASSED =
   /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

@@ -2,7 +2,7 @@
 // page, a log or an issue, may tell of failures that are none of the call.
 
 import type { ToolResponseBlock } from '../content.js';
-import { endedInFailure, exitCodeOf, fieldsOfResult, textOfResult } from '../exit-code.js';
+import { exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
 import { countsFailures, mayReportFailure, reportsFailure } from './failures-first.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
@@ -30,10 +30,12 @@ export function onlyShows(toolName: string): boolean {
 /** Whether a call has failed or was denied, as far as its result says. */
 export function hasFailed(response: ToolResponseBlock): boolean {
   const { toolName, result, error } = response;
-  if (Boolean(error) || endedInFailure(result) || wasDenied(response)) return true;
+  const code = exitCodeOf(result);
+  const isKnown = Boolean(error) || (code ?? 0) !== 0 || saysFailed(fieldsOfResult(result));
+  if (isKnown || wasDenied(response)) return true;
   if (onlyShows(toolName)) return false;
   const words = wordsOfResult(result);
-  if (exitCodeOf(result) !== 0) return sumsUpFailure(words);
+  if (code !== 0) return sumsUpFailure(words);
   // A pipe ends as its last program does: behind tests, that only shows how they came out. Scripts end well with what they tell.
   return lastLines(words).some((line) => countsFailures(line) || VERDICT.test(line));
 }
@@ -63,7 +65,10 @@ const ALL_IS_WELL =
 
 /** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
 export function sumsUpFailure(text: string): boolean {
-  const said = lastLines(text);
+  const end = text.slice(-MAX_END);
+  // Most have neither.
+  if (!mayReportFailure(end) && !end.includes('File "')) return false;
+  const said = lastLines(end);
   if (said.some(countsFailures) || endsWithException(said)) return true;
   const wellAt = said.findLastIndex((line) => ALL_IS_WELL.test(line));
   return said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure);
