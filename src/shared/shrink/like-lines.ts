@@ -138,7 +138,7 @@ const DELIMITERS = /[,;|\t](?! )/g;
 const MIN_DELIMITERS = 2;
 
 /** Whether the lines are rows of cells, as of CSV, which were asked for. */
-function isDelimited(lines: readonly string[], start: number, end: number): boolean {
+export function isDelimited(lines: readonly string[], start: number, end: number): boolean {
   const count = (at: number): number =>
     (lines[at] ?? '').slice(0, MAX_SCANNED).match(DELIMITERS)?.length ?? 0;
   return count(start) >= MIN_DELIMITERS && count(start) === count(end - 1);

@@ -1,7 +1,7 @@
 // The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
 // progress bars that were overwritten.
 
-import { isSimilar } from './like-lines.js';
+import { isDelimited, isSimilar } from './like-lines.js';
 import { Draft, MAX_TELLING, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -53,8 +53,7 @@ function withoutErased(line: string): string {
 
 /** Removes states of lines that a later state has overwritten. */
 function withoutOverwritten(text: string): string {
-  // Without line feeds, the returns end lines, as in tables from old Macs.
-  if (!text.includes('\n')) return text;
+  if (isTableOfOldMac(text)) return text;
   let kept = '';
   let from = 0;
   let start = 0;
@@ -68,6 +67,13 @@ function withoutOverwritten(text: string): string {
     start = at + 1;
   }
   return from === 0 ? text : kept + text.slice(from);
+}
+
+/** Whether carriage returns alone end the rows of a table. */
+function isTableOfOldMac(text: string): boolean {
+  if (text.includes('\n') || !text.includes('\r')) return false;
+  const rows = text.trimEnd().split('\r');
+  return isDelimited(rows, 0, rows.length);
 }
 
 /**

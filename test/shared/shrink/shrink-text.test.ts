@@ -122,6 +122,14 @@ describe('shrinkText', () => {
     expect(left(table, UNKNOWN, LOSSLESS)).toBe(table);
   });
 
+  it('leaves the last state of progress, also where no line feed is left behind it', () => {
+    const states = linesOf(60, (at) => `Receiving objects: ${at}% (${at}/60)`).replaceAll(
+      '\n',
+      '\r',
+    );
+    expect(left(states, COMMAND, LOSSLESS)).toBe('Receiving objects: 59% (59/60)');
+  });
+
   it('leaves one of equal lines, with how many there were', () => {
     const text = `${WORDS}\n${linesOf(50, () => 'waiting for the server to come up')}\nup`;
     expect(left(text, UNKNOWN, LOSSLESS)).toBe(
