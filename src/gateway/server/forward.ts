@@ -70,12 +70,18 @@ export class Forwarder {
     let isAnswered = false;
     let isBroken = false;
     const startMs = performance.now();
+    let readBefore: number | undefined;
+    outgoing.once('socket', ({ bytesRead }) => {
+      readBefore = bytesRead;
+    });
     const fail = (error: NodeJS.ErrnoException): void => {
       // Data that has arrived is still piped. Then the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
-      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET';
-      // One that is reset later may be of an upstream that has worked on the request.
+      const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+      const isStale =
+        outgoing.reusedSocket && isClosed && outgoing.socket?.bytesRead === readBefore;
+      // One that is closed later, or after a part of an answer, may be of an upstream that has worked on the request.
       if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
         this.forward(request, response, route, body, events, true);
         return;

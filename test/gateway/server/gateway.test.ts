@@ -1,8 +1,9 @@
 // What clients send that the usual ones do not, byte for byte: each gets what it would have got without the gateway, or a clear refusal.
 
 import { once } from 'node:events';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Agent, createServer, request } from 'node:http';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -141,10 +142,19 @@ describe('an upstream', () => {
     expect(await said(world, `${old}{}`)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*fine$/);
   });
 
+  /** Closes a connection after a part of an answer. */
+  const closeAfter =
+    (part: string) =>
+    ({ socket }: IncomingMessage): void => {
+      socket.write(part, () => socket.destroy());
+    };
+
   it.each([
-    ['is asked again where it resets a kept connection at once', 0, [200, 200], 3],
-    ['is not where it may have worked on the request', 2_000, [200, 502], 2],
-  ])('%s', async (_, afterMs, statuses, asked) => {
+    ['is asked again where it resets a kept connection at once', 0, [200, 200], 3, undefined],
+    ['is not where it may have worked on the request', 2_000, [200, 502], 2, undefined],
+    ['is not once its answer has begun', 0, [200, 502], 2, closeAfter('HTTP/1.1 200 OK\r\nCo')],
+    ['is not after an interim answer', 0, [200, 502], 2, closeAfter('HTTP/1.1 102 \r\n\r\n')],
+  ])('%s', async (_, afterMs, statuses, asked, close) => {
     let timeMs = performance.now();
     const now = vi.spyOn(performance, 'now').mockImplementation(() => timeMs);
     onTestFinished(() => now.mockRestore());
@@ -154,11 +164,31 @@ describe('an upstream', () => {
       request.resume();
       if (count !== 2) return void response.end('fine');
       timeMs += afterMs;
-      request.socket.resetAndDestroy();
+      if (close === undefined) request.socket.resetAndDestroy();
+      else close(request);
     });
     const got: number[] = [];
     for (const body of [BODY, BODY]) got.push((await world.send('/v1/messages', { body })).status);
     expect([got, count]).toEqual([statuses, asked]);
+  });
+
+  it('is asked again where it has closed a kept connection before a large body was written', async () => {
+    const requests: ClientRequest[] = [];
+    const note = (message: unknown): void => {
+      requests.push((message as { request: ClientRequest }).request);
+    };
+    subscribe('http.client.request.start', note);
+    onTestFinished(() => void unsubscribe('http.client.request.start', note));
+    let count = 0;
+    const world = await upstreamOf((request, response) => {
+      count += 1;
+      request.resume();
+      if (count !== 2) return void response.end('fine');
+      requests.at(-1)?.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    });
+    for (const body of [BODY, BODY])
+      expect((await world.send('/v1/messages', { body })).status).toBe(200);
+    expect(count).toBe(3);
   });
 });
 
