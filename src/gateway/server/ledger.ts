@@ -266,11 +266,19 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       isHeld: false,
     };
     this.#conversations.set(line.id, conversation);
-    const [oldest] = this.#conversations.keys();
-    if (oldest !== undefined && this.#conversations.size > this.#maxConversations) {
-      this.#conversations.delete(oldest);
-    }
+    if (this.#conversations.size > this.#maxConversations) this.#forgetOne();
     return conversation;
+  }
+
+  /**
+   * Forgets the least recently used one, and one that is held only if all others are: a gateway that observes would send it as it comes,
+   * and its model refuse it.
+   */
+  #forgetOne(): void {
+    const former = Array.from(this.#conversations.values()).slice(0, -1);
+    const forgotten = (former.find(({ isHeld }) => !isHeld) ?? former[0])?.line.id ?? '';
+    this.#conversations.delete(forgotten);
+    this.emit('conversation', forgotten);
   }
 }
 

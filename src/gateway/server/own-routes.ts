@@ -111,7 +111,7 @@ async function switchMode(
     refuse(
       response,
       409,
-      'its model would refuse the original messages; it is compacted to its end.',
+      'its model would refuse the original messages, so it is compacted to its end. Switch a new conversation instead.',
     );
     return;
   }

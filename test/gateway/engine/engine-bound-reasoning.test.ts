@@ -131,7 +131,9 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     const [held] = (JSON.parse(body.toString()) as { conversations: { line: { id: string } }[] })
       .conversations;
     const asked = JSON.stringify({ mode: 'observe', conversation: held!.line.id });
-    expect((await world.send('/ctxfold/mode', { body: asked })).status).toBe(409);
+    const answer = await world.send('/ctxfold/mode', { body: asked });
+    expect(answer.status).toBe(409);
+    expect(answer.body.toString()).toContain('Switch a new conversation instead.');
     const others = await play(world, (_, given) =>
       world.send('/v1/messages', { body: given.replace('make it work', 'make it good') }),
     );

@@ -44,6 +44,18 @@ function missOf(...calls: readonly Call[]): string | undefined {
   return ledger.conversation('one')?.recent.at(-1)?.miss;
 }
 
+/** A ledger of at most so many conversations. */
+function ledgerOf(maxConversations: number) {
+  const ledger = new Ledger(completeGatewayOptions({ mode: 'compact', maxConversations }));
+  const call = (id: string, bindsReasoning = false): void => {
+    const line = { ...lineOf({}), id, bindsReasoning };
+    ledger.recordAnswer({ outcome: 'edited', editedBytes: 5, line, edits: [] }, 9);
+    ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 200 });
+  };
+  const ids = (): string[] => ledger.conversations.map(({ line }) => line.id);
+  return { ledger, call, ids };
+}
+
 describe('Ledger', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -61,6 +73,28 @@ describe('Ledger', () => {
     const both = [['the state is not kept'], ['openai did not answer (ECONNRESET)']];
     expect(warn.mock.calls.map(([message]) => [message])).toEqual([...both, ...both]);
     expect(ledger.status.failureCount).toBe(6);
+  });
+
+  it('tells of a conversation that it forgets', () => {
+    const { ledger, call } = ledgerOf(2);
+    const gone: string[] = [];
+    ledger.on('conversation', (id) => {
+      if (ledger.conversation(id) === undefined) gone.push(id);
+    });
+    for (const id of ['one', 'two', 'one', 'three', 'four']) call(id);
+    expect(gone).toEqual(['two', 'one']);
+  });
+
+  it('forgets conversations that are held last, and never the newest', () => {
+    const { ledger, call, ids } = ledgerOf(2);
+    call('held', true);
+    for (const id of ['one', 'two']) call(id);
+    expect(ids()).toEqual(['held', 'two']);
+    ledger.setMode('observe');
+    expect(ledger.modeOf({ id: 'held', name: undefined })).toBe('compact');
+    call('held too', true);
+    call('three');
+    expect(ids()).toEqual(['held too', 'three']);
   });
 
   it('says why a prompt was not read from a cache', () => {
