@@ -68,10 +68,12 @@ export function createMessageCompactor<Message>(
   const compact = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
     conversations.compact(messages, checkedCall(given), complete);
   const report = (): readonly ConversationReport[] => conversations.report(complete);
-  const asSent = failOpen(complete, async (messages: readonly Message[], call) =>
-    conversations.asSent(messages, checkedCall(call), complete),
-  );
-  return Object.assign(failOpen(complete, around(compact)), { report, asSent });
+  const asSent = async (messages: readonly Message[], given?: CompactCall): Promise<Message[]> =>
+    conversations.asSent(messages, checkedCall(given), complete);
+  return Object.assign(failOpen(complete, around(compact)), {
+    report,
+    asSent: failOpen(complete, around(asSent)),
+  });
 }
 
 /**

@@ -95,6 +95,27 @@ describe.each(COUNTED)('a count of tokens, for $name', (api) => {
   });
 });
 
+it.each(COUNTED)(
+  'is one of the same messages that are sent, where most of them is gone, for $name',
+  async (api) => {
+    await world.close();
+    world = await gatewayWorld({ mode: 'compact', contextLimit: 6_000 });
+    const text = (step: number): string =>
+      Array.from({ length: 80 }, (_, at) => `line ${at} of ${step}`).join('\n');
+    const messages = [api.user('look')];
+    for (let step = 0; step < 16; step += 1) {
+      const path = `src/${step}.ts`;
+      // Two messages of one role: once the first one's call is gone, Gemini gets them as one.
+      messages.push(...api.use(`r${step}`, 'read_file', { path }, text(step)), api.user('go on'));
+      const [, left] = await sent(api.path, bodyOf(api, messages));
+      const [, asked] = await counted(api, messages);
+      expect(listIn(api, asked)).toEqual(listIn(api, left));
+    }
+    const [given, asked] = await counted(api, messages);
+    expect(asked.length).toBeLessThan(given.length / 2);
+  },
+);
+
 it('has no more cache marks than it came with', async () => {
   const [api] = COUNTED;
   /** Marks the last two messages, as agents do. */
