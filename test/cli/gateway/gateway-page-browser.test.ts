@@ -105,14 +105,21 @@ describe.skipIf(CHROMIUM_PATH === undefined)(
         await shown(count);
         expect(await focused()).toEqual(before);
       }
+      await row.click();
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      const read = await page.evaluate('scrollY');
+      expect(read).toBeGreaterThan(0);
+      await calls(42, 42, 'main-one');
+      await expect.poll(() => page.locator('#calls tbody tr').count()).toBe(22);
+      expect(await page.evaluate('scrollY')).toBeGreaterThanOrEqual(Number(read));
       const select = row.getByRole('combobox');
       await select.focus();
       await page.evaluate('window.list = document.activeElement');
       await calls(42, 42, 'main-one');
-      await page.locator('#totals', { hasText: '22' }).waitFor();
+      await page.locator('#totals', { hasText: '23' }).waitFor();
       expect(await page.evaluate('window.list === document.activeElement')).toBe(true);
       await select.blur();
-      await shown(22);
+      await shown(23);
     });
 
     test('switches all conversations, and one', async () => {

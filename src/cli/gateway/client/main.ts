@@ -5,7 +5,7 @@ import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js
 
 const OBSERVED = 'requests are forwarded unchanged; the figures show what could be saved';
 const HELD =
-  'The model has reasoned about compacted messages, and would refuse that reasoning behind the original ones. A new conversation is observed.';
+  'The model has reasoned about compacted messages, and would refuse that reasoning behind the original ones.';
 
 const conversations = new Map<string, ConversationRecord>();
 let status: GatewayStatus | undefined;
@@ -57,7 +57,9 @@ function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
     if (now !== row) body.insertBefore(row, now);
   }
   const row = id === undefined ? undefined : wanted.find(({ dataset }) => dataset['id'] === id);
-  (focused instanceof HTMLButtonElement ? row?.querySelector('button') : row)?.focus();
+  const place = focused instanceof HTMLButtonElement ? row?.querySelector('button') : row;
+  // Whoever reads further down stays there.
+  place?.focus({ preventScroll: true });
 }
 
 function rowOf(conversation: ConversationRecord): HTMLElement {
@@ -159,7 +161,7 @@ function showStatus(held: number): void {
       ? 'histories are compacted before forwarding'
       : held === 0
         ? OBSERVED
-        : `${OBSERVED}. Compacted to their end: ${whole(held)}. ${HELD}`;
+        : `${OBSERVED}. Compacted to their end: ${whole(held)}. ${HELD} A new conversation is observed.`;
   fill(byId('passed'), [
     ...Object.entries(passed).map(([reason, count]): [string, string] => [reason, whole(count)]),
     ['failures', whole(failureCount)],
