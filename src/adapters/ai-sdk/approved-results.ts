@@ -158,6 +158,25 @@ export function isSameInPrompt(one: SdkMessage, other: SdkMessage): boolean {
   );
 }
 
+/**
+ * Returns a compacted prompt with denials as errors, which they are after a conversion: providers write the two in different ways. What
+ * has options stays: its provider asked for the approval, and finds it by them. The same list if it cannot be read.
+ */
+export function withDenialsAsErrors(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
+  const isAsked = (part: SdkFields): boolean =>
+    asRecord(part['output'])?.['providerOptions'] !== undefined;
+  const isDenial = (part: SdkFields): boolean => asError(part) !== part && !isAsked(part);
+  try {
+    return prompt.map((message) => {
+      if (message.role !== 'tool' || !fieldsIn(message).some(isDenial)) return message;
+      const content = fieldsIn(message).map((part) => (isDenial(part) ? asError(part) : part));
+      return { ...message, content };
+    });
+  } catch {
+    return prompt;
+  }
+}
+
 function asErrors(message: SdkMessage): SdkMessage {
   const { content } = message;
   if (!Array.isArray(content)) return message;

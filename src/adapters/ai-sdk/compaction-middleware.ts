@@ -19,7 +19,7 @@ import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
 import { describeModel } from './anthropic-model.js';
-import { inCallOrder } from './approved-results.js';
+import { inCallOrder, withDenialsAsErrors } from './approved-results.js';
 import type { ModelReference } from './anthropic-model.js';
 import type { SdkMessage } from './sdk-message.js';
 import { PROMPT_FORMAT } from './sdk-message-format.js';
@@ -105,7 +105,7 @@ export function compactionMiddleware(
       'the parameters of a call',
     );
     const call: CompactedCall = { modelCall: { model, params } };
-    const prompt = await compact(inCallOrder(params.prompt), {
+    const compacted = await compact(inCallOrder(params.prompt), {
       ...describeModel(model, providerOptions),
       signal: abortSignal,
       overheadTokens: overheadOf(tools, responseFormat),
@@ -114,6 +114,7 @@ export function compactionMiddleware(
       compactByProvider: compactionByModel(modelCall, ignoring),
       answerUsage: () => call.usage,
     });
+    const prompt = withDenialsAsErrors(compacted);
     const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     calls.set(sent, call);
     return sent;

@@ -2,12 +2,15 @@
 
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { isSameInPrompt } from '../../../src/adapters/ai-sdk/approved-results.js';
+import {
+  isSameInPrompt,
+  withDenialsAsErrors,
+} from '../../../src/adapters/ai-sdk/approved-results.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
 import type { Session } from '../../../src/main/session.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
-import { chatModel, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
+import { chatModel, claude, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
 
 const SCRIPT = [
@@ -53,7 +56,8 @@ describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
     const sessions: Session[] = [];
     const options = { onSession: (session: Session): void => void sessions.push(session) };
     const isMiddleware = way === 'compactionMiddleware';
-    const plain = chatModel(provider);
+    // Claude gets a denial in another way than an error.
+    const plain = isMiddleware ? claude(provider) : chatModel(provider);
     const middleware = compactionMiddleware(compactor, options);
     const schema = sdk.jsonSchema<{ path: string }>({
       type: 'object',
@@ -118,6 +122,9 @@ describe('a denial', () => {
       ],
     }) as const;
 
+  const promptOf = (output: object): SdkMessage =>
+    ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output }] }) as never;
+
   it('keeps what a host says of it in other words', async () => {
     const compact = messageCompactor<SdkMessage>(openCompactor());
     const messages: SdkMessage[] = [
@@ -128,11 +135,39 @@ describe('a denial', () => {
     expect((await compact(messages))[2]).toBe(messages[2]);
   });
 
+  it.each([
+    [
+      { type: 'execution-denied', reason: 'No.' },
+      { type: 'error-text', value: 'No.' },
+    ],
+    [{ type: 'execution-denied' }, { type: 'error-text', value: 'Tool call execution denied.' }],
+  ])('is sent as an error in a prompt: %j', (output, error) => {
+    const prompt = [promptOf(output)];
+    const copy = structuredClone(prompt);
+    expect(withDenialsAsErrors(prompt)).toEqual([promptOf(error)]);
+    expect(prompt).toEqual(copy);
+  });
+
+  it('is sent as it is in a prompt where the provider asked for approval, and so does what is no denial', () => {
+    const providerOptions = { openai: { approvalId: 'ok1' } };
+    const prompt = [
+      promptOf({ type: 'execution-denied', reason: 'No.', providerOptions }),
+      promptOf({ type: 'error-text', value: 'No.' }),
+    ];
+    expect(withDenialsAsErrors(prompt)).toEqual(prompt);
+  });
+
+  it('is sent as it is in a prompt that cannot be read', () => {
+    const prompt = [
+      promptOf({ type: 'execution-denied' }),
+      { role: 'tool', content: [null] } as never,
+    ];
+    expect(withDenialsAsErrors(prompt)).toBe(prompt);
+  });
+
   it('is not another one in a prompt', () => {
-    const of = (output: object): SdkMessage =>
-      ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c1', output }] }) as never;
-    const denied = of({ type: 'execution-denied', reason: 'No.' });
-    expect(isSameInPrompt(denied, of({ type: 'error-text', value: 'No.' }))).toBe(true);
-    expect(isSameInPrompt(denied, of({ type: 'error-text', value: 'Yes.' }))).toBe(false);
+    const denied = promptOf({ type: 'execution-denied', reason: 'No.' });
+    expect(isSameInPrompt(denied, promptOf({ type: 'error-text', value: 'No.' }))).toBe(true);
+    expect(isSameInPrompt(denied, promptOf({ type: 'error-text', value: 'Yes.' }))).toBe(false);
   });
 });
