@@ -6,17 +6,25 @@ import type { JsonRecord } from './json.js';
 const CODE_KEYS = [
   ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
 ] as const;
+/** Not `return 1` nor `exit 1` of code that is shown. */
 const EXIT_CODE =
-  /\b(?:exit(?:ed)?|return)[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/i;
+  /\b(?!(?<=(?:^|[;&|{]|\b(?:then|else|do))[ \t]*)exit -?\d)(?:exit(?:ed)?|return(?=[ _]?(?:code|status)))[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/im;
 
 /** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
 
 /**
- * The fields of a structured result, also of one stored as JSON text; none for anything else. Of a list of answers, as Cline gives
- * them, those of one that failed.
+ * The fields of a structured result, also of one stored as JSON text, or in what MCP answers; none for anything else. Of a list of
+ * answers, as Cline gives them, those of one that failed.
  */
 export function fieldsOfResult(result: unknown): JsonRecord {
+  const fields = ownFields(result);
+  const content = Array.isArray(result) ? result : fields['content'];
+  const said = Array.isArray(content) ? textOfParts(content) : undefined;
+  return said?.startsWith('{') === true ? { ...ownFields(said), ...fields } : fields;
+}
+
+function ownFields(result: unknown): JsonRecord {
   const isJson =
     typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
   const value = isJson ? tryParseJson(result) : result;
@@ -36,17 +44,51 @@ const OUTPUT_KEYS = ['output', 'stdout', 'stderr', 'result', 'content', 'text', 
 export function textOfResult(result: unknown): string {
   const whole = textOfParts(result);
   if (whole !== undefined) return whole;
-  const fields = fieldsOfResult(result);
+  const fields = ownFields(result);
   return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
+}
+
+/** What APIs say of a request that they have refused; anything else is of a thing, which may have a state. */
+const OF_REFUSAL: ReadonlySet<string> = new Set(
+  (
+    'code data detail details documentation_url error errorCode errorMessage errorType error_code error_message errors instance message ' +
+    'meta path reason requestId request_id stackTrace status statusCode status_code timestamp title traceId trace_id type'
+  ).split(' '),
+);
+const FAILED_STATE = /^(?:error|fail|failed|failure|[45]\d\d)$/i;
+
+/** Whether the fields say nothing but how a request was answered; of a text, there are none. */
+export function areOfAnswer(fields: JsonRecord): boolean {
+  return Object.keys(fields).every((key) => OF_REFUSAL.has(key));
 }
 
 /** Whether the fields name a failure: in words, or as APIs describe one, in an object; those of GraphQL, in a list and without data. */
 export function saysFailed(fields: JsonRecord): boolean {
-  const { isError, is_error, success, error, errors, data } = fields;
-  if (isError === true || is_error === true || success === false) return true;
+  const { isError, is_error, ok, success, error, errors, data } = fields;
+  if ([isError, is_error, error].includes(true)) return true;
+  if ([ok, success].some((value) => value === false || value === 'false')) return true;
   if (typeof error === 'string') return error !== '';
-  if (Object.keys(asRecord(error) ?? {}).length > 0) return true;
-  return asArray(errors).length > 0 && (data === null || Object.keys(fields).length === 1);
+  if (Object.keys(asRecord(error) ?? {}).length > 0 || haveUserErrors(data)) return true;
+  const areListed = asArray(errors).length > 0;
+  if (areListed && data === null) return true;
+  return areOfAnswer(fields) && ((areListed && data === undefined) || namesRefusal(fields));
+}
+
+function namesRefusal(fields: JsonRecord): boolean {
+  const { status, statusCode, status_code, code, errorMessage, error_message } = fields;
+  if ([errorMessage, error_message].some((words) => typeof words === 'string' && words !== '')) {
+    return true;
+  }
+  return [status, statusCode, status_code, code].some(
+    (state) => ['string', 'number'].includes(typeof state) && FAILED_STATE.test(String(state)),
+  );
+}
+
+/** Of Shopify, in what a mutation answers. */
+function haveUserErrors(data: unknown): boolean {
+  return Object.values(asRecord(data) ?? {}).some(
+    (answer) => asArray(asRecord(answer)?.['userErrors']).length > 0,
+  );
 }
 
 /** The exit code in structured data, or in its `metadata`. */

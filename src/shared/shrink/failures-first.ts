@@ -193,14 +193,14 @@ const SIGN =
   /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|segfault|out of memory|oomkill|backoff|conflict|http\/[\d.]+ [45]|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
-  /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-])(?:[Ff]ail(?:ed|ures)|[Ee]rrors) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
+  /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [
     // Marks in front of what failed; in a line, × is between numbers, and a list may begin with ●.
     /(?:^|\s)(?:[✗✕✘✖❌]|not ok)(?=\s)|^\s*×(?=\s)|\s{2}●(?=\s)/,
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
-    /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
+    /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
     /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
@@ -216,9 +216,9 @@ const REPORT = new RegExp(
     .join('|'),
 );
 /** What was thrown, but not by code that catches or imports it. */
-const THROWN = /(?:Error|Exception)(?::(?!\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/;
+const THROWN = /(?:Error|Exception)(?::(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/;
 const CODE =
   /^\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*)/;
-/** How they report a success, of a test that may be named after a failure. */
+/** How they report a success, of a test or a commit that may be named after a failure; or one that is still to do. */
 const PASSED =
-  /^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;
+  /^\[[\w/.-]{1,80} (?:\(root-commit\) )?[\da-f]{7,40}\] |^HEAD is now at |^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,12} |^\s*not ok\b.*# (?:TODO|SKIP)\b|^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

@@ -2,7 +2,7 @@
 // page, a log or an issue, may tell of failures that are none of the call.
 
 import type { ToolResponseBlock } from '../content.js';
-import { exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
+import { areOfAnswer, exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
 import { countsFailures, mayReportFailure, reportsFailure } from './failures-first.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
@@ -12,6 +12,14 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 const SHOWS = setOf(
   'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
     'navigate open output plan query read screenshot scroll search show snapshot status think todo todos view wait',
+);
+
+const ACTS = setOf(
+  'add append apply approve archive assign book buy cancel change charge checkout click close comment confirm create delete deploy ' +
+    'disable drag edit email enable modify patch replace retry rollback scale ' +
+    'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
+    'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
+    'trigger type update upload write',
 );
 
 /** The words of a tool's name, in small letters. */
@@ -27,6 +35,11 @@ export function onlyShows(toolName: string): boolean {
   return wordsOfTool(toolName).some((word) => SHOWS.has(word));
 }
 
+/** Whether a tool by its name changes something, as `create_refund`. */
+export function acts(toolName: string): boolean {
+  return !onlyShows(toolName) && wordsOfTool(toolName).some((word) => ACTS.has(word));
+}
+
 /** Whether a call has failed or was denied, as far as its result says. */
 export function hasFailed(response: ToolResponseBlock): boolean {
   const { toolName, result, error } = response;
@@ -35,12 +48,72 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   if (isKnown || wasDenied(response)) return true;
   if (onlyShows(toolName)) return false;
   const words = wordsOfResult(result);
-  if (code !== 0) return sumsUpFailure(words);
-  // A pipe ends as its last program does: behind tests, that only shows how they came out. Scripts end well with what they tell.
-  return lastLines(words).some((line) => countsFailures(line) || VERDICT.test(line));
+  if (code === 0) return givesVerdict(words);
+  return wasRefused(response) || wasCutShort(words) || sumsUpFailure(words);
 }
 
-const VERDICT = /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b/;
+const VERDICT =
+  /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b|\bBUILD FAIL(?:ED|URE)\b|^make(?:\[\d+\])?: \*\*\* |^error: could not compile|^npm (?:ERR!|error) |^\S{1,200}?(?:\(\d+,\d+\):|:\d+:\d+(?::| -)) (?:fatal )?error\b/;
+
+/**
+ * Whether the last lines count failures or say that tests or a build failed. A pipe ends as its last program does: behind them, that
+ * only shows how they came out. Scripts end well with what they tell.
+ */
+export function givesVerdict(words: string): boolean {
+  const end = words.slice(-MAX_END);
+  if (!mayReportFailure(end)) return false;
+  return lastLines(end).some(
+    (line) => countsFailures(line) || (VERDICT.test(line) && reportsFailure(line)),
+  );
+}
+
+/** How much of a result's start and end is searched for what stopped its program. UTF-16 units. */
+const SEEN_ENDS = 300;
+const CUT_SHORT =
+  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
+/** A program that could not be run, or was ended. */
+const NOT_RUN =
+  /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)|^Error from server/m;
+/** What programs say last of the system's errors. */
+const SYSTEM_ERROR =
+  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such file or directory|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
+
+/** The start and the end of a text. */
+export function endsOf(text: string): string {
+  return text.length <= 2 * SEEN_ENDS
+    ? text
+    : `${text.slice(0, SEEN_ENDS)}\n${text.slice(-SEEN_ENDS)}`;
+}
+
+/** Whether the ends of a text say that a program ran out of time or was stopped. */
+export function ranOut(text: string): boolean {
+  return CUT_SHORT.test(endsOf(text));
+}
+
+/** Whether the ends of a text say that a program could not be run, or not to its end. */
+export function wasCutShort(text: string): boolean {
+  const ends = endsOf(text);
+  if (CUT_SHORT.test(ends) || NOT_RUN.test(ends)) return true;
+  const last = ends.trimEnd();
+  return SYSTEM_ERROR.test(last.slice(last.lastIndexOf('\n') + 1));
+}
+
+/** Words of failure, but not in the name of a file. */
+const NOT_DONE =
+  /^\W*(?:\w+_)?(?:error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b|\bHTTP [45]\d\d\b|\bstatus(?: code)? [45]\d\d\b|(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|not (?:found|allowed|authorized|permitted)|no replacement|no match(?:es)?|did not|could not|couldn['’]t|cannot|can['’]t|does not|has not been|has been modified since|but replace_all)(?![\w/\\-])/i;
+
+/** Whether a line says that nothing was done. */
+export function saysNotDone(line: string): boolean {
+  return NOT_DONE.test(line.slice(0, SEEN));
+}
+
+/** Whether a tool that changes something says in its first words that it has not. Behind them it may name what it is about. */
+export function wasRefused({ toolName, result }: ToolResponseBlock): boolean {
+  if (!acts(toolName) || !areOfAnswer(fieldsOfResult(result))) return false;
+  const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
+  const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
+  return saysNotDone(said);
+}
 
 /** Not `[INFO]` of a log, nor `[ 12%]` of a build. */
 const DATA = /^\s*(?:\{\s*"|\[\s*(?:\{\s*"|\[|"))/;

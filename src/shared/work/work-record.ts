@@ -12,11 +12,17 @@ import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
 import {
+  acts,
+  endsOf,
+  givesVerdict,
   mayHaveFailed,
   onlyShows,
+  ranOut,
+  saysNotDone,
+  wasCutShort,
   wasDenied,
+  wasRefused,
   wordsOfResult,
-  wordsOfTool,
 } from '../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import { onlyShowsByCommand } from './showing-commands.js';
@@ -239,7 +245,7 @@ function mayHaveActed(
   const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
   if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
   if (onlyShows(name)) return false;
-  if (wordsOfTool(name).some((word) => ACTS.has(word))) return true;
+  if (acts(name)) return true;
   return kind === CALL_KIND.unknown && saysLittle(response);
 }
 
@@ -274,16 +280,6 @@ function heldIn(excerpt: string): string {
 /** What stands around an object that is the only field, or the first. */
 const WRAPPER = /^\{\s{0,20}"[^"]{0,80}"\s{0,20}:\s{0,20}(?=\{)/;
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
-
-const ACTS = setOf(
-  'add append apply approve archive assign book buy cancel change charge checkout click close comment confirm create delete deploy ' +
-    'disable drag edit email enable modify patch replace retry rollback scale ' +
-    'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
-    'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
-    'trigger type update upload write',
-);
-
 /** Tools without an exit code say in their first line that nothing was written. */
 function hasWritten(
   outcome: CallOutcome,
@@ -292,12 +288,8 @@ function hasWritten(
 ): boolean {
   if (outcome !== 'passed') return command !== undefined && outcome === 'unclear';
   const text = textOfResult(result).trimStart();
-  return command !== undefined || !NOT_WRITTEN.test(text.split('\n', 1)[0]?.slice(0, SEEN) ?? '');
+  return command !== undefined || !saysNotDone(text.split('\n', 1)[0] ?? '');
 }
-
-/** Words of failure, but not in the name of a file. */
-const NOT_WRITTEN =
-  /^\W*(?:\w+_)?(?:error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:failed|not found|no replacement|no match(?:es)?|did not|could not|cannot|does not)(?![\w/\\-])/i;
 
 /** Commands behind which the files they name are no longer as they were written. */
 const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
@@ -364,15 +356,8 @@ function feedbackIn({ error, result }: ToolResponseBlock): string {
 
 const MAX_FEEDBACK = 4_000;
 
-/** How much of a result's start and end is searched: tools report their outcome there. UTF-16 units. */
-const SEEN = 300;
-
-const CUT_SHORT =
-  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
-/** A program that could not be run, or was ended. */
-const NOT_RUN = /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)/m;
 /** The outcome of the call that a response answers. */
 export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   const { error, result, isComplete } = response;
@@ -381,16 +366,13 @@ export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   const fields = fieldsOfResult(result);
   if (wasDenied(response)) return 'denied';
   if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
-  const code = codeOfFields(fields);
-  if (code !== undefined) return code === 0 ? 'passed' : 'failed';
+  const words = wordsOfResult(result);
   const ends = endsOf(text);
-  if (STILL_RUNNING.test(ends)) return 'unknown';
-  const named = codeNamedIn(ends);
-  if (named !== undefined) return named === 0 ? 'passed' : 'failed';
-  if (CUT_SHORT.test(ends)) return 'failed';
-  return NOT_RUN.test(ends) || mayHaveFailed(wordsOfResult(result)) ? 'unclear' : 'passed';
-}
-
-function endsOf(text: string): string {
-  return text.length <= 2 * SEEN ? text : `${text.slice(0, SEEN)}\n${text.slice(-SEEN)}`;
+  let code = codeOfFields(fields);
+  if (code === undefined && STILL_RUNNING.test(ends)) return 'unknown';
+  code ??= codeNamedIn(ends);
+  if (code !== undefined && code !== 0) return 'failed';
+  if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
+  if (ranOut(text) || wasRefused(response)) return 'failed';
+  return wasCutShort(text) || mayHaveFailed(words) ? 'unclear' : 'passed';
 }
