@@ -51,8 +51,8 @@ export function textOfResult(result: unknown): string {
 /** What APIs say of a request that they have refused; anything else is of a thing, which may have a state. */
 const OF_REFUSAL: ReadonlySet<string> = new Set(
   (
-    'code data detail details documentation_url error errorCode errorMessage errorType error_code error_message errors instance message ' +
-    'meta path reason requestId request_id stackTrace status statusCode status_code timestamp title traceId trace_id type'
+    '_meta code content data detail details documentation_url error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
+    'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
   ).split(' '),
 );
 const FAILED_STATE = /^(?:error|fail|failed|failure|[45]\d\d)$/i;

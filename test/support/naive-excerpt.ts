@@ -3,7 +3,7 @@
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
 import { toolResponse } from '../../src/shared/content.js';
-import { isOfHost } from '../../src/shared/exit-code.js';
+import { exitCodeOf, isOfHost } from '../../src/shared/exit-code.js';
 import { hasFailed } from '../../src/shared/shrink/reported-outcome.js';
 import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
 
@@ -48,8 +48,12 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
   const failures = (telling.length === 0 ? reports : telling)
     .slice(0, 2)
     .map((line) => cut(onOneLine(line), 120));
-  const came = outcome(text);
   const isFailed = hasFailed(toolResponse('c1', tool, result, error));
+  const came = outcome(text);
+  if (came[1] === '' && isFailed && error === undefined) {
+    const code = exitCodeOf(result) ?? 0;
+    came[1] = code === 0 ? cut(onOneLine(text.slice(0, 2_000)), 100) : `exit code ${code}`;
+  }
   const label = isFailed ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
   const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
@@ -127,7 +131,7 @@ function message(line: string): string {
   return said.length === 0 ? line : said.join('; ');
 }
 
-function outcome(text: string): readonly [label: string, said: string] {
+function outcome(text: string): [label: string, said: string] {
   const room = Math.floor(text.length / 4);
   if (
     text.startsWith('{') &&

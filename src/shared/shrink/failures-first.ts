@@ -193,7 +193,7 @@ const SIGN =
   /err|warn|deprecated|exception|fail|panic|traceback|assert|undefined|fatal|critical|denied|cannot|unexpected|not (?:found|ok)|segmentation fault|core dumped|segfault|out of memory|oomkill|backoff|conflict|http\/[\d.]+ [45]|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
-  /(?<!\d|\d[:.-])[1-9]\d* (?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
+  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [

@@ -4,6 +4,8 @@
 import type { ToolResponseBlock } from '../content.js';
 import { areOfAnswer, exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
 import { countsFailures, mayReportFailure, reportsFailure } from './failures-first.js';
+import { asRecord } from '../json.js';
+import type { JsonRecord } from '../json.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
 
@@ -35,6 +37,11 @@ export function onlyShows(toolName: string): boolean {
   return wordsOfTool(toolName).some((word) => SHOWS.has(word));
 }
 
+/** Whether a tool answers with the page on which it has acted, whose console may tell of failures. */
+export function showsPage(toolName: string): boolean {
+  return wordsOfTool(toolName).some((word) => word === 'browser' || word === 'page');
+}
+
 /** Whether a tool by its name changes something, as `create_refund`. */
 export function acts(toolName: string): boolean {
   return !onlyShows(toolName) && wordsOfTool(toolName).some((word) => ACTS.has(word));
@@ -49,7 +56,9 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   if (onlyShows(toolName)) return false;
   const words = wordsOfResult(result);
   if (code === 0) return givesVerdict(words);
-  return wasRefused(response) || wasCutShort(words) || sumsUpFailure(words);
+  // What stopped one of several commands stands before what the others said.
+  const end = words.slice(-SEEN_ENDS);
+  return wasRefused(response) || wasCutShort(end) || (!showsPage(toolName) && sumsUpFailure(words));
 }
 
 const VERDICT =
@@ -73,7 +82,7 @@ const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 /** A program that could not be run, or was ended. */
 const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^Killed$|^npm (?:ERR!|error)|^Error from server/m;
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server/m;
 /** What programs say last of the system's errors. */
 const SYSTEM_ERROR =
   /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such file or directory|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
@@ -100,16 +109,35 @@ export function wasCutShort(text: string): boolean {
 
 /** Words of failure, but not in the name of a file. */
 const NOT_DONE =
-  /^\W*(?:\w+_)?(?:error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b|\bHTTP [45]\d\d\b|\bstatus(?: code)? [45]\d\d\b|(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|not (?:found|allowed|authorized|permitted)|no replacement|no match(?:es)?|did not|could not|couldn['’]t|cannot|can['’]t|does not|has not been|has been modified since|but replace_all)(?![\w/\\-])/i;
+  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b|\bHTTP [45]\d\d\b|\bstatus(?: code)? [45]\d\d\b|(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|not (?:found|allowed|authorized|permitted)|no replacement|no match(?:es)?|did not|could not|couldn['’]t|cannot|can['’]t|does not|has not been|has been modified since|but replace_all)(?![\w/\\-])/i;
 
 /** Whether a line says that nothing was done. */
 export function saysNotDone(line: string): boolean {
   return NOT_DONE.test(line.slice(0, SEEN));
 }
 
-/** Whether a tool that changes something says in its first words that it has not. Behind them it may name what it is about. */
+/** What these make has a state that is none of what they were told to write down. */
+const MAKES = setOf(
+  'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
+);
+const FAILED_STATE = /^(?:failed|failure|error|declined|refused)$/i;
+
+function isInFailedState(fields: JsonRecord): boolean {
+  const [only, ...others] = Object.values(fields);
+  const { status, state } = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
+  return [status, state].some((said) => typeof said === 'string' && FAILED_STATE.test(said));
+}
+
+/**
+ * Whether a tool that changes something says that it has not: by the state of what it should have made, or in its first words. Behind
+ * them it may name what it is about.
+ */
 export function wasRefused({ toolName, result }: ToolResponseBlock): boolean {
-  if (!acts(toolName) || !areOfAnswer(fieldsOfResult(result))) return false;
+  if (!acts(toolName)) return false;
+  const fields = fieldsOfResult(result);
+  if (!areOfAnswer(fields)) {
+    return wordsOfTool(toolName).some((word) => MAKES.has(word)) && isInFailedState(fields);
+  }
   const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
   const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
   return saysNotDone(said);

@@ -19,6 +19,7 @@ import {
   onlyShows,
   ranOut,
   saysNotDone,
+  showsPage,
   wasCutShort,
   wasDenied,
   wasRefused,
@@ -374,5 +375,7 @@ export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   if (code !== undefined && code !== 0) return 'failed';
   if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
   if (ranOut(text) || wasRefused(response)) return 'failed';
-  return wasCutShort(text) || mayHaveFailed(words) ? 'unclear' : 'passed';
+  return wasCutShort(text) || (!showsPage(response.toolName) && mayHaveFailed(words))
+    ? 'unclear'
+    : 'passed';
 }

@@ -37,6 +37,13 @@ describe('sumsUpFailure', () => {
     ['a log of a server', '10.0.0.1 "GET / HTTP/1.1" 503', false],
     ['tests before a build', '12 passed\nerror: could not compile', true],
     ['a time and a size', '2 errors.ts\n10:05 errors: none', false],
+    ['tests that are expected to fail', 'Ran 9 tests\n\nOK (expected failures=2)', false],
+    ['tests that are still to do', 'not ok 3 - it works # TODO later\n# fail 0', false],
+    ['a warning that names a path', 'warning: unused import: `std::error::Error`', false],
+    ['a commit', '[main 951f4af8] Fix TypeError: it is undefined', false],
+    ['a list of commits', '951f4af8 Fix TypeError: it is undefined', false],
+    ['CMake', '67% tests passed, 1 tests failed out of 3', true],
+    ['hosts that were not reached', 'web-1 : ok=0 changed=0 unreachable=1 failed=0', true],
   ])('tells of the end of %s', (_, text, is) => {
     expect(sumsUpFailure(text)).toBe(is);
     expect(hasFailed(toolResponse('c', 'run', text))).toBe(is);
@@ -73,9 +80,70 @@ describe('hasFailed', () => {
     for (const given of named('def f():\n    log("Error: it is missing")')) {
       expect(hasFailed(toolResponse('c', 'bash', given))).toBe(false);
     }
-    for (const given of [...named('9 passed, 2 failed'), ...named('FAIL: the total is 3')]) {
-      expect(hasFailed(toolResponse('c', 'bash', given))).toBe(true);
+    for (const said of [
+      '9 passed, 2 failed',
+      'FAIL: the total is 3',
+      'src/a.ts(3,5): error TS2322: no such type',
+      'src/a.c:3:5: error: no such type',
+      'error: could not compile `a` (lib)',
+      'make: *** [Makefile:3: all] Error 2',
+      '[INFO] BUILD FAILURE',
+    ]) {
+      for (const given of named(said)) {
+        expect(hasFailed(toolResponse('c', 'bash', given))).toBe(true);
+      }
     }
+    expect(hasFailed(toolResponse('c', 'bash', named('not ok 3 - it works # TODO')[0]))).toBe(
+      false,
+    );
+  });
+
+  it('takes no exit code from code that is shown', () => {
+    for (const code of ['exit 1', '  return 1', '[ -z "$a" ] && exit 1', '|| { exit 3; }']) {
+      expect(hasFailed(toolResponse('c', 'bash', `if bad; then\n${code}`))).toBe(false);
+    }
+    for (const code of ['(exit 1)', '[exit 1]', 'exit status 1', 'Exit: 1', 'exited with 2']) {
+      expect(hasFailed(toolResponse('c', 'bash', `a line of it\n${code}`))).toBe(true);
+    }
+  });
+
+  it.each([
+    'Killed',
+    '/bin/bash: line 1:  4711 Killed                  node a.js',
+    'sh: line 3: foo: command not found',
+    'Command timed out after 120000ms',
+    'npm error code ERESOLVE',
+    'Error from server (NotFound): namespaces "x" not found',
+    "cp: cannot create regular file '/x/y': No such file or directory",
+    'rm: x: Permission denied',
+    'ssh: connect to host x port 22: Connection refused',
+  ])('takes a program for failed that could not be run to its end: %s', (said) => {
+    const output = `${'a plain line of it\n'.repeat(40)}${said}\n`;
+    expect(hasFailed(toolResponse('c', 'Bash', output))).toBe(true);
+    expect(hasFailed(toolResponse('c', 'Bash', { output, exit_code: 0 }))).toBe(false);
+    const behind = `${said}\n${'a plain line of it\n'.repeat(40)}`;
+    expect(hasFailed(toolResponse('c', 'Bash', behind))).toBe(false);
+  });
+
+  it.each([
+    ['create_refund', 'Refund refused: the order is too old', true],
+    ['create_refund', 'You are not allowed to refund this order.', true],
+    ['create_refund', '1 validation error for CreateRefund\namount', true],
+    ['mcp__x__create_refund', 'MCP error -32602: Invalid arguments', true],
+    ['update_order', 'Request failed with status code 403', true],
+    ['Edit', 'String to replace not found in file.', true],
+    ['Edit', 'File has not been read yet. Read it first before writing to it.', true],
+    ['create_refund', { id: 're_1', status: 'failed', reason: 'expired' }, true],
+    ['create_refund', { refund: { id: 're_1', status: 'declined' } }, true],
+    ['update_build', { id: 'b_1', status: 'failed' }, false],
+    ['get_payment', { id: 'p_1', status: 'failed' }, false],
+    ['create_issue', 'Created issue #5: Login failed with error 403', false],
+    ['create_issue', { id: 5, message: 'Could not log in' }, false],
+    ['send_email', 'Sent. It could not be opened yet.', false],
+    ['browser_click', 'Clicked\n### Console\n- [ERROR] Failed to load: 404', false],
+    ['browser_click', 'TimeoutError: locator.click: 5000ms exceeded.', true],
+  ])('tells of what %s answers whether it was done: %j', (tool, result, is) => {
+    expect(hasFailed(toolResponse('c', tool, result))).toBe(is);
   });
 
   it.each([
@@ -83,10 +151,23 @@ describe('hasFailed', () => {
     ['a list of GraphQL', { data: null, errors: [{ message: 'no such field' }] }, true],
     ['a list alone', { errors: [{ detail: 'no such field' }] }, true],
     ['a list beside data', { data: { a: 1 }, errors: [{ message: 'partly' }] }, false],
+    ['a list beside a message', { message: 'Validation Failed', errors: [{ code: 'x' }] }, true],
+    ['an error of Shopify', { data: { refund: { userErrors: [{ message: 'too much' }] } } }, true],
+    ['a state', { status: 'error', message: 'too old' }, true],
+    ['a code of HTTP', { statusCode: 404, message: 'no such order' }, true],
+    ['a problem', { type: 'about:blank', title: 'Unprocessable', status: 422 }, true],
+    ['a message', { error_code: 402, error_message: 'the card was declined' }, true],
+    ['what is true', { error: true, message: 'too old' }, true],
+    ['what is false', { ok: false, reason: 'no such channel' }, true],
+    ['a word that is false', { success: 'false' }, true],
+    ['a code of something else', { id: 7, code: 404 }, false],
+    ['what went well', { status: 200, message: 'ok' }, false],
     ['nothing', { error: null, errors: [], id: 7 }, false],
     ['an empty object', { error: {}, id: 7 }, false],
   ])('reads a failure in the fields of a result: %s', (_, result, is) => {
-    for (const given of [result, JSON.stringify(result)]) {
+    const text = JSON.stringify(result);
+    const content = [{ type: 'text', text }];
+    for (const given of [result, text, content, { content }]) {
       expect(hasFailed(toolResponse('c', 'create_refund', given))).toBe(is);
     }
   });

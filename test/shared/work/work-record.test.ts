@@ -181,6 +181,30 @@ describe('gatherWork', () => {
     ).toEqual({ 'kubectl apply -f a.yaml': 'passed', 'journalctl -u a': 'failed' });
   });
 
+  it('claims of nothing that it was done which was refused, nor of tests in front of a pipe that they went well', () => {
+    const refund = { order_id: 'ord_9' };
+    const failed = { output: '9 passed, 2 failed', exit_code: 0 };
+    expect(
+      done(
+        call('create_refund', refund, 'Refund refused: the order is too old'),
+        call('create_order', refund, { id: 'ord_9', status: 'failed' }),
+        call('browser_click', { element: 'Pay' }, 'Clicked\n### Console\n- [ERROR] 404'),
+        bash('npm test | tail', failed),
+        bash('cp a b', 'cp: a: No such file or directory'),
+        bash('make', { output: 'all is made', exit_code: 0 }),
+      ),
+    ).toEqual({
+      'create_refund ord_9': 'failed',
+      'create_order ord_9': 'failed',
+      'browser_click Pay': 'passed',
+      make: 'passed',
+    });
+    const refused = call('Edit', { file_path: 'a.ts', old_string: 'a' }, 'Not found in file.');
+    const { callOf } = outlineHistory(refused);
+    const lines = refused.map((entry, index) => summarizeEntry(entry, index, callOf));
+    expect(Object.fromEntries(gather(lines).done)).toEqual({ 'write a.ts': 'failed' });
+  });
+
   it('claims of no command that it went well whose output reports a failure anywhere, without ending well', () => {
     const failing = `--- FAIL: TestA (0.00s)\n${'ok  \tshop/cart\t0.01s\n'.repeat(90)}`;
     expect(done(bash('go test ./...', failing))).toEqual({});

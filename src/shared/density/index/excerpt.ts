@@ -4,7 +4,7 @@
 
 import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
-import { isOfHost } from '../../exit-code.js';
+import { exitCodeOf, isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { hasFailed } from '../../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../../shown-text.js';
@@ -103,7 +103,10 @@ export function saidIn(result: unknown): string {
 /** The failures in a result and how it came out: of a call that has not failed, its outcome along with the first of them. */
 function cameOut(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
-  const [label, said] = outcomeIn(payload);
+  const [label, found] = outcomeIn(payload);
+  // An error beside the result stays.
+  const isSilent = found === '' && isFailed && !response.error;
+  const said = isSilent ? failureOf(response.result, payload) : found;
   const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   if (failures.length === 0) return outcome;
@@ -112,6 +115,13 @@ function cameOut(response: ToolResponseBlock, text: string, payload: string): st
   const [first = '', ...others] = failures;
   if (isSum && first.slice(0, 40) !== said.slice(0, 40)) return EXCERPT.reported + first + outcome;
   return [first, ...others].map((line) => EXCERPT.reported + line).join('');
+}
+
+/** Where no line says that it has failed: the exit code, or the start. */
+function failureOf(result: unknown, payload: string): string {
+  const code = exitCodeOf(result);
+  if (code !== undefined && code !== 0) return `exit code ${code}`;
+  return shortened(onOneLine(payload.slice(0, MAX_END)), MAX_OUTCOME_LENGTH);
 }
 
 /**

@@ -204,6 +204,14 @@ describe('excerptOf', () => {
     expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
   });
 
+  it('says that a call has failed of which no line does', () => {
+    const host = 'Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n';
+    expect(excerptOf(host, '[x]')).toBe('[x]\nIt failed with: exit code 1');
+    const refused = { isError: true, content: [{ type: 'text', text: 'refused' }] };
+    expect(excerptOf(refused, '[x]', 'create_refund')).toBe('[x]\nIt failed with: refused');
+    expect(excerptOf(host, '[x]', 'run', 'it failed')).toBe('[x]');
+  });
+
   it.each([
     'from django.core.exceptions import FieldError',
     '    except AttributeError:',
