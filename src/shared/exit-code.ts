@@ -115,18 +115,26 @@ const SHORTENED = '[Shortened from ';
 
 /** Whether a result says by its fields, or in its first or last line, that its tool failed. */
 export function endedInFailure(result: unknown): boolean {
-  return saysFailed(fieldsOfResult(result)) || (exitCodeOf(result) ?? 0) !== 0;
+  const fields = fieldsOfResult(result);
+  return saysFailed(fields) || (exitCodeOf(result, fields) ?? 0) !== 0;
 }
 
 /** The exit code that a result names in its fields, or in its first or last line. */
-export function exitCodeOf(result: unknown): number | undefined {
-  return codeOfFields(fieldsOfResult(result)) ?? codeAtEnds(textOfResult(result));
+export function exitCodeOf(
+  result: unknown,
+  fields: JsonRecord = fieldsOfResult(result),
+): number | undefined {
+  return codeOfFields(fields) ?? codeAtEnds(textOfResult(result));
 }
 
+const NAMES_CODE = /exit|return/i;
+
 function codeAtEnds(text: string): number | undefined {
-  const first = text.slice(0, SEEN).trimStart().split('\n', MAX_HOST_LINES);
-  const last = text
-    .slice(-SEEN)
+  const [start, end] = [text.slice(0, SEEN), text.slice(-SEEN)];
+  // Most name none.
+  if (!NAMES_CODE.test(start) && !NAMES_CODE.test(end)) return undefined;
+  const first = start.trimStart().split('\n', MAX_HOST_LINES);
+  const last = end
     .trimEnd()
     .split('\n')
     .filter((line) => !line.startsWith(SHORTENED))

@@ -3,7 +3,12 @@
 
 import type { ToolResponseBlock } from '../content.js';
 import { areOfAnswer, exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
-import { countsFailures, mayReportFailure, reportsFailure } from './failures-first.js';
+import {
+  countsFailures,
+  mayCountFailures,
+  mayReportFailure,
+  reportsFailure,
+} from './failures-first.js';
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import { MAX_TELLING } from './shrinker.js';
@@ -50,9 +55,10 @@ export function acts(toolName: string): boolean {
 /** Whether a call has failed or was denied, as far as its result says. */
 export function hasFailed(response: ToolResponseBlock): boolean {
   const { toolName, result, error } = response;
-  const code = exitCodeOf(result);
-  const isKnown = Boolean(error) || (code ?? 0) !== 0 || saysFailed(fieldsOfResult(result));
-  if (isKnown || wasDenied(response)) return true;
+  const fields = fieldsOfResult(result);
+  const code = exitCodeOf(result, fields);
+  const isKnown = Boolean(error) || (code ?? 0) !== 0 || saysFailed(fields);
+  if (isKnown || wasDenied(response, fields)) return true;
   if (onlyShows(toolName)) return false;
   const words = wordsOfResult(result);
   if (code === 0) return givesVerdict(words);
@@ -170,7 +176,7 @@ export function sumsUpFailure(text: string): boolean {
   // Most have neither.
   if (!mayReportFailure(end) && !end.includes('File "')) return false;
   const said = lastLines(end);
-  if (said.some(countsFailures) || endsWithException(said)) return true;
+  if ((mayCountFailures(end) && said.some(countsFailures)) || endsWithException(said)) return true;
   const wellAt = said.findLastIndex((line) => ALL_IS_WELL.test(line));
   return said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure);
 }
@@ -220,8 +226,11 @@ const SEEN = 300;
 const MAX_REFUSAL = 1_000;
 
 /** Whether a call was refused instead of being run. */
-export function wasDenied({ result, error }: Pick<ToolResponseBlock, 'result' | 'error'>): boolean {
+export function wasDenied(
+  { result, error }: Pick<ToolResponseBlock, 'result' | 'error'>,
+  fields: JsonRecord = fieldsOfResult(result),
+): boolean {
   const text = textOfResult(result);
-  const said = [error, text.length > MAX_REFUSAL ? '' : text, fieldsOfResult(result)['error']];
+  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
   return said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)));
 }

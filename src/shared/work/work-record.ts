@@ -365,7 +365,7 @@ export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   if (isComplete === false) return 'unknown';
   const text = textOfResult(result);
   const fields = fieldsOfResult(result);
-  if (wasDenied(response)) return 'denied';
+  if (wasDenied(response, fields)) return 'denied';
   if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
   const words = wordsOfResult(result);
   const ends = endsOf(text);
