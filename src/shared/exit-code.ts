@@ -55,7 +55,7 @@ const OF_REFUSAL: ReadonlySet<string> = new Set(
     'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
   ).split(' '),
 );
-const FAILED_STATE = /^(?:error|fail|failed|failure|[45]\d\d)$/i;
+const HTTP_FAILURE = /^[45]\d\d$/;
 
 /** Whether the fields say nothing but how a request was answered; of a text, there are none. */
 export function areOfAnswer(fields: JsonRecord): boolean {
@@ -80,7 +80,7 @@ function namesRefusal(fields: JsonRecord): boolean {
     return true;
   }
   return [status, statusCode, status_code, code].some(
-    (state) => ['string', 'number'].includes(typeof state) && FAILED_STATE.test(String(state)),
+    (state) => ['string', 'number'].includes(typeof state) && HTTP_FAILURE.test(String(state)),
   );
 }
 

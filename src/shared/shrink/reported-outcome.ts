@@ -126,23 +126,25 @@ export function saysNotDone(line: string): boolean {
 const MAKES = setOf(
   'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
 );
-const FAILED_STATE = /^(?:failed|failure|error|declined|refused)$/i;
+const FAILED_STATE = /^(?:fail|failed|failure|error|declined|refused)$/i;
 
-function isInFailedState(fields: JsonRecord): boolean {
-  const [only, ...others] = Object.values(fields);
-  const { status, state } = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
+function isInFailedState({ status, state }: JsonRecord): boolean {
   return [status, state].some((said) => typeof said === 'string' && FAILED_STATE.test(said));
 }
 
 /**
- * Whether a tool that changes something says that it has not: by the state of what it should have made, or in its first words. Behind
- * them it may name what it is about.
+ * Whether a tool says that it has not done what it was told to: by the state of its answer, or of what it should have made, or in its
+ * first words. Behind them it may name what it is about. What only shows something may show such a state.
  */
 export function wasRefused({ toolName, result }: ToolResponseBlock): boolean {
-  if (!acts(toolName)) return false;
+  if (onlyShows(toolName)) return false;
   const fields = fieldsOfResult(result);
+  if (areOfAnswer(fields) && isInFailedState(fields)) return true;
+  if (!acts(toolName)) return false;
   if (!areOfAnswer(fields)) {
-    return wordsOfTool(toolName).some((word) => MAKES.has(word)) && isInFailedState(fields);
+    const [only, ...others] = Object.values(fields);
+    const made = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
+    return wordsOfTool(toolName).some((word) => MAKES.has(word)) && isInFailedState(made);
   }
   const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
   const [said = ''] = line.split(/[:"(#]|\.\s/, 1);

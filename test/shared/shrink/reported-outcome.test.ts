@@ -137,6 +137,8 @@ describe('hasFailed', () => {
     ['create_refund', { refund: { id: 're_1', status: 'declined' } }, true],
     ['update_build', { id: 'b_1', status: 'failed' }, false],
     ['get_payment', { id: 'p_1', status: 'failed' }, false],
+    ['deploy_status', { status: 'failed', message: 'the build broke' }, false],
+    ['run_query', { data: { status: 'failed' } }, false],
     ['create_issue', 'Created issue #5: Login failed with error 403', false],
     ['create_issue', { id: 5, message: 'Could not log in' }, false],
     ['send_email', 'Sent. It could not be opened yet.', false],
