@@ -51,7 +51,7 @@ export function textOfResult(result: unknown): string {
 /** What APIs say of a request that they have refused; anything else is of a thing, which may have a state. */
 const OF_REFUSAL: ReadonlySet<string> = new Set(
   (
-    '_meta code content data detail details documentation_url error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
+    '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
     'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
   ).split(' '),
 );
@@ -75,7 +75,8 @@ export function saysFailed(fields: JsonRecord): boolean {
 }
 
 function namesRefusal(fields: JsonRecord): boolean {
-  const { status, statusCode, status_code, code, errorMessage, error_message } = fields;
+  const { status, statusCode, status_code, code, errcode, errorMessage, error_message } = fields;
+  if (typeof errcode === 'number' && errcode !== 0) return true;
   if ([errorMessage, error_message].some((words) => typeof words === 'string' && words !== '')) {
     return true;
   }

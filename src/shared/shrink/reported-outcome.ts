@@ -114,12 +114,25 @@ export function wasCutShort(text: string): boolean {
 }
 
 /** Words of failure, but not in the name of a file. */
-const NOT_DONE =
-  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b|\bHTTP [45]\d\d\b|\bstatus(?: code)? [45]\d\d\b|(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|not (?:found|allowed|authorized|permitted)|no replacement|no match(?:es)?|did not|could not|couldn['’]t|cannot|can['’]t|does not|has not been|has been modified since|but replace_all)(?![\w/\\-])/i;
+const NOT_DONE = new RegExp(
+  [
+    String.raw`^\W*(?:\w*error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b`,
+    String.raw`\b(?:HTTP|status|status code) [45]\d\d\b|\bBad Gateway\b|\bService Unavailable\b|\bInternal Server Error\b`,
+    String.raw`(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|timed out|no replacement|no match(?:es)?|did not|does not)(?![\w/\\-])`,
+    String.raw`(?<![\w/.\\-])not (?:found|allowed|authorized|permitted|written|created|updated|saved|sent)(?![\w/\\-])`,
+    String.raw`(?<![\w/.\\-])(?:could not|couldn['’]t|cannot|can['’]t|has not been|has been modified since|but replace_all)(?![\w/\\-])`,
+    '失败|失敗|错误|錯誤|エラー|실패|fehlgeschlagen',
+  ].join('|'),
+  'i',
+);
+/** What follows is no word of failure, but of what was done. */
+const DONE = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
 
 /** Whether a line says that nothing was done. */
 export function saysNotDone(line: string): boolean {
-  return NOT_DONE.test(line.slice(0, SEEN));
+  const seen = line.slice(0, SEEN);
+  const at = seen.search(NOT_DONE);
+  return at !== -1 && !DONE.test(seen.slice(0, at));
 }
 
 /** What these make has a state that is none of what they were told to write down. */

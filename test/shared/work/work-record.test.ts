@@ -199,6 +199,10 @@ describe('gatherWork', () => {
       'browser_click Pay': 'passed',
       make: 'passed',
     });
+    const written = 'The file a.py has been edited. It reads: raise Error("it cannot")';
+    expect(done(call('Edit', { file_path: 'a.py', old_string: 'a' }, written))).toEqual({
+      'write a.py': 'written',
+    });
     const refused = call('Edit', { file_path: 'a.ts', old_string: 'a' }, 'Not found in file.');
     const { callOf } = outlineHistory(refused);
     const lines = refused.map((entry, index) => summarizeEntry(entry, index, callOf));
