@@ -226,4 +226,4 @@ const CODE =
   /^\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*)/;
 /** How they report a success, of a test or a commit that may be named after a failure; or one that is still to do. */
 const PASSED =
-  /^\[[\w/.-]{1,80} (?:\(root-commit\) )?[\da-f]{7,40}\] |^HEAD is now at |^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,12} |^\s*not ok\b.*# (?:TODO|SKIP)\b|^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;
+  /^\[[\w/.-]{1,80} (?:\(root-commit\) )?[\da-f]{7,40}\] |^HEAD is now at |^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,10} (?!\[?(?:ERR(?:OR)?|FATAL|FAIL(?:ED)?|error|fatal|panic)\b)|^\s*not ok\b.*# (?:TODO|SKIP)\b|^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

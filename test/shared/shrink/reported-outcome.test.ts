@@ -42,6 +42,7 @@ describe('sumsUpFailure', () => {
     ['a warning that names a path', 'warning: unused import: `std::error::Error`', false],
     ['a commit', '[main 951f4af8] Fix TypeError: it is undefined', false],
     ['a list of commits', '951f4af8 Fix TypeError: it is undefined', false],
+    ['a log with ids of requests', 'a1b2c3d4 ERROR the request failed', true],
     ['CMake', '67% tests passed, 1 tests failed out of 3', true],
     ['hosts that were not reached', 'web-1 : ok=0 changed=0 unreachable=1 failed=0', true],
   ])('tells of the end of %s', (_, text, is) => {
