@@ -48,8 +48,8 @@ export function textOfResult(result: unknown): string {
   return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
 }
 
-/** What APIs say of a request that they have refused; anything else is of a thing, which may have a state. */
-const OF_REFUSAL: ReadonlySet<string> = new Set(
+/** How APIs call what they say of a request; other fields are of a thing, whose state is none of the call. */
+const OF_ANSWER: ReadonlySet<string> = new Set(
   (
     '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
     'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
@@ -59,7 +59,7 @@ const HTTP_FAILURE = /^[45]\d\d$/;
 
 /** Whether the fields say nothing but how a request was answered; of a text, there are none. */
 export function areOfAnswer(fields: JsonRecord): boolean {
-  return Object.keys(fields).every((key) => OF_REFUSAL.has(key));
+  return Object.keys(fields).every((key) => OF_ANSWER.has(key));
 }
 
 /** Whether the fields name a failure: in words, or as APIs describe one, in an object; those of GraphQL, in a list and without data. */

@@ -42,9 +42,9 @@ export function onlyShows(toolName: string): boolean {
   return wordsOfTool(toolName).some((word) => SHOWS.has(word));
 }
 
-/** Whether a tool answers with the page on which it has acted, whose console may tell of failures. */
+/** Whether a tool of a browser answers with the page on which it has acted, whose console may tell of failures. */
 export function showsPage(toolName: string): boolean {
-  return wordsOfTool(toolName).some((word) => word === 'browser' || word === 'page');
+  return wordsOfTool(toolName).includes('browser');
 }
 
 /** Whether a tool by its name changes something, as `create_refund`. */
@@ -125,7 +125,7 @@ const NOT_DONE = new RegExp(
   ].join('|'),
   'i',
 );
-/** What follows is no word of failure, but of what was done. */
+/** Behind one of these, words of failure are about something else. */
 const DONE = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
 
 /** Whether a line says that nothing was done. */
