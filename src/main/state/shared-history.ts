@@ -5,7 +5,9 @@ import type { HistoryService } from '../history-service.js';
 import { startOver, switchToState } from './resume.js';
 import type { HistoryStartOptions, StateReport } from './resume.js';
 import type { SessionMemory, SessionState } from './session-state.js';
+import { standInSlices } from './standing-key.js';
 import type { StateKeeper } from './state-keeper.js';
+import { inTurns } from '../waiting/event-loop-turn.js';
 
 export interface SharedHistoryInit extends Pick<
   HistoryStartOptions,
@@ -37,6 +39,7 @@ export class SharedHistory {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
     for (let attempts = 1; ; attempts += 1) {
+      await inTurns(standInSlices(history));
       const outcome = await keeper.save(snapshot(), history.journal);
       if (typeof outcome === 'string') return false;
       if (await this.#switchTo(outcome.overtakenBy)) return true;

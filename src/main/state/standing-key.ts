@@ -1,7 +1,8 @@
 // The trace of a history as it stands after its edits: a host that stores what it was returned comes back with that. Read with each
-// save, so only what changed since the last one is hashed.
+// save, so only what changed since the last one is hashed; in slices, for a process that has just taken a history up hashes all of it.
 
 import type { IContent } from '../../shared/content.js';
+import { runSlices } from '../../shared/slices.js';
 import type { HistoryService } from '../history-service.js';
 import { unchangedEntries } from '../tokens/packed-tokens.js';
 import { traceKey, traceOn } from './journal.js';
@@ -13,14 +14,26 @@ const KEYS = new WeakMap<HistoryService, StandingKey>();
 
 /** Returns the key of the entries that are left, `undefined` if they are those that were added. */
 export function standingKeyOf(history: HistoryService): number | undefined {
+  return keyOf(history)?.now;
+}
+
+/** Hashes ahead what the key would hash when it is read. */
+export function* standInSlices(history: HistoryService): Generator<void, void, undefined> {
+  yield* keyOf(history)?.settleInSlices() ?? [];
+}
+
+function keyOf(history: HistoryService): StandingKey | undefined {
   if (history.journal.count === 0) return undefined;
   let key = KEYS.get(history);
   if (key === undefined) {
     key = new StandingKey(history);
     KEYS.set(history, key);
   }
-  return key.now;
+  return key;
 }
+
+/** Entries that are hashed at a time: a fraction of a millisecond. */
+const SLICE = 64;
 
 class StandingKey {
   readonly #history: HistoryService;
@@ -35,11 +48,20 @@ class StandingKey {
   }
 
   get now(): number {
-    const entries = this.#history.getRawHistory();
-    for (const entry of entries.slice(this.#hashes.length)) {
-      this.#hashes.push(traceOn(this.#hashes.at(-1) ?? SEED, entry));
+    runSlices(this.settleInSlices());
+    return traceKey(this.#hashes.length, this.#hashes.at(-1) ?? SEED);
+  }
+
+  *settleInSlices(): Generator<void, void, undefined> {
+    for (;;) {
+      // Read anew in each slice: the history may be edited between two.
+      const from = this.#hashes.length;
+      for (const entry of this.#history.getRawHistory().slice(from, from + SLICE)) {
+        this.#hashes.push(traceOn(this.#hashes.at(-1) ?? SEED, entry));
+      }
+      if (this.#hashes.length < from + SLICE) return;
+      yield;
     }
-    return traceKey(entries.length, this.#hashes.at(-1) ?? SEED);
   }
 }
 

@@ -1,7 +1,15 @@
 // The key by which a state recognizes what a session has sent.
 
 import { describe, expect, it } from 'vitest';
-import { haveKey, lengthOfKey } from '../../../src/main/state/standing-key.js';
+import { HistoryService } from '../../../src/main/history-service.js';
+import {
+  haveKey,
+  lengthOfKey,
+  standingKeyOf,
+  standInSlices,
+} from '../../../src/main/state/standing-key.js';
+import { humanText } from '../../../src/shared/content.js';
+import { NO_EDITS } from '../../../src/shared/density.js';
 import { historyOf } from '../../support/notation.js';
 
 /** Never change it: states have it. */
@@ -14,5 +22,30 @@ describe('haveKey', () => {
     expect(haveKey(entries, KEY)).toBe(true);
     expect(haveKey(entries.slice(0, -1), KEY)).toBe(false);
     expect(haveKey(entries.toReversed(), KEY)).toBe(false);
+  });
+});
+
+describe('standInSlices', () => {
+  it('hashes a long history in many slices, whatever is edited or added between two of them', async () => {
+    const history = new HistoryService();
+    history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));
+    await history.applyDensityResult({ ...NO_EDITS, removals: [500] });
+    const slices = standInSlices(history);
+    let yields = 0;
+    for (; slices.next().done !== true; yields += 1) {
+      const replacements = new Map([[yields, humanText(`edit ${yields}`)]]);
+      if (yields === 3 || yields === 9)
+        await history.applyDensityResult({ ...NO_EDITS, replacements });
+      if (yields === 12) history.add(humanText('and now?'));
+    }
+    expect(yields).toBeGreaterThan(15);
+    expect(haveKey(history.getRawHistory(), standingKeyOf(history) ?? 0)).toBe(true);
+  });
+
+  it('has nothing to do where no edit has landed', () => {
+    const history = new HistoryService();
+    history.add(humanText('hello'));
+    expect([...standInSlices(history)]).toEqual([]);
+    expect(standingKeyOf(history)).toBeUndefined();
   });
 });
