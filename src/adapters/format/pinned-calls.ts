@@ -30,7 +30,8 @@ export interface CallsInMessage {
 export function programsIn(caller: unknown): readonly unknown[] {
   const fields = asRecord(caller);
   if (fields === undefined || fields['type'] === 'direct') return [];
-  return [fields['tool_id'] ?? fields['toolId'] ?? fields['callerId']];
+  const { tool_id, toolId, caller_id, callerId } = fields;
+  return [tool_id ?? toolId ?? caller_id ?? callerId];
 }
 
 /** The calls of one conversation in messages that must be sent unchanged. */

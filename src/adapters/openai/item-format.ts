@@ -7,6 +7,7 @@ import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { programsIn } from '../format/pinned-calls.js';
 import { joinTexts } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { spreadable } from '../format/plain-data.js';
@@ -58,7 +59,7 @@ const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Calls that leave only together with their answer. */
-const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'local_shell_call']);
+const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'local_shell_call', 'program']);
 
 /** Kinds that answer a pinned call, or are for the provider: the model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
@@ -120,7 +121,7 @@ function readBuiltIn(
   if (callId === undefined) return undefined;
   if (BUILT_IN_OUTPUTS.has(kind)) return { kind: 'output', callId, ...readBuiltInOutput(item) };
   const call = BUILT_IN_CALLS.has(kind) ? builtInCall(item, callId) : undefined;
-  return call && { kind: 'model', blocks: [call], isPinned: isCalledByProgram(item) };
+  return call && { kind: 'model', blocks: [call], ...calledByProgram(item) };
 }
 
 function readOther(
@@ -131,7 +132,7 @@ function readOther(
   const kind = asText(original['type']) ?? 'item_reference';
   // The output of a search by the provider is part of the model's run; that of one by the client ends it.
   const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
-  const callId = asText(item[callIdKey]) ?? asText(original['id']);
+  const callId = asText(item[callIdKey]) ?? asText(original['call_id']) ?? asText(original['id']);
   const approvalId = asText(original['approval_request_id']);
   if (kind === 'mcp_approval_response') {
     // Once it is denied, there is no call.
@@ -142,8 +143,10 @@ function readOther(
   if (isCompactionPart(original)) return { kind: 'compaction', block: carried(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
   const askedId = kind === APPROVAL_REQUEST || WHOLE_CALLS.has(kind) ? callId : undefined;
-  const answeredId = kind === 'mcp_call' ? approvalId : undefined;
-  return { kind: 'model', blocks: [carried(kind, item)], isPinned, askedId, answeredId };
+  const resultOf = kind === 'program_output' ? callId : undefined;
+  const answeredId = kind === 'mcp_call' ? approvalId : resultOf;
+  const { programs } = calledByProgram(original);
+  return { kind: 'model', blocks: [carried(kind, item)], isPinned, askedId, answeredId, programs };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {
@@ -167,19 +170,22 @@ function readCall(
   const name = textOf(item, 'name', where);
   const parameters =
     kind === 'function_call' ? callArguments(item['arguments']) : { input: item['input'] ?? '' };
-  const isPinned = isCalledByProgram(item);
-  return { kind: 'model', blocks: [toolCall(id, name, parameters)], isPinned };
+  return { kind: 'model', blocks: [toolCall(id, name, parameters)], ...calledByProgram(item) };
 }
 
 /** Whether an item must be kept or removed together with another one. */
 function hasPartner(item: JsonRecord): boolean {
   const ids = [item['call_id'], item['callId'], item['approval_request_id']];
-  return ids.some((id) => typeof id === 'string') || isCalledByProgram(item);
+  return ids.some((id) => typeof id === 'string') || calledByProgram(item).isPinned;
 }
 
-/** A program of the model is pinned, and so are its calls. */
-function isCalledByProgram(item: JsonRecord): boolean {
-  return asRecord(item['caller'])?.['type'] === 'program';
+/** A program of the model and its calls leave only together. */
+function calledByProgram({ caller }: JsonRecord): {
+  readonly isPinned: boolean;
+  readonly programs: readonly unknown[];
+} {
+  const programs = asRecord(caller)?.['type'] === 'program' ? programsIn(caller) : [];
+  return { isPinned: programs.length > 0, programs };
 }
 
 function textOf(item: JsonRecord, key: string, where: string): string {

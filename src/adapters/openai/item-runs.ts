@@ -14,8 +14,8 @@ import { carried, NamedCalls } from './content-parts.js';
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
   /**
-   * From the model. `isPinned` pins its whole run: if it has the id of a call or of a request that it makes or answers, only until all
-   * of these are answered.
+   * From the model. `isPinned` pins its whole run: if it has the id of a call or of a request that it makes or answers, or of a program
+   * that has made it, only until all of these are answered.
    */
   | {
       readonly kind: 'model';
@@ -23,6 +23,7 @@ export type ItemReading =
       readonly isPinned?: boolean;
       readonly askedId?: string | undefined;
       readonly answeredId?: string | undefined;
+      readonly programs?: readonly unknown[];
     }
   | ({ readonly kind: 'output'; readonly callId: string } & Outcome)
   /** The provider's compaction of all items before it. */
@@ -45,6 +46,7 @@ interface RunItem {
   readonly isPinned: boolean;
   readonly askedId: string | undefined;
   readonly answeredId: string | undefined;
+  readonly programs: readonly unknown[];
 }
 
 /**
@@ -69,8 +71,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const item = plainData(given, `item ${index}`);
     const read = this.#readItem(item, `item ${index}`);
     if (read.kind === 'model') {
-      const { blocks, isPinned = false, askedId, answeredId } = read;
-      this.#run.push({ index, item, blocks, isPinned, askedId, answeredId });
+      const { blocks, isPinned = false, askedId, answeredId, programs = [] } = read;
+      this.#run.push({ index, item, blocks, isPinned, askedId, answeredId, programs });
       return;
     }
     this.#endRun(reading, false);
@@ -96,12 +98,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     this.#run = [];
     // The next items may follow from the reasoning, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
-    const isBound =
-      this.#isWithinPinned ||
-      run.some(
-        (item) => item.isPinned && item.askedId === undefined && item.answeredId === undefined,
-      ) ||
-      (isLast && endsInReasoning);
+    const isBound = this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
     const isPinned = isBound || run.some((item) => item.isPinned);
     this.#isWithinPinned = isPinned;
     for (const { blocks } of run) this.#calls.add(blocks, isPinned);
@@ -109,7 +106,8 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       const calls = run.flatMap(idsOfCalls);
       const blocks = run.flatMap(wholeBlocks);
       const answered = run.flatMap(({ answeredId }) => answeredId ?? []);
-      this.#whole.take({ ...NO_CALLS, calls, answered, isBound, blocks }, reading);
+      const programs = run.flatMap((item) => item.programs);
+      this.#whole.take({ ...NO_CALLS, calls, answered, programs, isBound, blocks }, reading);
     } else {
       this.#whole.interrupt(reading);
       const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
@@ -143,7 +141,12 @@ function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'rela
   };
 }
 
-/** The calls of an item that the application answers. */
+/** Whether an item belongs to no exchange that can be complete. */
+function staysPinned({ isPinned, askedId, answeredId, programs }: RunItem): boolean {
+  return isPinned && askedId === undefined && answeredId === undefined && programs.length === 0;
+}
+
+/** The calls of an item that the application answers, or its program. */
 function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
   const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
   return askedId === undefined ? ids : [...ids, askedId];

@@ -322,6 +322,32 @@ describe('responseItemFormat', () => {
     expect(origins(response(true), made, message)).toEqual([]);
   });
 
+  it('reads a program of the model with its calls, once it has ended, as one entry', () => {
+    const program = { type: 'program', id: 'pr_1', call_id: 'p1', code: 'x', fingerprint: 'f' };
+    const caller = { type: 'program', caller_id: 'p1' };
+    const first = { ...CALL, caller };
+    const second = { type: 'custom_tool_call', call_id: 'c2', name: 'sql', input: 'x', caller };
+    const answer = { type: 'custom_tool_call_output', call_id: 'c2', output: 'ok', caller };
+    const ended = { type: 'program_output', id: 'po_1', call_id: 'p1', result: 'ok' };
+    const message = { role: 'assistant', content: 'Done.' };
+    const running = [REASONING, program, first, OUTPUT, second, answer];
+    const origins = (...items: readonly object[]): unknown =>
+      (read(...items) as [string, ...[string, unknown][]][]).map(([speaker, ...blocks]) =>
+        [speaker, ...blocks.map(([origin]) => origin)].join(' '),
+      );
+    expect(origins(...running)).toEqual([]);
+    expect(origins(...running, ended, message, { role: 'user', content: 'So?' })).toEqual([
+      'ai 0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0',
+      'human 8.0',
+    ]);
+    expect(JSON.stringify(read(...running, ended))).not.toMatch(/thinking|tool_call"/);
+    // A call whose program is elsewhere stays, and so does a program that has not ended.
+    expect(origins(first, OUTPUT)).toEqual([]);
+    expect(origins(program, first, OUTPUT, { role: 'user', content: 'Stop.' })).toEqual([
+      'human 3.0',
+    ]);
+  });
+
   it('pins the row that goes on behind a search of the provider for tools', () => {
     const search = { type: 'tool_search_output', tools: [], execution: 'server' };
     expect(read(search, CALL, OUTPUT)).toEqual([]);
