@@ -28,13 +28,13 @@ export class MessageParamReader implements MessageReader<unknown> {
   readonly #whole = new WholeExchanges();
 
   read(message: unknown, index: number, reading: Reading): void {
-    const { role, parts } = partsOf(message, index);
+    const { role, parts, isBrief } = partsOf(message, index);
     const calls = callsIn(parts);
     const isForeign = role !== 'user' && role !== 'assistant';
     if (this.#pinned.pins(calls) || isForeign) {
       const isSaid = ({ origin: [, at] }: PlacedBlock): boolean =>
         role === 'user' && parts[at]?.type !== 'tool_result';
-      const blocks = wholeBlocks(parts, index);
+      const blocks = isBrief ? [] : wholeBlocks(parts, index);
       const said = blocks.filter(isSaid);
       this.#whole.take(
         { ...calls, blocks: blocks.filter((block) => !isSaid(block)), said },
@@ -96,15 +96,19 @@ function addEntry(entries: PlacedEntry[], speaker: Speaker, blocks: readonly Pla
 interface RoleAndParts {
   readonly role: string;
   readonly parts: readonly MessagePart[];
+  /** Whether the model no longer sees it once the user's next message is there, results of tools among them: it counts for nothing. */
+  readonly isBrief?: boolean;
 }
 
 function partsOf(given: unknown, index: number): RoleAndParts {
   const message = plainData(given, `message ${index}`);
-  const { role, content } = isRecord(message) ? message : {};
+  const { role, content, clear_at: clearAt } = isRecord(message) ? message : {};
   if (typeof role !== 'string') {
     throw new TypeError(`Expected a message { role, content } at message ${index}.`);
   }
-  if (typeof content === 'string') return { role, parts: [{ type: 'text', text: content }] };
+  const isBrief = clearAt === 'next_user_message';
+  if (typeof content === 'string')
+    return { role, parts: [{ type: 'text', text: content }], isBrief };
   // A system message may change settings only.
   if (role === 'system' && (content === undefined || content === null)) return { role, parts: [] };
   if (!Array.isArray(content)) {
@@ -114,7 +118,7 @@ function partsOf(given: unknown, index: number): RoleAndParts {
     if (isMessagePart(part)) return part;
     throw new TypeError(`Expected a part with a type at message ${index}, part ${at}.`);
   });
-  return { role, parts };
+  return { role, parts, isBrief };
 }
 
 /** For a call that was not read. */

@@ -226,6 +226,18 @@ describe('MESSAGE_PARAM_FORMAT', () => {
       expect(reading.pinnedTokens).toBeGreaterThan(0);
     });
 
+    it('counts no system message that the model sees only until the next message of the user', () => {
+      const reminder = { role: 'system', content: 'x'.repeat(4_000) } as const;
+      const brief = { ...reminder, clear_at: 'next_user_message' } as const;
+      const [kept, cleared] = [reminder, brief].map((message) =>
+        readAll(format.createReader(), [message], 0),
+      );
+
+      expect(kept?.pinnedTokens).toBeGreaterThan(400);
+      expect(cleared?.entries).toEqual([]);
+      expect(cleared?.pinnedTokens).toBeLessThan(16);
+    });
+
     it('pins a compaction of a server that failed, and what answers a call beside it', () => {
       const messages: BetaMessageParam[] = [
         {
