@@ -101,18 +101,18 @@ async function switchMode(
     refuse(response, 400, 'expected {"mode": "observe" | "compact", "conversation"?: string}.');
     return;
   }
-  const compacted = ledger.setMode(mode, conversation);
-  if (compacted === undefined) {
-    refuse(response, 404, 'there is no such conversation.');
-    return;
-  }
-  const isHeld = conversation !== undefined && ledger.conversation(conversation)?.mode !== mode;
-  if (isHeld) {
+  const known = conversation === undefined ? undefined : ledger.conversation(conversation);
+  if (known?.isHeld === true && mode === 'observe') {
     refuse(
       response,
       409,
       'its model would refuse the original messages, so it is compacted to its end. Switch a new conversation instead.',
     );
+    return;
+  }
+  const compacted = ledger.setMode(mode, conversation);
+  if (compacted === undefined) {
+    refuse(response, 404, 'there is no such conversation.');
     return;
   }
   for (const id of compacted) engine.noteBoundReasoning(id);
