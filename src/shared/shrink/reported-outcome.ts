@@ -64,7 +64,11 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   if (code === 0) return givesVerdict(words);
   // What stopped one of several commands stands before what the others said.
   const end = words.slice(-SEEN_ENDS);
-  return wasRefused(response) || wasCutShort(end) || (!showsPage(toolName) && sumsUpFailure(words));
+  return (
+    wasRefused(response, fields) ||
+    wasCutShort(end) ||
+    (!showsPage(toolName) && sumsUpFailure(words))
+  );
 }
 
 const VERDICT =
@@ -149,9 +153,11 @@ function isInFailedState({ status, state }: JsonRecord): boolean {
  * Whether a tool says that it has not done what it was told to: by the state of its answer, or of what it should have made, or in its
  * first words. Behind them it may name what it is about. What only shows something may show such a state.
  */
-export function wasRefused({ toolName, result }: ToolResponseBlock): boolean {
+export function wasRefused(
+  { toolName, result }: ToolResponseBlock,
+  fields: JsonRecord = fieldsOfResult(result),
+): boolean {
   if (onlyShows(toolName)) return false;
-  const fields = fieldsOfResult(result);
   if (areOfAnswer(fields) && isInFailedState(fields)) return true;
   if (!acts(toolName)) return false;
   if (!areOfAnswer(fields)) {

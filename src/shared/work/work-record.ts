@@ -374,7 +374,7 @@ export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   code ??= codeNamedIn(ends);
   if (code !== undefined && code !== 0) return 'failed';
   if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
-  if (ranOut(text) || wasRefused(response)) return 'failed';
+  if (ranOut(text) || wasRefused(response, fields)) return 'failed';
   return wasCutShort(text) || (!showsPage(response.toolName) && mayHaveFailed(words))
     ? 'unclear'
     : 'passed';
