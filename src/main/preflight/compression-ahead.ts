@@ -107,10 +107,10 @@ export class CompressionAhead {
   }
 
   /** Whether the history is large enough to request or apply a summary. */
-  isWorthwhile(pendingTokens: number): boolean {
+  isWorthwhile(): boolean {
     const { history, gauge, runtimeContext } = this.#parts;
     const share = Math.min(this.#share, runtimeContext.ephemerals.compressionThreshold());
-    return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, pendingTokens);
+    return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
   /** Plans a compression of the present history, unless one exists or it could not help. `start` makes it. */

@@ -18,13 +18,11 @@ import type { SessionParts } from './session-parts.js';
  * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
  *
  * @param make compresses the present history
- * @param pendingTokens what the request holds besides history and overhead, in the model's own tokens
  * @throws what `make` threw, or the signal's reason. The history is unchanged then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
   make: () => Promise<MadeCompression>,
-  pendingTokens: number,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
   const { history } = parts;
@@ -33,7 +31,7 @@ export async function runCompressionStep(
   history.startCompression();
   let landed: Landed;
   try {
-    landed = await land(parts, await make(), { base, tokensBefore, pendingTokens }, signal);
+    landed = await land(parts, await make(), { base, tokensBefore }, signal);
   } finally {
     history.endCompression();
   }
@@ -74,11 +72,10 @@ export function heldCompression(parts: SessionParts, reason: HoldReason): Compre
   };
 }
 
-/** The history when the compression began, and what it is sent with. */
+/** The history when the compression began. */
 interface Before {
   readonly base: DensityBase;
   readonly tokensBefore: number;
-  readonly pendingTokens: number;
 }
 
 interface Landed {
@@ -91,7 +88,7 @@ interface Landed {
 async function land(
   parts: SessionParts,
   made: MadeCompression,
-  { base, tokensBefore, pendingTokens }: Before,
+  { base, tokensBefore }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
   const { history, recorder, sent, reasoningTerms } = parts;
@@ -100,7 +97,7 @@ async function land(
   const newLength = compacted.length;
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
-  const below = parts.gauge.thresholdTokens(pendingTokens) - left;
+  const below = parts.gauge.thresholdTokens() - left;
   const room = isBound ? 0 : GIVEN_BACK_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
     giveBack(parts, history.getRawHistory(), compacted, room),

@@ -78,6 +78,7 @@ export class ContextGauge {
   /** Absent until a report comes, and where the host names the overhead. */
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
+  #pendingTokens = 0;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
@@ -131,13 +132,32 @@ export class ContextGauge {
     });
   }
 
-  /** Whether the history fits the window beside overhead and `pendingTokens` (the model's own). */
-  fits(pendingTokens: number): boolean {
-    return this.#history.getTotalTokens() <= this.budget.roomTokens(pendingTokens);
+  /** Names what the present request holds besides history and overhead, in the model's own tokens; 0 until it is named. */
+  beginRequest(pendingTokens: number): void {
+    this.#pendingTokens = pendingTokens;
   }
 
-  /** Counted tokens at which the history is to be compressed, beside overhead and `pendingTokens` (the model's own). */
-  thresholdTokens(pendingTokens: number): number {
+  /** What the present request holds besides history and overhead, in the model's own tokens. */
+  get pendingTokens(): number {
+    return this.#pendingTokens;
+  }
+
+  /** Counted tokens that the history may have in the present request; see `TokenBudget`. */
+  roomTokens(limit?: number): number {
+    return this.budget.roomTokens(this.#pendingTokens, limit);
+  }
+
+  /** Whether the present request fits the window. */
+  fits(): boolean {
+    return this.#history.getTotalTokens() <= this.roomTokens();
+  }
+
+  /**
+   * Counted tokens at which the history is to be compressed.
+   *
+   * @param pendingTokens those of the request @default the present one's
+   */
+  thresholdTokens(pendingTokens: number = this.#pendingTokens): number {
     const share = this.#runtimeContext.ephemerals.compressionThreshold();
     return this.budget.thresholdTokens(share, pendingTokens);
   }
@@ -145,8 +165,10 @@ export class ContextGauge {
   /**
    * Whether the history reaches the compression threshold. If it does not fit the window, it does: the threshold is a share of
    * that.
+   *
+   * @param pendingTokens as in `thresholdTokens`
    */
-  shouldCompress(pendingTokens: number): boolean {
+  shouldCompress(pendingTokens?: number): boolean {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 
@@ -168,14 +190,14 @@ export class ContextGauge {
     this.#sent = undefined;
   }
 
-  /** Remembers the history as it is about to be sent, beside `pendingTokens`. */
-  endPreflight(pendingTokens: number): void {
+  /** Remembers the history as it is about to be sent. */
+  endPreflight(): void {
     const { revision, additions, isCounted } = this.#history;
     this.#sent = {
       revision,
       additions,
       countedTokens: isCounted ? this.#history.getTotalTokens() : undefined,
-      pendingTokens,
+      pendingTokens: this.#pendingTokens,
     };
   }
 

@@ -63,7 +63,7 @@ export class CostMeter {
   /** What a replay says that all requests up to the present one leave to spend. */
   #replayed: number | undefined;
   /** Those of the last request. */
-  #terms: RequestTerms = {};
+  #terms: Partial<RequestTerms> = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor({ history, sent, cache, former: memory }: SessionParts) {
@@ -138,15 +138,9 @@ export class CostMeter {
     this.#replayed = spendable;
   }
 
-  /**
-   * Adds the request that the present history makes. Call before `SentHistory.endPreflight`.
-   *
-   * @param tokensBelowStep the largest history below the model's price step
-   * @param toBeCached minimum tokens of a prompt to be cached
-   */
-  endPreflight(tokensBelowStep: number, toBeCached: number = 0): void {
+  /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. */
+  endPreflight(terms: RequestTerms): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
-    const terms = { toBeCached, above: { tokens: tokensBelowStep } };
     this.#terms = terms;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
@@ -170,8 +164,8 @@ export class CostMeter {
       const { above } = known;
       const price = {
         ...known,
-        leastCachedTokens: toBeCached,
-        ...(above && { above: { ...above, promptTokens: tokensBelowStep } }),
+        leastCachedTokens: terms.toBeCached,
+        ...(above && { above: { ...above, promptTokens: terms.above.tokens } }),
       };
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),
