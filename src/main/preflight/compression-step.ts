@@ -6,11 +6,11 @@ import type { DensityBase } from '../../shared/density.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
-import { stripLateReasoning, failureOf } from './apply-edit.js';
+import { failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
 import type { MadeCompression } from './make-compression.js';
-import { firstDifference, holdsReasoning, stripRewritten } from './reasoning-policy.js';
+import { holdsReasoning, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent, HoldReason } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -91,7 +91,7 @@ async function land(
   { base, tokensBefore }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
-  const { history, recorder, sent, reasoningTerms } = parts;
+  const { history, recorder, sent } = parts;
   const compacted =
     made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
   const newLength = compacted.length;
@@ -109,18 +109,11 @@ async function land(
     const changes = listRewritten(history.getRawHistory(), newHistory);
     await abortable(recorder.record('compressed', changes, signal), signal);
   }
-  const intactEntries = firstDifference(newHistory, history.getRawHistory());
-  if (!history.replaceAll(newHistory, base)) return { made, outcome: 'stale', newLength };
-  // What the provider compacted is not a saving: it would not have been sent whole without the session either.
-  const reclaimedTokens =
-    made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
-  sent.noteRewrite({
-    fromRevision: base.revision,
-    toRevision: history.revision,
-    intactEntries,
-    reclaimedTokens,
-    leavesReasoning: made.keepsReasoning !== true && reasoningTerms.policy === 'keep',
-  });
+  if (replaceHistory(parts, newHistory, base, made.keepsReasoning) === null)
+    return { made, outcome: 'stale', newLength };
+  // What the provider compacted is not a saving: without the session, it would not have been sent whole and cached either.
+  if (made.isProvidersOwn === true) sent.startOver();
+  else sent.noteReclaimed(tokensBefore - tokensAfter, history.revision);
   return { made, outcome: 'applied', newLength };
 }
 

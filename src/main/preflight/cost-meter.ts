@@ -7,6 +7,7 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
+import type { HistoryTrace } from '../state/journal.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import type { TokenPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
@@ -55,7 +56,9 @@ export class CostMeter {
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
   readonly #cache: CacheTerms;
-  readonly #ruleSavings: RuleSavings;
+  readonly #savings: RuleSavings;
+  /** Detects `clear`. */
+  #trace: HistoryTrace;
   #requests: number;
   #rewrites: number;
   /** What requests that are not in the totals leave to spend: those of earlier sessions of this history, as replayed. */
@@ -73,17 +76,22 @@ export class CostMeter {
     this.#cache = cache;
     const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
     this.#dollars = dollars && { with: dollars.with, without: dollars.without };
-    this.#ruleSavings = new RuleSavings(dollars?.rules);
+    this.#savings = new RuleSavings(dollars?.rules);
     this.#compacted = new TokenTally(former?.compacted);
     this.#uncompacted = new TokenTally(former?.uncompacted);
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
     this.#carried = former?.carried ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
-    // The first preflight after it may already edit what was added since.
-    history.watch(({ kind }) => {
-      if (kind === 'clear') this.#ruleSavings.startOver();
-    });
+    this.#trace = history.journal.trace;
+  }
+
+  /** The savings since the history began. The first preflight after a `clear` may already edit what was added since. */
+  get #ruleSavings(): RuleSavings {
+    const { trace } = this.#history.journal;
+    if (trace !== this.#trace) this.#savings.startOver();
+    this.#trace = trace;
+    return this.#savings;
   }
 
   /** The totals so far. */

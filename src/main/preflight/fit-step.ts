@@ -9,11 +9,10 @@ import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { Fittable, WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../waiting/abortable.js';
 import { addWorkNote, maxNoteTokens } from './add-work-note.js';
-import { applyEdit, failureOf, stripLateReasoning } from './apply-edit.js';
+import { applyEdit, failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import type { ContextGauge } from './context-gauge.js';
 import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
-import { firstDifference } from './reasoning-policy.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -51,7 +50,7 @@ async function completeCut(
   former: readonly IContent[],
   { droppedEntries }: FittedEvent,
 ): Promise<void> {
-  const { history, sent, gauge, reasoningTerms } = parts;
+  const { history, sent, gauge } = parts;
   const { revision } = history;
   const noteTokens = droppedEntries > 0 ? maxNoteTokens(parts) : 0;
   while (history.revision === revision) {
@@ -64,18 +63,12 @@ async function completeCut(
     const room = GIVEN_BACK_SHARE * (noted === cut ? left : left - noteTokens);
     const { newHistory } = await giveBack(parts, former, noted, room);
     if (newHistory === cut) return;
+    const intactEntries = replaceHistory(parts, newHistory, base);
     // Something was added meanwhile, or the host has rewritten the history.
-    if (!history.replaceAll(newHistory, base)) continue;
-    const toRevision = history.revision;
+    if (intactEntries === null) continue;
+    const { revision: toRevision } = history;
     await history.waitForTokenUpdates();
-    const intactEntries = firstDifference(newHistory, cut);
-    sent.noteRewrite({
-      fromRevision: base.revision,
-      toRevision,
-      intactEntries,
-      reclaimedTokens: tokensBefore - history.getTotalTokens(),
-      leavesReasoning: reasoningTerms.policy === 'keep',
-    });
+    sent.noteReclaimed(tokensBefore - history.getTotalTokens(), toRevision);
     await stripLateReasoning(parts, intactEntries, undefined);
     return;
   }
