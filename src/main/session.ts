@@ -70,22 +70,22 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
-  /** @throws TypeError or RangeError for invalid edit options or overhead. */
+  /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
-    this.settings = options.settings;
+    this.settings = options.config.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
-    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { keeper, calibration = new TokenCalibration(), config } = this.#parts;
     this.#shared = new SharedHistory({
       history: options.history,
       keeper,
       calibration,
-      toolCatalog: densityOptions.toolCatalog,
+      toolCatalog: config.densityOptions.toolCatalog,
       snapshot: () => this.snapshot(),
       onSwitch: () => {
         this.#preflight.ahead.pause();
@@ -94,7 +94,7 @@ export class Session extends SafeEmitter<SessionEvents> {
         this.#adopt(former);
       },
     });
-    this.#removed = new RemovedReads(options.densityOptions);
+    this.#removed = new RemovedReads(config.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
     this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
   }
@@ -336,8 +336,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   #adopt(former: SessionMemory): void {
-    const { edits } = this.#parts;
-    this.#parts = createParts({ ...this.#parts, ...edits, wasSentBefore: false, former });
+    this.#parts = createParts({ ...this.#parts, wasSentBefore: false, former });
     this.#preflight = new Preflight(this.#parts, this.#preflight);
   }
 

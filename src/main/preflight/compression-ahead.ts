@@ -108,8 +108,9 @@ export class CompressionAhead {
 
   /** Whether the history is large enough to request or apply a summary. */
   isWorthwhile(): boolean {
-    const { history, gauge, runtimeContext } = this.#parts;
-    const share = Math.min(this.#share, runtimeContext.ephemerals.compressionThreshold());
+    const { history, gauge, config } = this.#parts;
+    const threshold = config.runtimeContext.ephemerals.compressionThreshold();
+    const share = Math.min(this.#share, threshold);
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
@@ -244,7 +245,7 @@ export class CompressionAhead {
 
   /** Share of the window from which on summaries are requested. */
   get #share(): number {
-    return this.#parts.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
+    return this.#parts.config.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
   }
 
   async #make(job: Job, promptId: string): Promise<void> {

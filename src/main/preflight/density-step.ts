@@ -51,7 +51,7 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs: CostMeter) {
-    const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
+    const { config, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
     this.#gate = new EditGate({
@@ -62,7 +62,7 @@ export class DensityPruner {
       spendable: () => costs.spendable,
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.
-    this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
+    this.#needsReplay = wasSentBefore && config.edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
     this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
@@ -139,8 +139,8 @@ export class DensityPruner {
 
   /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
   #wouldHoldAll(strategy: CompressionStrategy): boolean {
-    const { edits, history, sent } = this.#parts;
-    if (!isBatching(edits.edits) || !isDocumented(strategy)) return false;
+    const { config, history, sent } = this.#parts;
+    if (!isBatching(config.edits.edits) || !isDocumented(strategy)) return false;
     const entries = history.getRawHistory();
     for (let at = sent.intactEntries; at < entries.length; at += 1) {
       if (entries[at]?.speaker === 'tool') return false;

@@ -34,12 +34,12 @@ export interface DuePass {
  * @param tokens counted tokens of the history
  */
 export function duePasses(
-  parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits'>,
+  parts: Pick<SessionParts, 'cache' | 'config' | 'gauge'>,
   point: Pick<LandingPoint, 'isForced' | 'isBatchPoint'>,
   isFree: boolean,
   tokens: number,
 ): readonly DuePass[] {
-  const { edits, minReclaimTokens } = parts.edits;
+  const { edits, minReclaimTokens } = parts.config.edits;
   const { toBeCached, above } = requestTerms(parts);
   const weighsCost = isBatching(edits) && minReclaimTokens === undefined;
   const isAboveStep = point.isBatchPoint && !isFree && weighsCost && tokens > above.tokens;

@@ -83,7 +83,7 @@ async function tryFit(
   const room = gauge.roomTokens();
   const entries = history.getAll();
   const { outline, callOf } = outlineHistory(entries);
-  const placeholder = parts.runtimeContext.ephemerals.densityPlaceholder?.();
+  const placeholder = parts.config.runtimeContext.ephemerals.densityPlaceholder?.();
   const summaries = entries.map((entry, index) =>
     summarizeEntry(entry, index, callOf, placeholder),
   );

@@ -142,7 +142,7 @@ export class Preflight {
     if (compaction === -1) return null;
     const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
-    const strategy = this.#parts.resolveStrategy('provider');
+    const strategy = this.#parts.config.resolveStrategy('provider');
     const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
     try {
       return yield* this.#land(strategy, make, signal);

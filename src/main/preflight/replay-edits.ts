@@ -127,10 +127,11 @@ class PreflightReplay {
   async play({ at, isNow, idleMs }: FormerPreflight, isBatchPoint: boolean): Promise<number> {
     const copy = this.#copy;
     const sent = this.#sent;
-    const { edits, cache } = this.#parts;
+    const { config, cache } = this.#parts;
+    const { edits } = config.edits;
     const { toBeCached = 0 } = this.#terms;
     // `at-birth` treats entries that come in together as already sent, unedited.
-    const isAllSent = edits.edits === 'at-birth';
+    const isAllSent = edits === 'at-birth';
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     const isExpired = idleMs >= cache.ttlMs;
@@ -142,7 +143,7 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits.edits) && !this.#isCompressed && this.#passes !== undefined) {
+    } else if (isBatching(edits) && !this.#isCompressed && this.#passes !== undefined) {
       await this.#shrink(this.#passes);
       scanned = ENTRIES_PER_SHRINKING;
     }
