@@ -139,18 +139,18 @@ function listRewritten(
   /** New entries by the calls they answer, in reverse order. */
   const standIns = new Map<string, IContent[]>();
   for (const entry of [...newHistory].reverse()) {
-    const calls = former.has(entry) ? '' : answeredCalls(entry);
+    const calls = former.has(entry) ? '' : idsAnsweredBy(entry);
     if (calls !== '') pushTo(standIns, calls, entry);
   }
   return history.flatMap((before, index) =>
     kept.has(before)
       ? []
-      : [{ index, before, after: standIns.get(answeredCalls(before))?.pop() ?? null }],
+      : [{ index, before, after: standIns.get(idsAnsweredBy(before))?.pop() ?? null }],
   );
 }
 
 /** A key of the call ids that an entry answers; empty if none. */
-function answeredCalls({ blocks }: IContent): string {
+function idsAnsweredBy({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);
 }
