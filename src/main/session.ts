@@ -45,7 +45,6 @@ import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import { packedTokensOf } from './tokens/packed-tokens.js';
-import { TokenCalibration } from './tokens/token-calibration.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
@@ -80,7 +79,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.settings = options.config.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
-    const { keeper, calibration = new TokenCalibration(), config } = this.#parts;
+    const { keeper, calibration, config } = this.#parts;
     this.#shared = new SharedHistory({
       history: options.history,
       keeper,
@@ -177,7 +176,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   snapshot(): SessionState {
     const { history, calibration } = this.#parts;
     const { journal, modelName } = history;
-    const learned = calibration?.learnedOf(modelName);
+    const learned = calibration.learnedOf(modelName);
     return sealState({
       digests: journal.digest.digests,
       journal: journal.packed,

@@ -15,6 +15,7 @@ import {
   SessionConfig,
 } from '../../src/main/settings/session-config.js';
 import { Settings } from '../../src/main/settings/settings.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type {
   CompressionStrategy,
@@ -212,6 +213,7 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
       resolveStrategy: (name) => guardedStrategy(name, wire),
     }),
     offload: guardedOffload(wire),
+    calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer }),
     removalLog,
     logger: {

@@ -22,6 +22,7 @@ import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { sessionDefaults } from '../../src/main/session-options.js';
 import { Session } from '../../src/main/session.js';
 import { StateKeeper } from '../../src/main/state/state-keeper.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { indexedAgentOf } from '../../src/shared/density/index/index-scope.js';
@@ -115,6 +116,7 @@ function openSession(
   return new Session({
     ...{ config, sessionId, history, offload, now, addsWorkNote },
     logger: SILENT_LOGGER,
+    calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer: CHAOTIC_SUMMARIZER, compressionPrompt: 'Sum up.' }),
     keeper:
       way.store &&

@@ -26,6 +26,7 @@ import type { ModelPrice } from '../../src/main/models/price-table.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { describeHistory, historyOf } from './notation.js';
@@ -63,7 +64,7 @@ export interface BenchParts {
   readonly logger?: Logger;
   readonly entries?: readonly IContent[];
   /** What it knows of the model's own tokens. */
-  readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
+  readonly gauge?: Partial<Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>>;
   /** When its edits land, where they are recorded, what time it is, and what the model charges. */
   readonly timing?: EditOptions &
     Pick<SessionInit, 'now' | 'removalLog'> & { readonly price?: () => ModelPrice | undefined };
@@ -99,6 +100,7 @@ export function openSession(parts: BenchParts = {}): Session {
     history,
     offload,
     logger,
+    calibration: new TokenCalibration(),
     ...parts.gauge,
     now: parts.timing?.now,
     removalLog: parts.timing?.removalLog,

@@ -5,8 +5,7 @@ import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
-import { TokenCalibration } from '../tokens/token-calibration.js';
-import type { ObservationOutcome } from '../tokens/token-calibration.js';
+import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
 import { UnseenTokens } from './unseen-tokens.js';
 import type { RequestUsage } from './unseen-tokens.js';
 
@@ -46,8 +45,8 @@ export interface ContextGaugeOptions {
   readonly history: HistoryService;
   /** Provides the context limit and the compression threshold. */
   readonly runtimeContext: Pick<AgentRuntimeContext, 'ephemerals'>;
-  /** What is known of models, possibly shared between sessions. @default a new one of its own */
-  readonly calibration?: TokenCalibration | undefined;
+  /** What is known of models, possibly shared between sessions. */
+  readonly calibration: TokenCalibration;
   /** System text and tool schemas of every request, in the model's own tokens. @default learned from reports */
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
@@ -88,7 +87,7 @@ export class ContextGauge {
     if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
     this.#history = options.history;
     this.#runtimeContext = options.runtimeContext;
-    this.#calibration = options.calibration ?? new TokenCalibration();
+    this.#calibration = options.calibration;
     this.#overheadTokens = overheadTokens;
     this.#countsAreEstimates = countsAreEstimates;
     const { former, history } = options;
