@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { indexedAgentOf } from '../shared/density/index/index-scope.js';
 import { assertWorkingSetRules } from '../shared/density/rules/working-set-rules.js';
 import { CtxfoldError, SummarizerError } from '../shared/errors.js';
+import { withoutUndefined } from '../shared/json.js';
 import { assertString, assertTokens } from '../shared/misuse.js';
 import { ANY_TOOL, DEFAULT_TOOL_CATALOG } from '../shared/tool-catalog.js';
 import { completeCompactorOptions } from './compactor-options.js';
@@ -28,7 +29,6 @@ import { SnapshotOffload } from './offload/snapshot.js';
 import { WorkerPool } from './offload/worker-pool.js';
 import type { WorkerPoolStats } from './offload/worker-pool.js';
 import { completeEditOptions } from './preflight/edit-options.js';
-import type { CompleteEditOptions, EditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './strategies/strategy.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
@@ -133,10 +133,6 @@ export function createCompactor(options: CompactorOptions = {}): Compactor {
   return compactor;
 }
 
-/** What a session needs before it has a history. */
-type SessionBasics = CompleteEditOptions &
-  Omit<SessionInit, keyof EditOptions | 'history' | 'offload' | 'resolveStrategy' | 'logger'>;
-
 class ThreadedCompactor implements Compactor {
   readonly #options: CompleteCompactorOptions;
   readonly #pool: WorkerPool | undefined;
@@ -167,124 +163,123 @@ class ThreadedCompactor implements Compactor {
   async createSession(given: SessionOptions = {}): Promise<Session> {
     this.#assertOpen();
     const options = readSessionOptions(given);
-    const { workspaceRoot, preset } = this.#options;
-    const defaults = sessionDefaults(preset);
     const { sessionId = randomUUID() } = options;
     assertSessionId(sessionId);
     const removalLogPath = removalLogPathOf(options, sessionId);
     const overheadTokens = options.overheadTokens ?? this.#options.overheadTokens;
     if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
-    const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
-    const settings = new Settings(this.#options.settings, this.#options.profile);
-    const canRecall = options.canRecall === true || removalLogPath !== undefined;
-    const model = new SessionModel({
-      limits: this.#limits,
-      priceOf: (modelName) => this.#prices.of(modelName),
-      cacheTtlMs: options.cacheTtlMs,
-    });
-    const runtimeContext = createAgentRuntimeContext(
-      settings,
-      model.contextLimit,
-      canRecall,
-      defaults.ahead,
-    );
-    const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
-    if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
+    const config = this.#configure({ ...options, removalLogPath });
+    let session: Session | undefined;
     /** Fallbacks reported while the history moves in, before anyone can listen to the session. */
     const early: FallbackEvent[] = [];
-    let reportFallback = (event: FallbackEvent): void => void early.push(event);
     const onFallback = (event: FallbackEvent): void => {
       this.#notice.warn(event);
-      reportFallback(event);
+      if (session === undefined) early.push(event);
+      else session.reportFallback(event);
     };
-    const shared = { settings, runtimeContext, densityOptions };
-    const config = new SessionConfig({
-      ...shared,
-      cache: model.cache,
-      edits: edits.edits,
-      resolveStrategy: getCompressionStrategy,
-      alwaysPrunes: defaults.alwaysPrunes,
-    });
-    const meter = new OffloadMeter(sessionId, onFallback, this.#meter);
-    const offload = this.#createOffload(meter, config);
+    const offload = this.#createOffload(
+      new OffloadMeter(sessionId, onFallback, this.#meter),
+      config,
+    );
     try {
-      const basics = {
-        ...edits,
-        ...shared,
-        model,
-        config,
-        sessionId,
-        ownCatalog: options.density?.toolCatalog,
-        overheadTokens,
-      };
-      const session = await this.#startSession({ ...options, removalLogPath }, basics, offload);
-      reportFallback = (event): void => {
-        session.reportFallback(event);
-      };
+      const started = await this.#startSession(
+        { ...options, removalLogPath, overheadTokens },
+        { sessionId, config, offload },
+      );
+      session = started;
       setImmediate(() => {
-        early.forEach(reportFallback);
+        for (const event of early) started.reportFallback(event);
       });
-      return session;
+      return started;
     } catch (error) {
       offload.close?.();
       throw error;
     }
   }
 
+  /** Completes what a session's options say of its settings, model, edits and density. */
+  #configure(options: SessionOptions): SessionConfig {
+    const { workspaceRoot, preset } = this.#options;
+    const defaults = sessionDefaults(preset);
+    const edits = completeEditOptions({ ...options, edits: options.edits ?? defaults.edits });
+    const densityOptions = { workspaceRoot, ...defaults.density, ...options.density };
+    if (densityOptions.workingSet !== undefined) assertWorkingSetRules(densityOptions.workingSet);
+    const settings = new Settings(this.#options.settings, this.#options.profile);
+    const model = new SessionModel({
+      limits: this.#limits,
+      priceOf: (modelName) => this.#prices.of(modelName),
+      cacheTtlMs: edits.cacheTtlMs,
+    });
+    const canRecall = options.canRecall === true || options.removalLogPath !== undefined;
+    return new SessionConfig({
+      settings,
+      runtimeContext: createAgentRuntimeContext(
+        settings,
+        model.contextLimit,
+        canRecall,
+        defaults.ahead,
+      ),
+      densityOptions,
+      edits,
+      model,
+      resolveStrategy: getCompressionStrategy,
+      alwaysPrunes: defaults.alwaysPrunes,
+    });
+  }
+
+  /** Opens what a session needs, and adds the entries that it begins with. */
   async #startSession(
-    { removalLogPath, activeTodos, history: restored = [], state, ...options }: SessionOptions,
-    basics: SessionBasics,
-    offload: Offload,
+    { history: restored = [], removalLogPath, activeTodos, ...options }: SessionOptions,
+    { sessionId, config, offload }: Pick<SessionInit, 'sessionId' | 'config' | 'offload'>,
   ): Promise<Session> {
-    const { logger, tokenizer } = this.#options;
+    const { logger, tokenizer, preset, store } = this.#options;
+    const { edits } = config.edits;
     const history = new HistoryService({
       countEntries: createCountEntries(tokenizer, offload),
       mirror: offload,
       logger,
-      keepsAdded: this.#options.store !== undefined,
+      keepsAdded: store !== undefined,
     });
     const { taken, memory, report, keeper } = await this.#states.begin(history, {
-      state,
+      state: options.state,
       given: restored,
       conversationId: options.sessionId,
-      edits: basics.edits,
-      toolCatalog: basics.densityOptions.toolCatalog,
+      edits,
+      toolCatalog: config.densityOptions.toolCatalog,
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
       removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
     const session: Session = new Session({
-      ...basics,
-      compactByProvider: options.compactByProvider,
-      now: options.now,
-      addsWorkNote: sessionDefaults(this.#options.preset).addsWorkNote,
+      sessionId,
+      config,
       history,
       offload,
-      resolveStrategy: getCompressionStrategy,
+      logger,
+      removalLog,
+      keeper,
+      overheadTokens: options.overheadTokens,
+      compactByProvider: options.compactByProvider,
+      now: options.now,
+      ownCatalog: options.density?.toolCatalog,
+      addsWorkNote: sessionDefaults(preset).addsWorkNote,
       calibration: this.#calibration,
       countsAreEstimates: tokenizer === 'estimate' ? () => true : this.#notice.hasWarnedOfEstimates,
-      compressionInputs: (): CompressionInputs => {
-        const summarizer = this.#summarizerOf(
-          basics.runtimeContext.ephemerals.compressionProfile(),
-        );
-        return {
-          ...(summarizer !== undefined && { summarizer }),
-          ...(compressionPrompt !== undefined && { compressionPrompt }),
-          ...(activeTodos !== undefined && { activeTodos: askForTodos(activeTodos) }),
-          ...(removalLog !== undefined && { transcriptPath: removalLog.path }),
-        };
-      },
-      removalLog,
+      compressionInputs: () =>
+        withoutUndefined({
+          summarizer: this.#summarizerOf(config.runtimeContext.ephemerals.compressionProfile()),
+          compressionPrompt,
+          activeTodos: activeTodos && askForTodos(activeTodos),
+          transcriptPath: removalLog?.path,
+        }),
       wasSentBefore: memory === undefined && restored.some(({ speaker }) => speaker === 'ai'),
       former: memory,
-      keeper,
       onClose: async () => {
         offload.close?.();
         this.#sessions.delete(session);
         if (this.#closing !== undefined) return;
-        await this.#states.end(history, basics.edits, () => session.snapshot());
+        await this.#states.end(history, edits, () => session.snapshot());
       },
-      logger,
     });
     try {
       await addInTurns(history, restored, taken);
@@ -295,7 +290,7 @@ class ThreadedCompactor implements Compactor {
     }
     if (report !== undefined) setImmediate(() => session.reportState(report));
     const directory = removalLogPath === undefined ? undefined : dirname(resolve(removalLogPath));
-    this.#sessions.set(session, { sessionId: basics.sessionId, removalLog, directory });
+    this.#sessions.set(session, { sessionId, removalLog, directory });
     if (this.#closing !== undefined) await session.close();
     this.#assertOpen();
     return session;

@@ -14,7 +14,11 @@ import type { CostReport } from './preflight/cost-meter.js';
 import { compressionContext } from './preflight/make-compression.js';
 import { Preflight } from './preflight/preflight.js';
 import { readAbortOptions, readCall } from './preflight/request-options.js';
-import type { AbortOptions, RequestOptions } from './preflight/request-options.js';
+import type {
+  AbortOptions,
+  PreflightRequest,
+  RequestOptions,
+} from './preflight/request-options.js';
 import { checkedReport } from './preflight/prompt-cache.js';
 import { RemovedReads } from './preflight/removed-reads.js';
 import type {
@@ -40,9 +44,7 @@ import type { SessionState, SessionMemory } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
-import type { PreflightDetails } from './telemetry/channels.js';
 import { packedTokensOf } from './tokens/packed-tokens.js';
-import { TokenCalibration } from './tokens/token-calibration.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
@@ -67,22 +69,22 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Settles when the running preflight has ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
 
-  /** @throws TypeError or RangeError for invalid edit options or overhead. */
+  /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: SessionInit) {
     if (!(isObject(options) && isInstance(options.history, HistoryService)))
       throw new TypeError('Expected the parts of a session; make one with `createSession`.');
     super(options.logger);
     this.sessionId = options.sessionId;
     this.history = options.history;
-    this.settings = options.settings;
+    this.settings = options.config.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
-    const { keeper, calibration = new TokenCalibration(), densityOptions } = this.#parts;
+    const { keeper, calibration, config } = this.#parts;
     this.#shared = new SharedHistory({
       history: options.history,
       keeper,
       calibration,
-      toolCatalog: densityOptions.toolCatalog,
+      toolCatalog: config.densityOptions.toolCatalog,
       snapshot: () => this.snapshot(),
       onSwitch: () => {
         this.#preflight.ahead.pause();
@@ -91,7 +93,7 @@ export class Session extends SafeEmitter<SessionEvents> {
         this.#adopt(former);
       },
     });
-    this.#removed = new RemovedReads(options.densityOptions);
+    this.#removed = new RemovedReads(config.densityOptions);
     this.#telemetry = new SessionTelemetry(options);
     this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
   }
@@ -126,11 +128,10 @@ export class Session extends SafeEmitter<SessionEvents> {
     source: string = 'send',
     given: RequestOptions = {},
   ): Promise<PreflightResult> {
-    const options = readCall(promptId, given, pendingTokens);
+    const request = readCall(promptId, given, pendingTokens);
     assertString('source', source);
-    const details = { promptId, source, pendingTokens, ...options };
-    const ended = this.#next(() => this.#prepare(details));
-    return abortable(ended, options.signal);
+    const ended = this.#next(() => this.#prepare(request, source));
+    return abortable(ended, request.signal);
   }
 
   /**
@@ -175,7 +176,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   snapshot(): SessionState {
     const { history, calibration } = this.#parts;
     const { journal, modelName } = history;
-    const learned = calibration?.learnedOf(modelName);
+    const learned = calibration.learnedOf(modelName);
     return sealState({
       digests: journal.digest.digests,
       journal: journal.packed,
@@ -217,7 +218,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    * changed, or `null`. Must not be called while another step runs.
    */
   async ensureDensityOptimized(given: AbortOptions = {}): Promise<PrunedEvent | null> {
-    return this.#runSteps(this.#preflight.prune(0, readAbortOptions(given)));
+    return this.#runSteps(this.#preflight.prune(readAbortOptions(given)));
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
@@ -233,7 +234,7 @@ export class Session extends SafeEmitter<SessionEvents> {
    * @throws what the strategy threw; `CLOSED` after `close`. The history is unchanged then.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
-    return this.#runSteps(this.#preflight.compress(promptId, readCall(promptId, given)));
+    return this.#runSteps(this.#preflight.compress(readCall(promptId, given)));
   }
 
   /**
@@ -247,8 +248,8 @@ export class Session extends SafeEmitter<SessionEvents> {
     pendingTokens: number = 0,
     given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
-    const options = readCall(promptId, given, pendingTokens);
-    return this.#runSteps(this.#preflight.enforceLimit(promptId, pendingTokens, options));
+    const request = readCall(promptId, given, pendingTokens);
+    return this.#runSteps(this.#preflight.enforceLimit(request));
   }
 
   /** Returns what a strategy would be given to compress the present history. */
@@ -309,35 +310,32 @@ export class Session extends SafeEmitter<SessionEvents> {
     return ended;
   }
 
-  #prepare(details: PreflightDetails): Promise<PreflightResult> {
-    const { promptId, pendingTokens, source, signal } = details;
+  #prepare(request: PreflightRequest, source: string): Promise<PreflightResult> {
+    const { promptId, pendingTokens, signal } = request;
     signal?.throwIfAborted();
     this.history.assertOpen();
     this.#catalogCheck?.check(this.history.getRawHistory());
     this.#parts.logger.debug('a preflight begins', { promptId, source, pendingTokens });
-    return this.#telemetry.watchPreflight(details, this.#runAndSave(details));
+    return this.#telemetry.watchPreflight({ ...request, source }, this.#runAndSave(request));
   }
 
   /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
-  async #runAndSave(details: PreflightDetails & RequestOptions): Promise<PreflightResult> {
-    const { promptId, pendingTokens } = details;
+  async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
     // It may have made the summary that this turn would wait and pay for.
     const isShared = this.#parts.keeper !== undefined;
-    if (isShared && (await this.#preflight.needsModel(pendingTokens, details)))
-      await this.#shared.catchUp();
+    if (isShared && (await this.#preflight.needsModel(request))) await this.#shared.catchUp();
     for (let lostRaces = 0; ; lostRaces += 1) {
-      const result = await this.#runSteps(this.#preflight.run(promptId, pendingTokens, details));
+      const result = await this.#runSteps(this.#preflight.run(request));
       if (!isShared || !(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
         this.#preflight.ahead.start();
         return result;
       }
-      this.#parts.logger.debug('another process was faster', { promptId });
+      this.#parts.logger.debug('another process was faster', { promptId: request.promptId });
     }
   }
 
   #adopt(former: SessionMemory): void {
-    const { edits } = this.#parts;
-    this.#parts = createParts({ ...this.#parts, ...edits, wasSentBefore: false, former });
+    this.#parts = createParts({ ...this.#parts, wasSentBefore: false, former });
     this.#preflight = new Preflight(this.#parts, this.#preflight);
   }
 

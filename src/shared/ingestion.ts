@@ -277,8 +277,8 @@ class PlainDataWalk {
     );
   }
 
-  #refuse(got: string, options?: ErrorOptions): never {
-    throw new TypeError(`Expected plain data (JSON) at ${this.#where()}, got ${got}.`, options);
+  #refuse(got: string): never {
+    throw new TypeError(`Expected plain data (JSON) at ${this.#where()}, got ${got}.`);
   }
 
   /** The current path, shortened if it is hundreds of levels long. */

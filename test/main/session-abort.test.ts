@@ -8,8 +8,14 @@ import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext } from '../../src/main/settings/session-config.js';
+import { SessionModel } from '../../src/main/models/session-model.js';
+import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
+import {
+  createAgentRuntimeContext,
+  SessionConfig,
+} from '../../src/main/settings/session-config.js';
 import { Settings } from '../../src/main/settings/settings.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import { getCompressionStrategy } from '../../src/main/strategies/registry.js';
 import type {
   CompressionStrategy,
@@ -198,11 +204,16 @@ async function open({ settings: given, answer }: Scenario, wire: Tripwire): Prom
   const session = new Session({
     sessionId: 's',
     history,
-    settings,
+    config: new SessionConfig({
+      settings,
+      runtimeContext: createAgentRuntimeContext(settings, FULL_WINDOW_LIMIT),
+      densityOptions: { workspaceRoot: '/w' },
+      edits: completeEditOptions({}),
+      model: new SessionModel(),
+      resolveStrategy: (name) => guardedStrategy(name, wire),
+    }),
     offload: guardedOffload(wire),
-    runtimeContext: createAgentRuntimeContext(settings, FULL_WINDOW_LIMIT),
-    resolveStrategy: (name) => guardedStrategy(name, wire),
-    densityOptions: { workspaceRoot: '/w' },
+    calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer }),
     removalLog,
     logger: {

@@ -10,7 +10,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { estimateEntryTokens } from '../../src/shared/tokens/estimate.js';
 import { arbitraryHistory } from '../support/arbitrary-history.js';
 import { historyOf } from '../support/notation.js';
-import { keepLast, openNoted, openSession } from '../support/session-bench.js';
+import { deferred, keepLast, openNoted, openSession } from '../support/session-bench.js';
 import { runs } from '../support/scale.js';
 
 const NOTHING: RequestTokens = { sentTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -48,6 +48,42 @@ describe('Session', () => {
         uncompacted: NOTHING,
         rewrites: 0,
       });
+    });
+
+    it('are the same whenever a snapshot is taken', async () => {
+      const play = async (isRead: boolean): Promise<readonly unknown[]> => {
+        let counting: Promise<unknown> = Promise.resolve();
+        const session = openSession({
+          countEntries: async (contents) => {
+            await counting;
+            return contents.map(() => 10);
+          },
+          settings: {
+            'compression.density.recencyPruning': true,
+            'compression.density.recencyRetention': 1,
+          },
+          timing: { now: () => 0 },
+        });
+        session.history.addAll(historyOf('h a:r1 t:r1'));
+        await session.ensureCompressionBeforeSend('p1');
+        session.history.addAll(historyOf('a:r2 t:r2'));
+        await session.history.waitForTokenUpdates();
+        const counted = deferred<undefined>();
+        counting = counted.promise;
+        const { revision } = session.history;
+        const onTokens = (): void => {
+          if (isRead) session.snapshot();
+        };
+        session.history.on('tokensUpdated', onTokens);
+        const prepared = session.ensureCompressionBeforeSend('p2');
+        // The edit has landed, and what it has put in is not counted yet.
+        await expect.poll(() => session.history.revision).toBeGreaterThan(revision);
+        onTokens();
+        counted.resolve(undefined);
+        await prepared;
+        return [session.costs(), session.snapshot().memory.sent];
+      };
+      expect(await play(true)).toEqual(await play(false));
     });
 
     it('are those of what was sent, and of what would have been', async () => {

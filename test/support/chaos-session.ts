@@ -10,7 +10,7 @@ import type { ResidentHost } from '../../src/main/offload/resident-host.js';
 import { MIN_RESIDENT_ENTRIES, ResidentOffload } from '../../src/main/offload/resident.js';
 import { SnapshotOffload } from '../../src/main/offload/snapshot.js';
 import type { WorkerPool } from '../../src/main/offload/worker-pool.js';
-import { CacheTerms } from '../../src/main/models/session-model.js';
+import { SessionModel } from '../../src/main/models/session-model.js';
 import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import {
   createAgentRuntimeContext,
@@ -22,6 +22,7 @@ import type { CountEntries } from '../../src/main/tokens/token-ledger.js';
 import { sessionDefaults } from '../../src/main/session-options.js';
 import { Session } from '../../src/main/session.js';
 import { StateKeeper } from '../../src/main/state/state-keeper.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import type { IContent } from '../../src/shared/content.js';
 import type { DensityConfig } from '../../src/shared/density.js';
 import { indexedAgentOf } from '../../src/shared/density/index/index-scope.js';
@@ -95,12 +96,15 @@ function openSession(
     'compression.strategy': way.strategy,
     'compression.ahead': way.ahead,
   });
-  const edits = completeEditOptions({ edits: way.edits });
-  const runtimeContext = createAgentRuntimeContext(settings, contextLimit);
-  const resolveStrategy = getCompressionStrategy;
-  const shared = { settings, runtimeContext, densityOptions, resolveStrategy };
-  const cache = new CacheTerms();
-  const config = new SessionConfig({ ...shared, edits: edits.edits, cache, alwaysPrunes });
+  const config = new SessionConfig({
+    settings,
+    runtimeContext: createAgentRuntimeContext(settings, contextLimit),
+    densityOptions,
+    edits: completeEditOptions({ edits: way.edits }),
+    model: new SessionModel(),
+    resolveStrategy: getCompressionStrategy,
+    alwaysPrunes,
+  });
   const offload = createOffload(() => config.density());
   const history = new HistoryService({
     countEntries: countEntries ?? ((contents) => offload.countTokens(contents)),
@@ -110,8 +114,9 @@ function openSession(
   if (isWeighed) for (const entry of restored) history.weigh(entry, estimateEntryTokens(entry));
   history.addAll(restored);
   return new Session({
-    ...{ ...shared, ...edits, config, sessionId, history, offload, now, addsWorkNote },
+    ...{ config, sessionId, history, offload, now, addsWorkNote },
     logger: SILENT_LOGGER,
+    calibration: new TokenCalibration(),
     compressionInputs: () => ({ summarizer: CHAOTIC_SUMMARIZER, compressionPrompt: 'Sum up.' }),
     keeper:
       way.store &&

@@ -6,7 +6,10 @@ import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import { InlineOffload } from '../../src/main/offload/inline.js';
 import type { Offload } from '../../src/main/offload/offload.js';
 import type { EphemeralSettings } from '../../src/main/settings/ephemeral-settings.js';
-import { createAgentRuntimeContext } from '../../src/main/settings/session-config.js';
+import {
+  createAgentRuntimeContext,
+  SessionConfig,
+} from '../../src/main/settings/session-config.js';
 import { Settings } from '../../src/main/settings/settings.js';
 import { HighDensityStrategy } from '../../src/main/strategies/high-density.js';
 import type {
@@ -21,7 +24,9 @@ import { Session } from '../../src/main/session.js';
 import { SessionModel } from '../../src/main/models/session-model.js';
 import type { ModelPrice } from '../../src/main/models/price-table.js';
 import type { ContextGaugeOptions } from '../../src/main/preflight/context-gauge.js';
+import { completeEditOptions } from '../../src/main/preflight/edit-options.js';
 import type { EditOptions } from '../../src/main/preflight/edit-options.js';
+import { TokenCalibration } from '../../src/main/tokens/token-calibration.js';
 import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { describeHistory, historyOf } from './notation.js';
@@ -59,7 +64,7 @@ export interface BenchParts {
   readonly logger?: Logger;
   readonly entries?: readonly IContent[];
   /** What it knows of the model's own tokens. */
-  readonly gauge?: Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>;
+  readonly gauge?: Partial<Omit<ContextGaugeOptions, 'history' | 'runtimeContext'>>;
   /** When its edits land, where they are recorded, what time it is, and what the model charges. */
   readonly timing?: EditOptions &
     Pick<SessionInit, 'now' | 'removalLog'> & { readonly price?: () => ModelPrice | undefined };
@@ -81,18 +86,24 @@ export function openSession(parts: BenchParts = {}): Session {
   const history = new HistoryService({ countEntries, logger });
   history.addAll(entries);
   const settings = new Settings(parts.settings);
+  const edits = completeEditOptions({ ...parts.timing });
   return new Session({
     sessionId: 'session',
+    config: new SessionConfig({
+      settings,
+      runtimeContext: createAgentRuntimeContext(settings, contextLimit),
+      densityOptions: density,
+      edits,
+      model: new SessionModel({ priceOf: parts.timing?.price, cacheTtlMs: edits.cacheTtlMs }),
+      resolveStrategy: () => strategy,
+    }),
     history,
-    settings,
     offload,
-    runtimeContext: createAgentRuntimeContext(settings, contextLimit),
-    resolveStrategy: () => strategy,
-    densityOptions: density,
     logger,
+    calibration: new TokenCalibration(),
     ...parts.gauge,
-    ...parts.timing,
-    model: new SessionModel({ priceOf: parts.timing?.price, cacheTtlMs: parts.timing?.cacheTtlMs }),
+    now: parts.timing?.now,
+    removalLog: parts.timing?.removalLog,
   });
 }
 

@@ -22,14 +22,8 @@ export type CompactMessages = (
 ) => Promise<Pick<ProviderCompacted, 'items' | 'keepsReasoning'>>;
 
 /** Creates the error for a failed compaction. The message must not quote the conversation. */
-export function compactionFailed(
-  message: string,
-  options?: ErrorOptions,
-): CompressionExecutionError {
-  return new CompressionExecutionError('provider', message, {
-    code: 'PROVIDER_COMPACTION_FAILED',
-    ...options,
-  });
+export function compactionFailed(message: string): CompressionExecutionError {
+  return new CompressionExecutionError('provider', message, { code: 'PROVIDER_COMPACTION_FAILED' });
 }
 
 /** Returns the newest compaction in an output of the Responses API, or of an SDK with the same format. */

@@ -6,7 +6,6 @@ import type { JsonRecord } from '../../shared/json.js';
 import { thinkingBlock } from '../format/blocks.js';
 import { isCacheMark, isSameButForCacheMarks } from '../format/cache-marks.js';
 import type { MessageFormat } from '../format/message-format.js';
-import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { tryPlainData } from '../format/plain-data.js';
 import { isSameValue } from '../format/same-value.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
@@ -28,7 +27,6 @@ export const agentItemFormat: MessageFormat<object> = createItemFormat({
   },
   originalOf,
   isSame: isSameItem,
-  provider: ITEM_PROVIDER_MESSAGES,
   write: (role, text) =>
     role === 'user'
       ? { type: 'message', role, content: text }

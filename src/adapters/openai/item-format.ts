@@ -11,8 +11,8 @@ import { programsIn } from '../format/pinned-calls.js';
 import { joinTexts } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { spreadable } from '../format/plain-data.js';
-import { isCompactionPart } from '../format/provider-compaction.js';
-import type { MessageFormat, PartEdits, ProviderMessages } from '../format/message-format.js';
+import { isCompactionPart, ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import {
   BUILT_IN_CALLS,
   BUILT_IN_OUTPUTS,
@@ -39,8 +39,6 @@ export interface ItemDialect {
   readonly originalOf?: (item: JsonRecord) => JsonRecord;
   /** As in `MessageFormat`. @default all but cache marks must be equal */
   readonly isSame?: (a: object, b: object) => boolean;
-  /** @default compactions by the provider are not supported */
-  readonly provider?: ProviderMessages<never>;
   /** Creates a message for a text that ctxfold wrote. */
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
@@ -80,7 +78,7 @@ export function createItemFormat<Item extends object>(dialect: ItemDialect): Mes
     rewrite: (item, edits) => rewriteItem(spreadable(item), edits),
     write: ({ speaker, blocks }) =>
       dialect.write(speaker === 'ai' ? 'assistant' : 'user', joinTexts(blocks)) as Item,
-    provider: dialect.provider,
+    provider: ITEM_PROVIDER_MESSAGES,
   };
 }
 

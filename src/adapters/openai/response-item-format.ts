@@ -4,7 +4,6 @@ import type OpenAI from 'openai';
 import { asText } from '../../shared/json.js';
 import { thinkingBlock } from '../format/blocks.js';
 import type { MessageFormat } from '../format/message-format.js';
-import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
@@ -24,7 +23,6 @@ export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputIte
         signature: asText(item['id']),
         encryptedContent: asText(item['encrypted_content']),
       }),
-    provider: ITEM_PROVIDER_MESSAGES,
     // Without an id, because items with ids require their reasoning.
     write: (role, content) => ({ type: 'message', role, content }),
   });

@@ -7,6 +7,7 @@ import type {
   CompressedEvent,
   FittedEvent,
 } from '../../main/preflight/session-events.js';
+import type { Session } from '../../main/session.js';
 import type { EditReport } from './protocol.js';
 
 /** Originals kept per conversation. */
@@ -15,8 +16,29 @@ const MAX_ORIGINAL_CHARACTERS = 200_000;
 /** Tool names come from clients; others are not shown. */
 const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
 
+/** A session, and the log of its edits. */
+export interface WatchedSession {
+  readonly session: Session;
+  readonly edits: EditLog;
+}
+
+/** Begins to log the edits of a session. */
+export function watch(session: Session): WatchedSession {
+  const edits = new EditLog();
+  session.on('pruned', (event) => {
+    edits.notePruned(event);
+  });
+  session.on('compressed', (event) => {
+    edits.noteCompressed(event);
+  });
+  session.on('fitted', (event) => {
+    edits.noteFitted(event);
+  });
+  return { session, edits };
+}
+
 /** The edits of one conversation. */
-export class EditLog {
+class EditLog {
   #fresh: EditReport[] = [];
   #count = 0;
   readonly #originals = new Map<number, ContentBlock>();

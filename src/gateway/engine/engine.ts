@@ -34,7 +34,7 @@ import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import type { CompleteGatewayOptions } from '../server/options.js';
-import { EditLog } from './edit-log.js';
+import { watch } from './edit-log.js';
 import { Lines } from './lines.js';
 import type { Line } from './lines.js';
 import type {
@@ -56,11 +56,6 @@ export type EngineOptions = Pick<
 type Compact = Pick<CountingCompactor<object>, 'asSent'> &
   ((messages: readonly object[], call: CompactCall) => Promise<readonly object[]>);
 
-interface Watched {
-  readonly session: Session;
-  readonly edits: EditLog;
-}
-
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 /** Per answer. */
@@ -78,14 +73,8 @@ class LocalEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #lines: Lines;
   readonly #opened: OpenedStore | undefined;
-  /** By line id. */
-  readonly #watched = new Map<string, Watched>();
-  /** What providers have reported since the last call, by line id. */
-  readonly #reported = new Map<string, CompactCall>();
   /** The text of edited messages, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
-  /** Conversations with reasoning that may be bound to other messages than will be sent. */
-  readonly #bound = new WeakSet<Line>();
   /** What the compactor has warned of since the last answer. */
   #failures: string[] = [];
 
@@ -102,8 +91,6 @@ class LocalEngine implements Engine {
     const created = { contextLimit, workspaceRoot, store, logger };
     this.#compactor = createCompactor({ ...created, offload: 'inline' });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
-      this.#watched.delete(id);
-      this.#reported.delete(id);
       // Should it come back, it needs a session that is watched.
       closeConversation(this.#compactor, id);
     });
@@ -112,7 +99,8 @@ class LocalEngine implements Engine {
       removalLogDirectory,
       logger,
       onSession: (session) => {
-        this.#watch(session);
+        const line = this.#lines.named(session.sessionId);
+        if (line !== undefined) line.watched = watch(session);
       },
     });
   }
@@ -135,9 +123,10 @@ class LocalEngine implements Engine {
     );
   }
 
-  report(line: string, usage: AnsweredUsage): void {
+  report(id: string, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
-    this.#reported.set(line, reportedSum(inputTokens, read, written));
+    const line = this.#lines.named(id);
+    if (line !== undefined) line.reported = reportedSum(inputTokens, read, written);
   }
 
   reportRefusal(text: string, model: string | undefined): void {
@@ -146,11 +135,11 @@ class LocalEngine implements Engine {
 
   noteBoundReasoning(id: string): void {
     const line = this.#lines.named(id);
-    if (line !== undefined) this.#bound.add(line);
+    if (line !== undefined) line.hasBoundReasoning = true;
   }
 
-  async original(line: string, edit: number): Promise<string | undefined> {
-    return this.#watched.get(line)?.edits.original(edit);
+  async original(id: string, edit: number): Promise<string | undefined> {
+    return this.#lines.named(id)?.watched?.edits.original(edit);
   }
 
   async close(): Promise<void> {
@@ -179,22 +168,21 @@ class LocalEngine implements Engine {
     // The other fields are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
-    const asked =
-      api.name === 'anthropic' ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
-    const reasoning =
-      api.name === 'anthropic' ? reasoningOfModel(model, list.fields['thinking']) : undefined;
+    const isAnthropic = api.name === 'anthropic';
+    const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
+    const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
     const binds = bindsReasoning(model) && reasoning !== 'keep';
-    const isBound = binds && call.isObserved !== true;
-    // With a store, another process may have begun it, and its state tells.
-    const isUnknown = how.isNew && this.#opened === undefined && !known.messages.some(isFromModel);
-    const branches = how.isNew && line.hasLostReasoning;
-    const removesReasoning = isBound && (this.#bound.delete(line) || isUnknown || branches);
-    line.hasLostReasoning ||= removesReasoning;
+    const isUnknown = how.isNew && !known.messages.some(isFromModel);
+    const removesReasoning =
+      binds && call.isObserved !== true && this.#takesReasoning(line, how.isNew, isUnknown);
+    // Of the last request, once: an answer that is cut off may report none.
+    const { reported } = line;
+    line.reported = undefined;
     const compacts = this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      ...this.#takeReported(line.id),
+      ...reported,
       cacheTtlMs: asked,
       reasoning,
       removesReasoning,
@@ -203,7 +191,7 @@ class LocalEngine implements Engine {
       line.openCalls -= 1;
     });
     const compacted = await ended.catch((thrown: unknown) => {
-      this.#bound.add(line);
+      line.hasBoundReasoning = true;
       throw thrown;
     });
     const pieces = piecesOf(list, messages, compacted, this.#written);
@@ -211,14 +199,29 @@ class LocalEngine implements Engine {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       body: call.isObserved === true ? undefined : pieces && assemble(bytes, pieces),
       editedBytes: pieces && lengthOf(pieces),
-      line: this.#reportOf(line, messages, compacted, {
+      line: reportOf(line, messages, compacted, {
         ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
         // Others leave such reasoning unread.
-        bindsReasoning: binds && api.name === 'anthropic',
+        bindsReasoning: binds && isAnthropic,
       }),
-      edits: this.#watched.get(line.id)?.edits.takeFresh() ?? NO_EDITS,
+      edits: line.watched?.edits.takeFresh() ?? NO_EDITS,
     };
+  }
+
+  /**
+   * Whether a request must be sent without the reasoning in its messages, because its model may have made that from others than
+   * these: a line with such reasoning, or one that branches off from where some was removed.
+   *
+   * @param isUnknown whether no answer in the messages was seen before
+   */
+  #takesReasoning(line: Line, isNew: boolean, isUnknown: boolean): boolean {
+    // With a store, another process may have begun it, and its state tells.
+    const isOfNobody = isUnknown && this.#opened === undefined;
+    const takes = line.hasBoundReasoning || isOfNobody || (isNew && line.hasLostReasoning);
+    line.hasBoundReasoning = false;
+    line.hasLostReasoning ||= takes;
+    return takes;
   }
 
   /** Has messages counted as the conversation that they continue was sent last, and what follows as it is. */
@@ -237,16 +240,9 @@ class LocalEngine implements Engine {
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       body: pieces && assemble(list.bytes, pieces),
-      line: this.#reportOf(line, messages, sent, about),
+      line: reportOf(line, messages, sent, about),
       edits: NO_EDITS,
     };
-  }
-
-  /** Returns the usage of the last request, once: an answer that is cut off may report none. */
-  #takeReported(id: string): CompactCall | undefined {
-    const reported = this.#reported.get(id);
-    this.#reported.delete(id);
-    return reported;
   }
 
   async #compactList(
@@ -284,40 +280,25 @@ class LocalEngine implements Engine {
     if (error instanceof Error && this.#failures.length < MAX_FAILURES)
       this.#failures.push(`${message} (${reasonOf(error)})`);
   }
+}
 
-  #watch(session: Session): void {
-    const edits = new EditLog();
-    session.on('pruned', (event) => {
-      edits.notePruned(event);
-    });
-    session.on('compressed', (event) => {
-      edits.noteCompressed(event);
-    });
-    session.on('fitted', (event) => {
-      edits.noteFitted(event);
-    });
-    this.#watched.set(session.sessionId, { session, edits });
-  }
-
-  #reportOf(
-    { id, name, api }: Line,
-    given: readonly object[],
-    sent: readonly object[],
-    about: Pick<LineReport, 'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
-  ): LineReport | undefined {
-    const session = this.#watched.get(id)?.session;
-    if (session === undefined) return undefined;
-    const { model } = about;
-    return {
-      ...{ id, name, api, ...about },
-      // Clients choose it, and pages show it.
-      model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
-      givenMessages: given.length,
-      sentMessages: sent.length,
-      costs: session.costs(),
-      contextLimit: session.contextLimit,
-    };
-  }
+function reportOf(
+  { id, name, api, watched }: Line,
+  given: readonly object[],
+  sent: readonly object[],
+  about: Pick<LineReport, 'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
+): LineReport | undefined {
+  if (watched === undefined) return undefined;
+  const { model } = about;
+  return {
+    ...{ id, name, api, ...about },
+    // Clients choose it, and pages show it.
+    model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
+    givenMessages: given.length,
+    sentMessages: sent.length,
+    costs: watched.session.costs(),
+    contextLimit: watched.session.contextLimit,
+  };
 }
 
 function compactsOf(

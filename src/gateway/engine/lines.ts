@@ -6,12 +6,14 @@ import {
   isSameButForCacheMarks,
   textWithoutCacheMarks,
 } from '../../adapters/format/cache-marks.js';
+import type { CompactCall } from '../../adapters/request/adapter-options.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
+import type { WatchedSession } from './edit-log.js';
 
 /** What all requests of a conversation have in common. */
 interface LineKey {
@@ -28,7 +30,13 @@ export interface Line extends LineKey {
   /** Hash of the first message; lists that begin with the same message have equal ones. */
   firstKey: number;
   messages: readonly object[];
-  /** Whether reasoning was removed that may be bound to other texts than those that are sent. */
+  /** Absent until its first call has begun. */
+  watched: WatchedSession | undefined;
+  /** What the provider has reported since the last call. */
+  reported: CompactCall | undefined;
+  /** Whether it has reasoning that may be bound to other messages than will be sent. */
+  hasBoundReasoning: boolean;
+  /** Whether such reasoning was removed. */
   hasLostReasoning: boolean;
   /** Calls that are being compacted: until they are, it is not evicted. */
   openCalls: number;
@@ -60,7 +68,8 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 /** The conversations of a gateway, least recently used first. */
 export class Lines {
   readonly #maxLines: number;
-  readonly #lines = new Set<Line>();
+  /** By id. */
+  readonly #lines = new Map<string, Line>();
   readonly #areShared: boolean;
   readonly #onGone: (line: Line) => void;
 
@@ -76,7 +85,7 @@ export class Lines {
 
   /** Returns a line that is kept. */
   named(id: string): Line | undefined {
-    return Array.from(this.#lines).find((line) => line.id === id);
+    return this.#lines.get(id);
   }
 
   /** Finds the line of a scope that shares most leading elements with the list at `start`. */
@@ -86,7 +95,7 @@ export class Lines {
     const first = skipSpace(bytes, start + 1);
     const isEmpty = bytes[first] === CLOSE_LIST;
     const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
-    for (const line of this.#lines) {
+    for (const line of this.#lines.values()) {
       if (line.firstKey !== key || line.scope !== scope) continue;
       const count = commonElements(line.list, bytes, start);
       if (count < bestCount || count === 0) continue;
@@ -122,18 +131,20 @@ export class Lines {
     const continued = this.#continuedLine(isOf, messages, start);
     const known = continued ?? this.#rewrittenLine(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
-    const hasLostReasoning = start.line?.hasLostReasoning === true;
-    const line = known ?? {
+    const line: Line = known ?? {
       ...about,
       id: this.#idOf(about, messages),
-      ...{ list, firstKey, messages, hasLostReasoning, openCalls: 0 },
+      ...{ list, firstKey, messages },
+      ...{ watched: undefined, reported: undefined, hasBoundReasoning: false },
+      hasLostReasoning: start.line?.hasLostReasoning === true,
+      openCalls: 0,
     };
     line.openCalls += 1;
     line.list = list;
     line.firstKey = firstKey;
     line.messages = messages;
-    this.#lines.delete(line);
-    this.#lines.add(line);
+    this.#lines.delete(line.id);
+    this.#lines.set(line.id, line);
     this.#makeRoom();
     return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
@@ -153,7 +164,7 @@ export class Lines {
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
-    for (const line of this.#lines) {
+    for (const line of this.#lines.values()) {
       if (!isOf(line)) continue;
       const length = commonLength(line.messages, messages);
       if (length < bestLength || !goesOn(line.messages, messages, length)) continue;
@@ -172,7 +183,7 @@ export class Lines {
     let mostKept = LEAST_KEPT;
     const calls = new Set(messages.flatMap(callsIn));
     const hasAnswers = messages.some(isFromModel);
-    for (const line of hasAnswers ? this.#lines : []) {
+    for (const line of hasAnswers ? this.#lines.values() : []) {
       if (!hasKey(line, about)) continue;
       // Another process would derive another id from another first message.
       if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
@@ -196,19 +207,18 @@ export class Lines {
     const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
     const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
-    const taken = new Set(Array.from(this.#lines, ({ id }) => id));
-    let number = 1;
-    while (taken.has(number === 1 ? base : `${base}-${number}`)) number += 1;
-    return number === 1 ? base : `${base}-${number}`;
+    let id = base;
+    for (let number = 2; this.#lines.has(id); number += 1) id = `${base}-${number}`;
+    return id;
   }
 
   #makeRoom(): void {
     let bytes = 0;
-    for (const { list } of this.#lines) bytes += list.bytes.length;
-    for (const oldest of this.#lines) {
+    for (const { list } of this.#lines.values()) bytes += list.bytes.length;
+    for (const oldest of this.#lines.values()) {
       if (this.#lines.size <= this.#maxLines && bytes <= MAX_KEPT_BYTES) return;
       if (oldest.openCalls > 0) continue;
-      this.#lines.delete(oldest);
+      this.#lines.delete(oldest.id);
       bytes -= oldest.list.bytes.length;
       this.#onGone(oldest);
     }

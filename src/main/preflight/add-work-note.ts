@@ -30,7 +30,7 @@ const BYTES_PER_TOKEN = 3;
  *   which stays then, and the new one stands at the end @default false
  */
 export function addWorkNote(
-  parts: Pick<SessionParts, 'addsWorkNote' | 'densityOptions' | 'gauge'>,
+  parts: Pick<SessionParts, 'addsWorkNote' | 'config' | 'gauge'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
   savedTokens: number,
@@ -40,7 +40,7 @@ export function addWorkNote(
   const fateOf = fatesIn(former, compacted);
   const note = former.findLast(isWorkNote);
   const { callOf } = outlineHistory(former);
-  const { toolCatalog } = parts.densityOptions;
+  const { toolCatalog } = parts.config.densityOptions;
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
   const record = gatherWork({ history: former, fateOf, callOf, toolCatalog, earlier });
   const hasLost =

@@ -8,7 +8,12 @@ import type { HistoryService } from '../history-service.js';
 import { isWriteFailure } from '../removal-log/removal-log-errors.js';
 import type { JournalRecords } from '../state/journal.js';
 import { abortable } from '../waiting/abortable.js';
-import { holdsReasoning, stripBehind, stripReasoning } from './reasoning-policy.js';
+import {
+  firstDifference,
+  holdsReasoning,
+  stripBehind,
+  stripReasoning,
+} from './reasoning-policy.js';
 import type { PrunedEvent, Failure } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
@@ -62,16 +67,32 @@ export async function applyEdit(
   if (strips && holdsReasoning(history.getRawHistory(), base.length)) return null;
   const changedTokens = sumOf(changes, ({ before }) => before, history);
   const applied = history.applyDensityResult(result, base, records);
-  const toRevision = history.revision;
+  const { revision } = history;
+  const hasLanded = revision !== base.revision;
+  if (hasLanded) sent.noteEdit(changes[0]?.index ?? base.length, !stripsReasoning(parts));
   const failure = await failureOf(applied);
-  sent.noteRewrite({
-    fromRevision: base.revision,
-    toRevision,
-    intactEntries: changes[0]?.index ?? base.length,
-    reclaimedTokens: changedTokens - sumOf(changes, ({ after }) => after, history),
-    leavesReasoning: !stripsReasoning(parts),
-  });
+  const leftTokens = sumOf(changes, ({ after }) => after, history);
+  if (hasLanded) sent.noteReclaimed(changedTokens - leftTokens, revision);
   return { event: { changes, tokensBefore, tokensAfter: history.getTotalTokens() }, failure };
+}
+
+/**
+ * Replaces the history by another list.
+ *
+ * @param base the state that the list was made from
+ * @param keepsReasoning whether reasoning behind what has changed stays valid @default false
+ * @returns the length of the unchanged prefix; `null`, without effect, if the history has changed since
+ */
+export function replaceHistory(
+  { history, sent, reasoningTerms }: SessionParts,
+  newHistory: readonly IContent[],
+  base: DensityBase,
+  keepsReasoning: boolean = false,
+): number | null {
+  const intactEntries = firstDifference(newHistory, history.getRawHistory());
+  if (!history.replaceAll(newHistory, base)) return null;
+  sent.noteEdit(intactEntries, !keepsReasoning && reasoningTerms.policy === 'keep');
+  return intactEntries;
 }
 
 /**

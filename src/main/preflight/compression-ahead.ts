@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { DEFAULT_SUMMARIZER_TIMEOUT_MS, LeftToOthers } from '../summarizer/summarizer.js';
+import { LeftToOthers } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { noteLast } from './add-work-note.js';
@@ -12,6 +12,7 @@ import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
+import { SummaryAccount } from './summary-account.js';
 import { TrackedHistory } from './tracked-history.js';
 import type { AskedSummary, SummaryCounts, SummaryMemory } from '../state/session-state.js';
 
@@ -26,27 +27,26 @@ interface Job {
   /** Tracks the summarized entries, once work has begun. */
   tracked?: TrackedHistory;
   unwatch?: () => void;
-  made?: MadeCompression;
-  /** Index of the first summarized entry that it keeps. */
-  firstKept?: number;
-  /** Applies the compression to the present history. */
-  rebase?: (history: readonly IContent[]) => readonly IContent[];
-  /** It is being applied: changes of the history are its own. */
+  summary?: Summary;
+  /** The summary is being applied: changes of the history are its own. */
   isLanding?: boolean;
 }
 
-/** After so long, a summary that another process has requested is not waited for. */
-const LOST_AFTER_MS = DEFAULT_SUMMARIZER_TIMEOUT_MS;
+/** What a job has made. */
+interface Summary {
+  readonly made: MadeCompression;
+  /** Index of the first summarized entry that it keeps. */
+  readonly firstKept: number;
+  /** Applies it to the present history. */
+  readonly rebase: (history: readonly IContent[]) => readonly IContent[];
+}
 
 /** The background compressions of one session. */
 export class CompressionAhead {
   #parts: SessionParts;
   #job: Job | undefined;
   #failure: Error | undefined;
-  #landed = 0;
-  #thrownAway = 0;
-  /** See `SummaryMemory`; another process makes it, or made it. */
-  #asked: AskedSummary | undefined;
+  #account: SummaryAccount;
   /** What was looked for in vain: each look reads the whole history. */
   #sought: AskedSummary | undefined;
   /** Whether the provider's last compaction failed. */
@@ -55,39 +55,35 @@ export class CompressionAhead {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#remember(parts.former?.summaries);
+    this.#account = new SummaryAccount(parts.history, parts.former?.summaries);
   }
 
-  /** What a later session of this history remembers. A summary that is being made dies with the process. */
+  /** What a later session of this history remembers. */
   get memory(): SummaryMemory {
-    const asked = this.#job?.asked ?? this.#askedElsewhere;
-    const { landed, thrownAway } = this.counts;
-    return asked === undefined
-      ? { landed, thrownAway }
-      : { landed, thrownAway: thrownAway + 1, asked };
+    return this.#account.memory(this.#job?.asked);
   }
 
   get counts(): SummaryCounts {
-    const isLost = this.#asked !== this.#askedElsewhere;
-    return { landed: this.#landed, thrownAway: this.#thrownAway + (isLost ? 1 : 0) };
+    return this.#account.counts;
   }
 
   /** Whether a summary is being made, by this process or, as far as it knows, another one. */
   get isUnderWay(): boolean {
-    if (this.#job !== undefined) return this.#job.made === undefined;
-    return this.#askedElsewhere !== undefined;
+    if (this.#job !== undefined) return this.#job.summary === undefined;
+    return this.#account.askedElsewhere !== undefined;
   }
 
   /** Whether a summary is there to be applied. */
   get isMade(): boolean {
-    return this.#job?.made !== undefined;
+    return this.#job?.summary !== undefined;
   }
 
   /** Whether the finished compression leaves reasoning behind it valid. */
   get keepsReasoning(): boolean {
-    const { made, tracked, firstKept = 0 } = this.#job ?? {};
+    const { summary, tracked } = this.#job ?? {};
+    if (summary?.made.keepsReasoning !== true || tracked === undefined) return false;
     // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
-    return made?.keepsReasoning === true && (tracked?.firstEdited ?? 0) >= firstKept;
+    return tracked.firstEdited >= summary.firstKept;
   }
 
   /** Returns and clears the last failure. */
@@ -107,10 +103,11 @@ export class CompressionAhead {
   }
 
   /** Whether the history is large enough to request or apply a summary. */
-  isWorthwhile(pendingTokens: number): boolean {
-    const { history, gauge, runtimeContext } = this.#parts;
-    const share = Math.min(this.#share, runtimeContext.ephemerals.compressionThreshold());
-    return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, pendingTokens);
+  isWorthwhile(): boolean {
+    const { history, gauge, config } = this.#parts;
+    const threshold = config.runtimeContext.ephemerals.compressionThreshold();
+    const share = Math.min(this.#share, threshold);
+    return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
   /** Plans a compression of the present history, unless one exists or it could not help. `start` makes it. */
@@ -127,7 +124,7 @@ export class CompressionAhead {
     }).then(() => (history.revision === revision ? this.#make(job, promptId) : this.#end(job)));
     const job: Job = { strategy, asked, controller: new AbortController(), start, ended };
     this.#job = job;
-    this.#forgetAsked();
+    this.#account.replaceAsked();
   }
 
   /** Starts what was planned, in the next turn of the event loop. */
@@ -152,15 +149,14 @@ export class CompressionAhead {
    */
   goOn(parts: SessionParts): void {
     this.#parts = parts;
-    this.#remember(parts.former?.summaries);
+    this.#account = new SummaryAccount(parts.history, parts.former?.summaries);
     const job = this.#job;
     if (job === undefined) return;
     const { tracked, asked } = job;
-    const isAwaited = asked.entries === this.#asked?.entries && asked.at === this.#asked.at;
-    if (tracked !== undefined && isAwaited && asked.edits === parts.history.journal.count) {
+    if (tracked !== undefined && this.#account.isAwaited(asked)) {
       tracked.moveTo(parts.history.getRawHistory());
       this.#watch(job, tracked);
-      this.#asked = undefined;
+      this.#account.takeOver();
       return;
     }
     this.#end(job);
@@ -173,7 +169,7 @@ export class CompressionAhead {
     promptId: string,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const asked = this.#askedElsewhere;
+    const asked = this.#account.askedElsewhere;
     const { history, compressionInputs } = this.#parts;
     if (asked === undefined || asked === this.#sought || this.#job !== undefined) return;
     this.#sought = asked;
@@ -181,42 +177,44 @@ export class CompressionAhead {
     const contents = raw.slice(0, raw.length - (history.journal.length - asked.entries));
     const tracked = new TrackedHistory(contents);
     const controller = new AbortController();
-    const job = { strategy, asked, controller, start: () => undefined, ended: Promise.resolve() };
-    const stopNoting = history.watch((change) => {
-      tracked.note(change);
-    });
+    const job: Job = {
+      ...{ strategy, asked, controller },
+      start: () => undefined,
+      ended: Promise.resolve(),
+    };
+    this.#watch(job, tracked);
     try {
       const isShared = compressionInputs?.().summarizer?.answerTo !== undefined;
       if (!isShared || !strategy.requiresLLM || strategy.name === 'provider') return;
       const then = { ...asked, contents };
       const made = await makeCompression(this.#parts, strategy, promptId, signal, then);
-      if (this.#askedElsewhere !== asked || tracked.isGone || this.#isClosed) return;
-      this.#job = job;
-      this.#asked = undefined;
+      if (this.#account.askedElsewhere !== asked || tracked.isGone || this.#isClosed) return;
       this.#keep(job, tracked, made);
-      this.#watch(job, tracked);
+      this.#job = job;
+      this.#account.takeOver();
     } catch {
       // It is not there yet, or cannot be used.
       signal?.throwIfAborted();
     } finally {
-      stopNoting();
+      if (this.#job !== job) job.unwatch?.();
     }
   }
 
   /** Returns the finished compression, rebased on the present history, if any. Its outcome must be passed to `noteEnd`. */
   take(strategy: CompressionStrategy): MadeCompression | undefined {
     const job = this.#job;
-    if (job?.made === undefined || job.rebase === undefined) return undefined;
+    if (job?.summary === undefined) return undefined;
     if (job.strategy !== strategy) {
       this.#discard(job);
       return undefined;
     }
     job.isLanding = true;
     const history = this.#parts.history.getRawHistory();
-    const rebased = job.rebase(history);
+    const { made, rebase } = job.summary;
+    const rebased = rebase(history);
     const { keepsReasoning } = this;
     const newHistory = keepsReasoning ? noteLast(rebased, history) : rebased;
-    return { ...job.made, newHistory, keepsReasoning, isAhead: true };
+    return { ...made, newHistory, keepsReasoning, isAhead: true };
   }
 
   /** Notes the outcome of any compression. @param event `undefined` if it failed: a background one may still land later */
@@ -229,9 +227,9 @@ export class CompressionAhead {
     }
     if (event?.llmCallMade !== true) return;
     if (event.strategy === 'provider') this.#hasFailed = false;
-    this.#forgetAsked();
-    if (event.outcome === 'applied') this.#landed += 1;
-    else if (event.isAhead === true) this.#thrownAway += 1;
+    this.#account.replaceAsked();
+    if (event.outcome === 'applied') this.#account.noteLanded();
+    else if (event.isAhead === true) this.#account.noteThrownAway();
   }
 
   /** Aborts a running compression. Final. */
@@ -244,7 +242,7 @@ export class CompressionAhead {
 
   /** Share of the window from which on summaries are requested. */
   get #share(): number {
-    return this.#parts.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
+    return this.#parts.config.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
   }
 
   async #make(job: Job, promptId: string): Promise<void> {
@@ -260,7 +258,7 @@ export class CompressionAhead {
       // Whoever aborted it has counted it.
       if (this.#job !== job) return;
       this.#end(job);
-      if (thrown instanceof SummaryRejectedError) this.#thrownAway += 1;
+      if (thrown instanceof SummaryRejectedError) this.#account.noteThrownAway();
       // The turn that needs it tries once more, then falls back to another strategy.
       if (job.strategy.name === 'provider') this.#hasFailed = true;
       else this.#failure = asError(thrown);
@@ -268,9 +266,9 @@ export class CompressionAhead {
   }
 
   #keep(job: Job, tracked: TrackedHistory, made: MadeCompression): void {
-    job.firstKept = tracked.firstKept(made.newHistory);
-    job.rebase = tracked.rebasing(made.newHistory);
-    job.made = made;
+    const { newHistory } = made;
+    const firstKept = tracked.firstKept(newHistory);
+    job.summary = { made, firstKept, rebase: tracked.rebasing(newHistory) };
   }
 
   #watch(job: Job, tracked: TrackedHistory): void {
@@ -282,29 +280,10 @@ export class CompressionAhead {
     });
   }
 
-  #remember({ landed = 0, thrownAway = 0, asked }: Partial<SummaryMemory> = {}): void {
-    this.#landed = landed;
-    this.#thrownAway = Math.max(0, asked === undefined ? thrownAway : thrownAway - 1);
-    this.#asked = asked;
-  }
-
-  /** After an edit, whoever has made it will throw it away; and that process may have ended since. */
-  get #askedElsewhere(): AskedSummary | undefined {
-    const asked = this.#asked;
-    if (asked?.edits !== this.#parts.history.journal.count) return undefined;
-    // A time to come was told by a clock that has been set back since, or by another host.
-    return Math.abs(Date.now() - asked.at) < LOST_AFTER_MS ? asked : undefined;
-  }
-
-  #forgetAsked(): void {
-    this.#thrownAway = this.counts.thrownAway;
-    this.#asked = undefined;
-  }
-
   #discard(job: Job, why: Error = new Error('The history was rewritten meanwhile.')): void {
     if (this.#job !== job) return;
     this.#end(job);
-    if (job.tracked !== undefined) this.#thrownAway += 1;
+    if (job.tracked !== undefined) this.#account.noteThrownAway();
     job.controller.abort(why);
   }
 

@@ -6,11 +6,11 @@ import type { DensityBase } from '../../shared/density.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
-import { stripLateReasoning, failureOf } from './apply-edit.js';
+import { failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
 import type { MadeCompression } from './make-compression.js';
-import { firstDifference, holdsReasoning, stripRewritten } from './reasoning-policy.js';
+import { holdsReasoning, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent, HoldReason } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -18,13 +18,11 @@ import type { SessionParts } from './session-parts.js';
  * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
  *
  * @param make compresses the present history
- * @param pendingTokens what the request holds besides history and overhead, in the model's own tokens
  * @throws what `make` threw, or the signal's reason. The history is unchanged then.
  */
 export async function runCompressionStep(
   parts: SessionParts,
   make: () => Promise<MadeCompression>,
-  pendingTokens: number,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<CompressedEvent>> {
   const { history } = parts;
@@ -33,7 +31,7 @@ export async function runCompressionStep(
   history.startCompression();
   let landed: Landed;
   try {
-    landed = await land(parts, await make(), { base, tokensBefore, pendingTokens }, signal);
+    landed = await land(parts, await make(), { base, tokensBefore }, signal);
   } finally {
     history.endCompression();
   }
@@ -74,11 +72,10 @@ export function heldCompression(parts: SessionParts, reason: HoldReason): Compre
   };
 }
 
-/** The history when the compression began, and what it is sent with. */
+/** The history when the compression began. */
 interface Before {
   readonly base: DensityBase;
   readonly tokensBefore: number;
-  readonly pendingTokens: number;
 }
 
 interface Landed {
@@ -91,16 +88,16 @@ interface Landed {
 async function land(
   parts: SessionParts,
   made: MadeCompression,
-  { base, tokensBefore, pendingTokens }: Before,
+  { base, tokensBefore }: Before,
   signal: AbortSignal | undefined,
 ): Promise<Landed> {
-  const { history, recorder, sent, reasoningTerms } = parts;
+  const { history, recorder, sent } = parts;
   const compacted =
     made.keepsReasoning === true ? made.newHistory : withoutStaleReasoning(parts, made.newHistory);
   const newLength = compacted.length;
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
-  const below = parts.gauge.thresholdTokens(pendingTokens) - left;
+  const below = parts.gauge.thresholdTokens() - left;
   const room = isBound ? 0 : GIVEN_BACK_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
     giveBack(parts, history.getRawHistory(), compacted, room),
@@ -112,18 +109,11 @@ async function land(
     const changes = listRewritten(history.getRawHistory(), newHistory);
     await abortable(recorder.record('compressed', changes, signal), signal);
   }
-  const intactEntries = firstDifference(newHistory, history.getRawHistory());
-  if (!history.replaceAll(newHistory, base)) return { made, outcome: 'stale', newLength };
-  // What the provider compacted is not a saving: it would not have been sent whole without the session either.
-  const reclaimedTokens =
-    made.isProvidersOwn === true ? -sent.reclaimedTokens : tokensBefore - tokensAfter;
-  sent.noteRewrite({
-    fromRevision: base.revision,
-    toRevision: history.revision,
-    intactEntries,
-    reclaimedTokens,
-    leavesReasoning: made.keepsReasoning !== true && reasoningTerms.policy === 'keep',
-  });
+  if (replaceHistory(parts, newHistory, base, made.keepsReasoning) === null)
+    return { made, outcome: 'stale', newLength };
+  // What the provider compacted is not a saving: without the session, it would not have been sent whole and cached either.
+  if (made.isProvidersOwn === true) sent.startOver();
+  else sent.noteReclaimed(tokensBefore - tokensAfter, history.revision);
   return { made, outcome: 'applied', newLength };
 }
 
@@ -149,18 +139,18 @@ function listRewritten(
   /** New entries by the calls they answer, in reverse order. */
   const standIns = new Map<string, IContent[]>();
   for (const entry of [...newHistory].reverse()) {
-    const calls = former.has(entry) ? '' : answeredCalls(entry);
+    const calls = former.has(entry) ? '' : idsAnsweredBy(entry);
     if (calls !== '') pushTo(standIns, calls, entry);
   }
   return history.flatMap((before, index) =>
     kept.has(before)
       ? []
-      : [{ index, before, after: standIns.get(answeredCalls(before))?.pop() ?? null }],
+      : [{ index, before, after: standIns.get(idsAnsweredBy(before))?.pop() ?? null }],
   );
 }
 
 /** A key of the call ids that an entry answers; empty if none. */
-function answeredCalls({ blocks }: IContent): string {
+function idsAnsweredBy({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);
 }

@@ -5,8 +5,7 @@ import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
-import { TokenCalibration } from '../tokens/token-calibration.js';
-import type { ObservationOutcome } from '../tokens/token-calibration.js';
+import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
 import { UnseenTokens } from './unseen-tokens.js';
 import type { RequestUsage } from './unseen-tokens.js';
 
@@ -46,8 +45,8 @@ export interface ContextGaugeOptions {
   readonly history: HistoryService;
   /** Provides the context limit and the compression threshold. */
   readonly runtimeContext: Pick<AgentRuntimeContext, 'ephemerals'>;
-  /** What is known of models, possibly shared between sessions. @default a new one of its own */
-  readonly calibration?: TokenCalibration | undefined;
+  /** What is known of models, possibly shared between sessions. */
+  readonly calibration: TokenCalibration;
   /** System text and tool schemas of every request, in the model's own tokens. @default learned from reports */
   readonly overheadTokens?: number | undefined;
   /** Whether the tokenizer is an estimate, or has fallen back to one. @default false */
@@ -78,6 +77,7 @@ export class ContextGauge {
   /** Absent until a report comes, and where the host names the overhead. */
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
+  #pendingTokens = 0;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
@@ -87,7 +87,7 @@ export class ContextGauge {
     if (overheadTokens !== undefined) assertTokens('overheadTokens', overheadTokens);
     this.#history = options.history;
     this.#runtimeContext = options.runtimeContext;
-    this.#calibration = options.calibration ?? new TokenCalibration();
+    this.#calibration = options.calibration;
     this.#overheadTokens = overheadTokens;
     this.#countsAreEstimates = countsAreEstimates;
     const { former, history } = options;
@@ -131,13 +131,32 @@ export class ContextGauge {
     });
   }
 
-  /** Whether the history fits the window beside overhead and `pendingTokens` (the model's own). */
-  fits(pendingTokens: number): boolean {
-    return this.#history.getTotalTokens() <= this.budget.roomTokens(pendingTokens);
+  /** Names what the present request holds besides history and overhead, in the model's own tokens; 0 until it is named. */
+  beginRequest(pendingTokens: number): void {
+    this.#pendingTokens = pendingTokens;
   }
 
-  /** Counted tokens at which the history is to be compressed, beside overhead and `pendingTokens` (the model's own). */
-  thresholdTokens(pendingTokens: number): number {
+  /** What the present request holds besides history and overhead, in the model's own tokens. */
+  get pendingTokens(): number {
+    return this.#pendingTokens;
+  }
+
+  /** Counted tokens that the history may have in the present request; see `TokenBudget`. */
+  roomTokens(limit?: number): number {
+    return this.budget.roomTokens(this.#pendingTokens, limit);
+  }
+
+  /** Whether the present request fits the window. */
+  fits(): boolean {
+    return this.#history.getTotalTokens() <= this.roomTokens();
+  }
+
+  /**
+   * Counted tokens at which the history is to be compressed.
+   *
+   * @param pendingTokens those of the request @default the present one's
+   */
+  thresholdTokens(pendingTokens: number = this.#pendingTokens): number {
     const share = this.#runtimeContext.ephemerals.compressionThreshold();
     return this.budget.thresholdTokens(share, pendingTokens);
   }
@@ -145,8 +164,10 @@ export class ContextGauge {
   /**
    * Whether the history reaches the compression threshold. If it does not fit the window, it does: the threshold is a share of
    * that.
+   *
+   * @param pendingTokens as in `thresholdTokens`
    */
-  shouldCompress(pendingTokens: number): boolean {
+  shouldCompress(pendingTokens?: number): boolean {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 
@@ -168,14 +189,14 @@ export class ContextGauge {
     this.#sent = undefined;
   }
 
-  /** Remembers the history as it is about to be sent, beside `pendingTokens`. */
-  endPreflight(pendingTokens: number): void {
+  /** Remembers the history as it is about to be sent. */
+  endPreflight(): void {
     const { revision, additions, isCounted } = this.#history;
     this.#sent = {
       revision,
       additions,
       countedTokens: isCounted ? this.#history.getTotalTokens() : undefined,
-      pendingTokens,
+      pendingTokens: this.#pendingTokens,
     };
   }
 

@@ -7,6 +7,7 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { RuleName } from '../../shared/density/rules/density-rules.js';
 import type { EntryChange } from '../history-change.js';
 import type { HistoryService } from '../history-service.js';
+import type { HistoryTrace } from '../state/journal.js';
 import { inputCost, priceAt } from '../models/model-prices.js';
 import type { TokenPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
@@ -55,7 +56,9 @@ export class CostMeter {
   readonly #compacted: TokenTally;
   readonly #uncompacted: TokenTally;
   readonly #cache: CacheTerms;
-  readonly #ruleSavings: RuleSavings;
+  readonly #savings: RuleSavings;
+  /** Detects `clear`. */
+  #trace: HistoryTrace;
   #requests: number;
   #rewrites: number;
   /** What requests that are not in the totals leave to spend: those of earlier sessions of this history, as replayed. */
@@ -63,7 +66,7 @@ export class CostMeter {
   /** What a replay says that all requests up to the present one leave to spend. */
   #replayed: number | undefined;
   /** Those of the last request. */
-  #terms: RequestTerms = {};
+  #terms: Partial<RequestTerms> = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
   constructor({ history, sent, cache, former: memory }: SessionParts) {
@@ -73,17 +76,22 @@ export class CostMeter {
     this.#cache = cache;
     const dollars = former?.dollars ?? (former === undefined ? NO_DOLLARS : null);
     this.#dollars = dollars && { with: dollars.with, without: dollars.without };
-    this.#ruleSavings = new RuleSavings(dollars?.rules);
+    this.#savings = new RuleSavings(dollars?.rules);
     this.#compacted = new TokenTally(former?.compacted);
     this.#uncompacted = new TokenTally(former?.uncompacted);
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
     this.#carried = former?.carried ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
-    // The first preflight after it may already edit what was added since.
-    history.watch(({ kind }) => {
-      if (kind === 'clear') this.#ruleSavings.startOver();
-    });
+    this.#trace = history.journal.trace;
+  }
+
+  /** The savings since the history began. The first preflight after a `clear` may already edit what was added since. */
+  get #ruleSavings(): RuleSavings {
+    const { trace } = this.#history.journal;
+    if (trace !== this.#trace) this.#savings.startOver();
+    this.#trace = trace;
+    return this.#savings;
   }
 
   /** The totals so far. */
@@ -138,15 +146,9 @@ export class CostMeter {
     this.#replayed = spendable;
   }
 
-  /**
-   * Adds the request that the present history makes. Call before `SentHistory.endPreflight`.
-   *
-   * @param tokensBelowStep the largest history below the model's price step
-   * @param toBeCached minimum tokens of a prompt to be cached
-   */
-  endPreflight(tokensBelowStep: number, toBeCached: number = 0): void {
+  /** Adds the request that the present history makes. Call before `SentHistory.endPreflight`. */
+  endPreflight(terms: RequestTerms): void {
     const { isRewritten, isExpired, intactEntries, reclaimedTokens } = this.#sent;
-    const terms = { toBeCached, above: { tokens: tokensBelowStep } };
     this.#terms = terms;
     const totalTokens = this.#history.getTotalTokens();
     this.#requests += 1;
@@ -170,8 +172,8 @@ export class CostMeter {
       const { above } = known;
       const price = {
         ...known,
-        leastCachedTokens: toBeCached,
-        ...(above && { above: { ...above, promptTokens: tokensBelowStep } }),
+        leastCachedTokens: terms.toBeCached,
+        ...(above && { above: { ...above, promptTokens: terms.above.tokens } }),
       };
       this.#dollars = {
         with: this.#dollars.with + inputCost(price, totalTokens, read),

@@ -51,7 +51,7 @@ export class DensityPruner {
 
   /** @param costs the session's costs so far */
   constructor(parts: SessionParts, costs: CostMeter) {
-    const { edits, history, logger, sent, wasSentBefore = false, former } = parts;
+    const { config, history, logger, sent, wasSentBefore = false, former } = parts;
     this.#parts = parts;
     this.#costs = costs;
     this.#gate = new EditGate({
@@ -62,7 +62,7 @@ export class DensityPruner {
       spendable: () => costs.spendable,
     });
     // Under `every-turn` all edits land at once, so there is nothing to replay.
-    this.#needsReplay = wasSentBefore && edits.edits !== 'every-turn';
+    this.#needsReplay = wasSentBefore && config.edits.edits !== 'every-turn';
     this.#points = new BatchPoints(former?.passes.nextPoint);
     this.#trace = history.journal.trace;
     if (former?.passes.isSettled === true) this.#settledAdditions = history.additions;
@@ -93,7 +93,6 @@ export class DensityPruner {
    */
   async run(
     strategy: CompressionStrategy,
-    pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // The pass may not see what is added from here on; that leaves the history dirty.
@@ -103,8 +102,7 @@ export class DensityPruner {
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#replay(pendingTokens, signal)) ??
-        (await this.#prune(strategy, at, pendingTokens, signal));
+        (await this.#replay(signal)) ?? (await this.#prune(strategy, at, signal));
       isSettled = isAll;
       return outcome;
     } catch (thrown) {
@@ -121,11 +119,10 @@ export class DensityPruner {
   async #prune(
     strategy: CompressionStrategy,
     at: number,
-    pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, gauge, sent } = this.#parts;
-    const isForced = history.getTotalTokens() >= gauge.thresholdTokens(pendingTokens);
+    const isForced = history.getTotalTokens() >= gauge.thresholdTokens();
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If everything would be held anyway, skip the pass: a fresh process would have to index the whole history.
@@ -133,7 +130,7 @@ export class DensityPruner {
     const point = { isForced, isBatchPoint };
     const tokens = history.getTotalTokens();
     let outcome = SKIPPED;
-    for (const due of duePasses(this.#parts, point, isFree, pendingTokens, tokens)) {
+    for (const due of duePasses(this.#parts, point, isFree, tokens)) {
       outcome = await this.#pass(strategy, due, signal);
       if (outcome.event !== null) break;
     }
@@ -142,8 +139,8 @@ export class DensityPruner {
 
   /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
   #wouldHoldAll(strategy: CompressionStrategy): boolean {
-    const { edits, history, sent } = this.#parts;
-    if (!isBatching(edits.edits) || !isDocumented(strategy)) return false;
+    const { config, history, sent } = this.#parts;
+    if (!isBatching(config.edits.edits) || !isDocumented(strategy)) return false;
     const entries = history.getRawHistory();
     for (let at = sent.intactEntries; at < entries.length; at += 1) {
       if (entries[at]?.speaker === 'tool') return false;
@@ -181,14 +178,11 @@ export class DensityPruner {
   }
 
   /** Replays the edits that were landed before this session had the history; `null` if that is not needed. */
-  async #replay(
-    pendingTokens: number,
-    signal: AbortSignal | undefined,
-  ): Promise<PassOutcome | null> {
+  async #replay(signal: AbortSignal | undefined): Promise<PassOutcome | null> {
     const parts = this.#parts;
     if (!this.needsReplay) return null;
     const points = new BatchPoints();
-    const replay = await replayEdits(parts, pendingTokens, points, signal);
+    const replay = await replayEdits(parts, points, signal);
     const outcome = await land(parts, { ...replay, editsOf: () => replay.ruleEdits }, signal);
     if (outcome === null) return null;
     this.#needsReplay = false;

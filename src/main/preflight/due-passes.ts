@@ -3,24 +3,21 @@
 import { isBatching } from './edit-policy.js';
 import type { LandingPoint } from './edit-policy.js';
 import type { SessionParts } from './session-parts.js';
+import type { RequestTerms } from './token-tally.js';
 
-/** Returns the counted tokens that a history may have before its request reaches a price step; `Infinity` if there is none. */
-export function tokensBelowStep(
-  { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
-  pendingTokens: number,
-): number {
-  const { above } = cache.price ?? {};
-  return above === undefined
-    ? Infinity
-    : gauge.budget.roomTokens(pendingTokens, above.promptTokens);
-}
-
-/** Returns the minimum counted tokens of a history for its request to be cached; 0 or less if all are. */
-export function tokensToBeCached(
-  { cache, gauge }: Pick<SessionParts, 'cache' | 'gauge'>,
-  pendingTokens: number,
-): number {
-  return gauge.budget.roomTokens(pendingTokens, cache.price?.leastCachedTokens ?? 0);
+/**
+ * Returns, in counted tokens, how many a history must have for its present request to be cached (0 or less if any will do), and
+ * how many it may have below a step of the model's price (`Infinity` if there is none).
+ */
+export function requestTerms({
+  cache,
+  gauge,
+}: Pick<SessionParts, 'cache' | 'gauge'>): RequestTerms {
+  const { leastCachedTokens = 0, above } = cache.price ?? {};
+  return {
+    toBeCached: gauge.roomTokens(leastCachedTokens),
+    above: { tokens: above === undefined ? Infinity : gauge.roomTokens(above.promptTokens) },
+  };
 }
 
 /** A pass of a preflight, and the circumstances for which its edit is judged. */
@@ -37,18 +34,16 @@ export interface DuePass {
  * @param tokens counted tokens of the history
  */
 export function duePasses(
-  parts: Pick<SessionParts, 'cache' | 'gauge' | 'edits'>,
+  parts: Pick<SessionParts, 'cache' | 'config' | 'gauge'>,
   point: Pick<LandingPoint, 'isForced' | 'isBatchPoint'>,
   isFree: boolean,
-  pendingTokens: number,
   tokens: number,
 ): readonly DuePass[] {
-  const { edits, minReclaimTokens } = parts.edits;
-  const limit = tokensBelowStep(parts, pendingTokens);
+  const { edits, minReclaimTokens } = parts.config.edits;
+  const { toBeCached, above } = requestTerms(parts);
   const weighsCost = isBatching(edits) && minReclaimTokens === undefined;
-  const isAboveStep = point.isBatchPoint && !isFree && weighsCost && tokens > limit;
-  const toBeCached = tokensToBeCached(parts, pendingTokens);
+  const isAboveStep = point.isBatchPoint && !isFree && weighsCost && tokens > above.tokens;
   const last = { isFree, point: { ...point, toBeCached, isAboveStep } };
   if (!isAboveStep) return [last];
-  return [{ isFree: true, point: { ...point, toBeCached, tokensBelowStep: limit } }, last];
+  return [{ isFree: true, point: { ...point, toBeCached, tokensBelowStep: above.tokens } }, last];
 }

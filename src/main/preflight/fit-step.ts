@@ -9,36 +9,33 @@ import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { Fittable, WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../waiting/abortable.js';
 import { addWorkNote, maxNoteTokens } from './add-work-note.js';
-import { applyEdit, failureOf, stripLateReasoning } from './apply-edit.js';
+import { applyEdit, failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
-import type { TokenBudget } from './context-gauge.js';
+import type { ContextGauge } from './context-gauge.js';
 import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
-import { firstDifference } from './reasoning-policy.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
- * Summarizes the largest tool results, then drops the oldest turns, until the history fits the model's window beside overhead
- * and `pendingTokens`.
+ * Summarizes the largest tool results, then drops the oldest turns, until the present request fits the model's window.
  *
  * @returns what changed, or `null` if it fit already
  * @throws ContextWindowExceededError that says which part cannot fit; nothing has changed then.
  */
 export async function fitHistory(
   parts: SessionParts,
-  pendingTokens: number,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<FittedEvent | null>> {
   for (;;) {
     const former = parts.history.getAll();
-    const outcome = await tryFit(parts, pendingTokens, signal);
+    const outcome = await tryFit(parts, signal);
     if (outcome === 'stale') {
       parts.logger.debug('the history was rewritten while it was made to fit');
       continue;
     }
     const { event, failure } = outcome;
     if (event === null) return outcome;
-    const lateFailure = await failureOf(completeCut(parts, former, event, pendingTokens));
+    const lateFailure = await failureOf(completeCut(parts, former, event));
     const tokensAfter = parts.history.getTotalTokens();
     return { event: { ...event, tokensAfter }, failure: failure ?? lateFailure };
   }
@@ -52,33 +49,26 @@ async function completeCut(
   parts: SessionParts,
   former: readonly IContent[],
   { droppedEntries }: FittedEvent,
-  pendingTokens: number,
 ): Promise<void> {
-  const { history, sent, gauge, reasoningTerms } = parts;
+  const { history, sent, gauge } = parts;
   const { revision } = history;
   const noteTokens = droppedEntries > 0 ? maxNoteTokens(parts) : 0;
   while (history.revision === revision) {
     const { base } = history;
     const tokensBefore = history.getTotalTokens();
-    const left = gauge.budget.roomTokens(pendingTokens) - tokensBefore;
+    const left = gauge.roomTokens() - tokensBefore;
     const cut = history.getAll();
     const isNoted = noteTokens > 0 && noteTokens <= left;
     const noted = isNoted ? addWorkNote(parts, former, cut, Infinity) : cut;
     const room = GIVEN_BACK_SHARE * (noted === cut ? left : left - noteTokens);
     const { newHistory } = await giveBack(parts, former, noted, room);
     if (newHistory === cut) return;
+    const intactEntries = replaceHistory(parts, newHistory, base);
     // Something was added meanwhile, or the host has rewritten the history.
-    if (!history.replaceAll(newHistory, base)) continue;
-    const toRevision = history.revision;
+    if (intactEntries === null) continue;
+    const { revision: toRevision } = history;
     await history.waitForTokenUpdates();
-    const intactEntries = firstDifference(newHistory, cut);
-    sent.noteRewrite({
-      fromRevision: base.revision,
-      toRevision,
-      intactEntries,
-      reclaimedTokens: tokensBefore - history.getTotalTokens(),
-      leavesReasoning: reasoningTerms.policy === 'keep',
-    });
+    sent.noteReclaimed(tokensBefore - history.getTotalTokens(), toRevision);
     await stripLateReasoning(parts, intactEntries, undefined);
     return;
   }
@@ -86,16 +76,14 @@ async function completeCut(
 
 async function tryFit(
   parts: SessionParts,
-  pendingTokens: number,
   signal: AbortSignal | undefined,
 ): Promise<StepOutcome<FittedEvent | null> | 'stale'> {
   const { history, gauge } = parts;
   const { base } = history;
-  const { budget } = gauge;
-  const room = budget.roomTokens(pendingTokens);
+  const room = gauge.roomTokens();
   const entries = history.getAll();
   const { outline, callOf } = outlineHistory(entries);
-  const placeholder = parts.runtimeContext.ephemerals.densityPlaceholder?.();
+  const placeholder = parts.config.runtimeContext.ephemerals.densityPlaceholder?.();
   const summaries = entries.map((entry, index) =>
     summarizeEntry(entry, index, callOf, placeholder),
   );
@@ -111,7 +99,7 @@ async function tryFit(
     const leftTokens = tokens.map((count, index) =>
       summarized.has(index) ? (summarizedTokens[index] ?? count) : count,
     );
-    throw windowExceeded(entries, leftTokens, fit, budget, pendingTokens);
+    throw windowExceeded(entries, leftTokens, fit, gauge);
   }
   const replacements = fit.summarized.flatMap((index) => {
     const summary = summaries[index];
@@ -152,8 +140,7 @@ function windowExceeded(
   entries: readonly IContent[],
   tokens: readonly number[],
   { dropped, tokens: leftTokens }: WindowFit,
-  budget: TokenBudget,
-  pendingTokens: number,
+  { budget, pendingTokens }: ContextGauge,
 ): ContextWindowExceededError {
   const gone = new Set(dropped);
   const left = entries.flatMap((entry, index) => (gone.has(index) ? [] : [{ entry, index }]));

@@ -15,7 +15,7 @@ export const GIVEN_BACK_SHARE = 0.5;
  * @returns the list with these results, the same list if there are none, and the counted tokens that they take more than before
  */
 export async function giveBack(
-  { history, densityOptions }: Pick<SessionParts, 'history' | 'densityOptions'>,
+  { history, config }: Pick<SessionParts, 'history' | 'config'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
   room: number,
@@ -23,7 +23,7 @@ export async function giveBack(
   const given = new Map<IContent, IContent>();
   let tokens = 0;
   if (room > 0) {
-    const { toolCatalog } = densityOptions;
+    const { toolCatalog } = config.densityOptions;
     const alone = [...entriesAlone(former, compacted, toolCatalog)].reverse();
     const counts = await history.countEach(alone.flat());
     for (const [at, [referring, entry]] of alone.entries()) {

@@ -107,16 +107,17 @@ export async function makeCompressionWithFallback(
     if (name === undefined) throw thrown;
     const error = asError(thrown);
     parts.logger.warn(`${strategy.name} failed, compressing by ${name} instead`, { error });
-    const fallback = parts.resolveStrategy(name);
+    const fallback = parts.config.resolveStrategy(name);
     const made = await makeCompressionWithFallback(parts, fallback, promptId, signal);
     return { ...made, fallbackFrom: { strategy: strategy.name, error } };
   }
 }
 
 function fallbackOf(
-  { runtimeContext: { ephemerals } }: SessionParts,
+  { config }: SessionParts,
   { name, requiresLLM }: CompressionStrategy,
 ): OwnStrategyName | undefined {
+  const { ephemerals } = config.runtimeContext;
   if (name === 'provider') return ephemerals.compressionFallback?.() ?? 'high-density';
   return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
 }
@@ -136,7 +137,7 @@ export function compressionContext(
     ...(requiresLLM && compactByProvider !== undefined && { compactByProvider }),
     history: history.getCurated(),
     // Strategies see the window in counted tokens.
-    runtimeContext: withContextLimit(parts.runtimeContext, gauge.budget.windowTokens),
+    runtimeContext: withContextLimit(parts.config.runtimeContext, gauge.budget.windowTokens),
     estimateTokens: (contents) => history.estimateTokensForContents(contents),
     countEach: (contents) => history.countEach(contents),
     planCompression: (request) =>
@@ -198,7 +199,7 @@ export async function dropReplaced(
   const kept = former.slice(replaced);
   const left = await history.estimateTokensForContents(kept);
   return {
-    by: parts.resolveStrategy('provider'),
+    by: parts.config.resolveStrategy('provider'),
     newHistory: addWorkNote(parts, former, kept, history.getTotalTokens() - left, true),
     llmCallMade: false,
     keepsReasoning: true,

@@ -12,12 +12,12 @@ import { CompressionAhead } from './compression-ahead.js';
 import { heldCompression, runCompressionStep } from './compression-step.js';
 import { CostMeter } from './cost-meter.js';
 import { DensityPruner } from './density-step.js';
-import { tokensBelowStep, tokensToBeCached } from './due-passes.js';
+import { requestTerms } from './due-passes.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
 import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
-import type { AbortOptions, RequestOptions } from './request-options.js';
+import type { AbortOptions, PreflightRequest, RequestOptions } from './request-options.js';
 import type {
   HoldReason,
   CompressedEvent,
@@ -29,13 +29,6 @@ import type {
 } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-
-/** What a compression makes room for. */
-interface CompressionAim {
-  readonly pendingTokens: number;
-  /** Whether an automatic one has achieved its goal. */
-  readonly isReached?: () => boolean;
-}
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {
@@ -74,7 +67,7 @@ export class Preflight {
   }
 
   /** Whether the next run may ask a model, or apply what one has written. */
-  async needsModel(pendingTokens: number, { signal }: AbortOptions): Promise<boolean> {
+  async needsModel({ pendingTokens, signal }: PreflightRequest): Promise<boolean> {
     const { history, gauge } = this.#parts;
     if (!this.#parts.config.strategy.requiresLLM) return false;
     await abortable(history.waitForTokenUpdates(), signal);
@@ -82,32 +75,28 @@ export class Preflight {
   }
 
   /** Runs all steps. */
-  async *run(
-    promptId: string,
-    pendingTokens: number,
-    options: RequestOptions,
-  ): Steps<PreflightResult> {
+  async *run(request: PreflightRequest): Steps<PreflightResult> {
     const { history, gauge, sent, cache, cacheMisses, reasoningTerms } = this.#parts;
-    cache.beginRequest(options.cacheTtlMs);
-    reasoningTerms.beginRequest(options.reasoning);
+    const { promptId, signal } = request;
+    cache.beginRequest(request.cacheTtlMs);
+    reasoningTerms.beginRequest(request.reasoning);
+    gauge.beginRequest(request.pendingTokens);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
-    await abortable(history.waitForTokenUpdates(), options.signal);
-    if (options.removesReasoning === true) sent.noteRefusedReasoning();
-    const dropped = yield* this.#dropReplaced(pendingTokens, options);
-    const pruned = yield* this.prune(pendingTokens, options);
-    options.signal?.throwIfAborted();
-    const compressed = yield* this.#compressWhenDue(promptId, pendingTokens, options);
+    await abortable(history.waitForTokenUpdates(), signal);
+    if (request.removesReasoning === true) sent.noteRefusedReasoning();
+    const dropped = yield* this.#dropReplaced(signal);
+    const pruned = yield* this.#pruneWhenDirty(request);
+    signal?.throwIfAborted();
+    const compressed = yield* this.#compressWhenDue(request);
     // Needed even after a compression started below the limit: what was added meanwhile may be too much.
-    const fitted = yield* this.#fit(pendingTokens, options);
-    if (this.ahead.isWorthwhile(pendingTokens)) {
-      this.ahead.begin(this.#parts.config.strategy, promptId);
-    }
-    gauge.endPreflight(pendingTokens);
-    const toBeCached = tokensToBeCached(this.#parts, pendingTokens);
-    this.costs.endPreflight(tokensBelowStep(this.#parts, pendingTokens), toBeCached);
+    const fitted = yield* this.#fit(signal);
+    if (this.ahead.isWorthwhile()) this.ahead.begin(this.#parts.config.strategy, promptId);
+    gauge.endPreflight();
+    const terms = requestTerms(this.#parts);
+    this.costs.endPreflight(terms);
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= toBeCached);
+    sent.endPreflight(history.getTotalTokens() >= terms.toBeCached);
     cache.endRequest();
     this.#hasScannedForDrops = true;
     return {
@@ -119,21 +108,44 @@ export class Preflight {
     };
   }
 
+  /** Only prunes a dirty history. */
+  async *prune(options: AbortOptions): Steps<PrunedEvent | null> {
+    this.#parts.gauge.beginRequest(0);
+    return yield* this.#pruneWhenDirty(options);
+  }
+
+  /** Only compresses the history, whatever its size. */
+  async *compress(request: PreflightRequest): Steps<CompressedEvent> {
+    this.#parts.gauge.beginRequest(request.pendingTokens);
+    return yield* this.#compress(request);
+  }
+
+  /** Only makes the history fit the window. */
+  async *enforceLimit(request: PreflightRequest): Steps<FittedEvent | null> {
+    const { history, gauge } = this.#parts;
+    const { signal } = request;
+    gauge.beginRequest(request.pendingTokens);
+    await abortable(history.waitForTokenUpdates(), signal);
+    if (gauge.fits()) return null;
+    yield* this.#pruneWhenDirty(request);
+    signal?.throwIfAborted();
+    yield* this.#landAhead(request);
+    if (!gauge.fits()) yield* this.#compressOverLimit(request);
+    return yield* this.#fit(signal);
+  }
+
   /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
-  async *#dropReplaced(
-    pendingTokens: number,
-    { signal }: AbortOptions,
-  ): Steps<CompressedEvent | null> {
+  async *#dropReplaced(signal: AbortSignal | undefined): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
     const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
     const compaction = newestCompaction(history.getRawHistory(), from);
     if (compaction === -1) return null;
     const replaced = replacedEntries(history.getRawHistory(), compaction);
     if (replaced === 0) return null;
-    const strategy = this.#parts.resolveStrategy('provider');
+    const strategy = this.#parts.config.resolveStrategy('provider');
     const make = (): Promise<MadeCompression> => dropReplaced(this.#parts, replaced);
     try {
-      return yield* this.#land(strategy, make, { pendingTokens }, signal);
+      return yield* this.#land(strategy, make, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
       // If it cannot be recorded, it stays: the provider ignores it anyway.
@@ -143,102 +155,57 @@ export class Preflight {
   }
 
   /** Prunes a dirty history. Edits that cannot be recorded do not land, as long as the history fits. */
-  async *prune(
-    pendingTokens: number,
-    { signal, removesReasoning = false }: RequestOptions,
-  ): Steps<PrunedEvent | null> {
+  async *#pruneWhenDirty(request: RequestOptions): Steps<PrunedEvent | null> {
+    const { signal, removesReasoning = false } = request;
     const { sent, reasoningTerms } = this.#parts;
     const isStale =
       (removesReasoning || reasoningTerms.policy !== 'keep') && sent.staleReasoningFrom < Infinity;
     const strip = (): Steps<PrunedEvent | null> =>
-      this.#prune(() => stripStaleReasoning(this.#parts, signal), pendingTokens, signal);
+      this.#prune(() => stripStaleReasoning(this.#parts, signal), signal);
     // What landed before was of messages with their reasoning, and is recorded so.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
     const strategy = this.#pruner.begin();
     if (strategy === null) return isLast ? yield* strip() : stripped;
-    const run = (): Promise<StepOutcome<PrunedEvent | null>> =>
-      this.#pruner.run(strategy, pendingTokens, signal);
-    const pruned = yield* this.#prune(run, pendingTokens, signal);
+    const pruned = yield* this.#prune(() => this.#pruner.run(strategy, signal), signal);
     return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
   }
 
   async *#prune(
     run: () => Promise<StepOutcome<PrunedEvent | null>>,
-    pendingTokens: number,
     signal: AbortSignal | undefined,
   ): Steps<PrunedEvent | null> {
+    const { config, gauge } = this.#parts;
     const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
-    yield { step: 'pruned', strategy: this.#parts.config.pruning.name, ...end };
-    const { failure } = end;
-    if (
-      failure !== undefined &&
-      isWriteFailure(failure.thrown) &&
-      this.#parts.gauge.fits(pendingTokens)
-    )
-      return null;
-    return eventOf(end);
+    yield { step: 'pruned', strategy: config.pruning.name, ...end };
+    return isWriteFailure(end.failure?.thrown) && gauge.fits() ? null : eventOf(end);
   }
 
-  /**
-   * Compresses the history.
-   *
-   * @param pendingTokens given for automatic compressions only
-   */
-  async *compress(
-    promptId: string,
-    { signal }: AbortOptions,
-    pendingTokens?: number,
+  /** @param isReached whether an automatic compression has achieved its goal @default it is on request */
+  async *#compress(
+    { promptId, signal }: PreflightRequest,
+    isReached?: () => boolean,
   ): Steps<CompressedEvent> {
-    const strategy = this.#parts.config.strategy;
+    const { strategy } = this.#parts.config;
     const make = (): Promise<MadeCompression> =>
       makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
-    const { gauge } = this.#parts;
-    const aim =
-      pendingTokens === undefined
-        ? { pendingTokens: 0 }
-        : { pendingTokens, isReached: () => !gauge.shouldCompress(pendingTokens) };
-    return yield* this.#land(strategy, make, aim, signal);
-  }
-
-  /** Only makes the history fit the window. */
-  async *enforceLimit(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Steps<FittedEvent | null> {
-    const { history, gauge } = this.#parts;
-    await abortable(history.waitForTokenUpdates(), options.signal);
-    if (gauge.fits(pendingTokens)) return null;
-    yield* this.prune(pendingTokens, options);
-    options.signal?.throwIfAborted();
-    yield* this.#landAhead(promptId, pendingTokens, options);
-    if (!gauge.fits(pendingTokens)) {
-      yield* this.#compressOverLimit(promptId, pendingTokens, options);
-    }
-    return yield* this.#fit(pendingTokens, options);
+    return yield* this.#land(strategy, make, signal, isReached);
   }
 
   /**
    * Compresses a history over the threshold or the limit. Returns `null` if it was not due, could not be recorded, failed over
    * the limit, or the model's summary was rejected.
    */
-  async *#compressWhenDue(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Steps<CompressedEvent | null> {
+  async *#compressWhenDue(request: PreflightRequest): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
-    const landed = yield* this.#landAhead(promptId, pendingTokens, options);
-    if (!gauge.fits(pendingTokens)) {
-      return appliedOf(yield* this.#compressOverLimit(promptId, pendingTokens, options), landed);
-    }
-    if (landed !== null || !gauge.shouldCompress(pendingTokens)) return landed;
+    const landed = yield* this.#landAhead(request);
+    if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
+    if (landed !== null || !gauge.shouldCompress()) return landed;
     try {
-      return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
+      return yield* this.#compressUnlessHeld(request);
     } catch (thrown) {
-      if (isWriteFailure(thrown) && gauge.fits(pendingTokens)) return null;
+      if (isWriteFailure(thrown) && gauge.fits()) return null;
       // A bad summary must not fail a turn whose history fits.
       if (!(thrown instanceof SummaryRejectedError)) throw thrown;
       yield { step: 'none', compressionFailure: thrown };
@@ -250,31 +217,27 @@ export class Preflight {
    * Applies a finished background compression, of this process or another one; waits for a running one only if the history does
    * not fit. Returns `null` if there is none.
    */
-  async *#landAhead(
-    promptId: string,
-    pendingTokens: number,
-    { signal }: AbortOptions,
-  ): Steps<CompressedEvent | null> {
+  async *#landAhead({ promptId, signal }: PreflightRequest): Steps<CompressedEvent | null> {
     const { gauge, guard } = this.#parts;
     const { ahead } = this;
-    if (!gauge.fits(pendingTokens)) await ahead.settled(signal);
+    if (!gauge.fits()) await ahead.settled(signal);
     const compressionFailure = ahead.takeFailure();
     if (compressionFailure !== undefined) {
       guard.noteFailure();
       yield { step: 'none', compressionFailure };
     }
-    if (!ahead.isWorthwhile(pendingTokens) || this.#waitsForTurn(pendingTokens)) return null;
+    if (!ahead.isWorthwhile() || this.#waitsForTurn) return null;
     const strategy = this.#parts.config.strategy;
     await ahead.takeOver(strategy, promptId, signal);
     const made = ahead.take(strategy);
     if (made === undefined) return null;
-    const aim = { pendingTokens, isReached: () => !ahead.isWorthwhile(pendingTokens) };
+    const make = (): Promise<MadeCompression> => Promise.resolve(made);
     try {
-      return yield* this.#land(strategy, () => Promise.resolve(made), aim, signal);
+      return yield* this.#land(strategy, make, signal, () => !ahead.isWorthwhile());
     } catch (thrown) {
       signal?.throwIfAborted();
       // If it cannot be recorded, the entries stay, as long as the history fits.
-      if (!isWriteFailure(thrown) || !gauge.fits(pendingTokens)) {
+      if (!isWriteFailure(thrown) || !gauge.fits()) {
         yield { step: 'none', compressionFailure: asError(thrown) };
       }
       return null;
@@ -282,24 +245,22 @@ export class Preflight {
   }
 
   /** Whether a compression that is not due yet would take away the thinking of a turn whose call is open. */
-  #waitsForTurn(pendingTokens: number): boolean {
+  get #waitsForTurn(): boolean {
     const { history, gauge } = this.#parts;
     if (this.ahead.keepsReasoning) return false;
     const isNeeded = needsOpenTurn({ ...gateOptions(this.#parts), history });
-    return isNeeded && !gauge.shouldCompress(pendingTokens);
+    return isNeeded && !gauge.shouldCompress();
   }
 
-  /** Applies a compression. */
+  /** Applies a compression. @param isReached as in `#compress` */
   async *#land(
     strategy: CompressionStrategy,
     make: () => Promise<MadeCompression>,
-    { pendingTokens, isReached }: CompressionAim,
     signal: AbortSignal | undefined,
+    isReached?: () => boolean,
   ): Steps<CompressedEvent> {
     const former = this.#parts.history.getRawHistory();
-    const run = (): Promise<StepOutcome<CompressedEvent>> =>
-      runCompressionStep(this.#parts, make, pendingTokens, signal);
-    const end = await this.#end(run, signal);
+    const end = await this.#end(() => runCompressionStep(this.#parts, make, signal), signal);
     this.ahead.noteEnd(end.event);
     const progress = isReached === undefined ? {} : { isUnderThreshold: isReached() };
     yield { step: 'compressed', strategy: strategy.name, former, ...progress, ...end };
@@ -307,29 +268,21 @@ export class Preflight {
   }
 
   /** A failing strategy must not keep the history from being fitted, so its error is only reported. */
-  async *#compressOverLimit(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Steps<CompressedEvent | null> {
+  async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
     try {
-      return yield* this.#compressUnlessHeld(promptId, pendingTokens, options);
+      return yield* this.#compressUnlessHeld(request);
     } catch (thrown) {
-      options.signal?.throwIfAborted();
+      request.signal?.throwIfAborted();
       yield { step: 'none', compressionFailure: asError(thrown) };
       return null;
     }
   }
 
   /** Compresses, unless the guard or a background summary holds it. */
-  async *#compressUnlessHeld(
-    promptId: string,
-    pendingTokens: number,
-    options: AbortOptions,
-  ): Steps<CompressedEvent> {
-    const { guard, history } = this.#parts;
-    const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason(pendingTokens);
-    if (reason === null) return yield* this.compress(promptId, options, pendingTokens);
+  async *#compressUnlessHeld(request: PreflightRequest): Steps<CompressedEvent> {
+    const { gauge, guard, history } = this.#parts;
+    const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason;
+    if (reason === null) return yield* this.#compress(request, () => !gauge.shouldCompress());
     const event = heldCompression(this.#parts, reason);
     yield {
       step: 'compressed',
@@ -343,17 +296,18 @@ export class Preflight {
   }
 
   /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
-  #holdReason(pendingTokens: number): HoldReason | null {
+  get #holdReason(): HoldReason | null {
     const { ahead } = this;
-    const strategy = this.#parts.config.strategy;
-    const isMade = (strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(strategy);
-    return isMade && this.#parts.gauge.fits(pendingTokens) ? 'under-way' : null;
+    const { config, gauge } = this.#parts;
+    const isMade =
+      (config.strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(config.strategy);
+    return isMade && gauge.fits() ? 'under-way' : null;
   }
 
-  async *#fit(pendingTokens: number, { signal }: AbortOptions): Steps<FittedEvent | null> {
+  async *#fit(signal: AbortSignal | undefined): Steps<FittedEvent | null> {
     signal?.throwIfAborted();
-    if (this.#parts.gauge.fits(pendingTokens)) return null;
-    const end = await this.#end(() => fitHistory(this.#parts, pendingTokens, signal), signal);
+    if (this.#parts.gauge.fits()) return null;
+    const end = await this.#end(() => fitHistory(this.#parts, signal), signal);
     yield { step: 'fitted', ...end };
     return eventOf(end);
   }

@@ -2,41 +2,35 @@
 
 import type { StepReport, HoldReason } from './session-events.js';
 
+/** Consecutive failures after which automatic compressions pause. */
+const MAX_FAILURES = 3;
+
+const PAUSE_MS = 60_000;
+
 export interface ProgressGuardOptions {
   /**
-   * Tokens by which the history must grow after a compression that did not get below the threshold, or a function that returns
-   * them.
+   * Tokens by which the history must grow after a compression that did not get below the threshold. Asked when needed: the
+   * model may be named after the session began.
    */
-  readonly minGrowthTokens: number | (() => number);
-  /** Consecutive failures after which automatic compressions pause. @default 3 */
-  readonly failureThreshold?: number;
-  /** Length of the pause, in milliseconds. @default 60_000 */
-  readonly coolDownMs?: number;
-  /** A monotonic clock in milliseconds. @default performance.now */
-  readonly now?: () => number;
+  readonly minGrowthTokens: () => number;
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
   /** The floor of an earlier session of this history. @default 0 */
   readonly floorTokens?: number | undefined;
 }
 
 /** Decides whether an automatic compression may run. */
 export class ProgressGuard {
-  /** Evaluated when needed: the model may be named after the session began. */
   readonly #minGrowthTokens: () => number;
-  readonly #failureThreshold: number;
-  readonly #coolDownMs: number;
   readonly #now: () => number;
   #floorTokens: number;
   #failures = 0;
   #pausedUntilMs = -Infinity;
 
   constructor(options: ProgressGuardOptions) {
-    const { minGrowthTokens } = options;
-    this.#minGrowthTokens =
-      typeof minGrowthTokens === 'number' ? () => minGrowthTokens : minGrowthTokens;
+    this.#minGrowthTokens = options.minGrowthTokens;
+    this.#now = options.now;
     this.#floorTokens = options.floorTokens ?? 0;
-    this.#failureThreshold = options.failureThreshold ?? 3;
-    this.#coolDownMs = options.coolDownMs ?? 60_000;
-    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Tokens that the history must have for the next compression. */
@@ -91,8 +85,6 @@ export class ProgressGuard {
   /** Notes a failed compression. After the pause one attempt is made; if it fails too, the next pause begins. */
   noteFailure(): void {
     this.#failures += 1;
-    if (this.#failures >= this.#failureThreshold) {
-      this.#pausedUntilMs = this.#now() + this.#coolDownMs;
-    }
+    if (this.#failures >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + PAUSE_MS;
   }
 }

@@ -8,24 +8,12 @@ import {
   readOptions,
 } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
+import type { HistoryTrace } from '../state/journal.js';
 import type { ModelPrice } from '../models/price-table.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { SentMemory, SessionMemory } from '../state/session-state.js';
 import type { UsageReport } from './context-gauge.js';
 import type { CacheMissCause, CacheMissedEvent } from './session-events.js';
-
-/** A rewrite of the history by an edit. */
-export interface Rewrite {
-  /** The revision before it. */
-  readonly fromRevision: number;
-  readonly toRevision: number;
-  /** Length of the unchanged prefix. */
-  readonly intactEntries: number;
-  /** Tokens that the history lost. */
-  readonly reclaimedTokens: number;
-  /** Whether reasoning behind that prefix stays, although something in front of it has changed. @default false */
-  readonly leavesReasoning?: boolean;
-}
 
 interface SentHistoryInit {
   readonly history: HistoryService;
@@ -38,15 +26,13 @@ interface SentHistoryInit {
 /** Sessions use few models. */
 const MAX_MODELS = 32;
 
-/**
- * What the last preflight prepared, as far as it is unchanged. Rewrites must be reported; an unreported revision change means
- * that the history was replaced, which resets everything.
- */
+/** What the last preflight prepared, as far as it is unchanged. Edits must be noted; that the history was cleared is noticed. */
 export class SentHistory {
   readonly #history: HistoryService;
   readonly #cache: CacheTerms;
   readonly #now: () => number;
-  #revision: number;
+  /** Detects `clear`. */
+  #trace: HistoryTrace;
   #sentEntries = 0;
   #intactEntries = 0;
   #sentAtMs = -Infinity;
@@ -65,7 +51,7 @@ export class SentHistory {
     this.#history = history;
     this.#cache = cache;
     this.#now = now;
-    this.#revision = history.revision;
+    this.#trace = history.journal.trace;
     if (wasSentBefore) this.endPreflight();
     if (former === undefined) return;
     const { entries, intactEntries, reclaimedTokens, idleMs, staleReasoningFrom, isCached } =
@@ -82,7 +68,7 @@ export class SentHistory {
 
   /** Length of the prefix that is unchanged since it was last sent. */
   get intactEntries(): number {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     return this.#intactEntries;
   }
 
@@ -93,7 +79,7 @@ export class SentHistory {
 
   /** Whether the prompt cache of the present model has expired, or nothing was sent to it yet. */
   get isExpired(): boolean {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     const { modelName } = this.#history;
     const sentAtMs = this.#sentToAtMs.get(modelName) ?? this.#sentToAtMs.get(undefined);
     return this.#now() - (sentAtMs ?? -Infinity) >= this.#cache.ttlMs;
@@ -109,25 +95,25 @@ export class SentHistory {
 
   /** Milliseconds since the history was last sent; `Infinity` if it never was. */
   get idleMs(): number {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     return this.#now() - this.#sentAtMs;
   }
 
   /** Tokens that edits have removed so far. */
   get reclaimedTokens(): number {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     return this.#reclaimedTokens;
   }
 
   /** The entry from which on reasoning was left behind edits, which not every model accepts; `Infinity` if there is none. */
   get staleReasoningFrom(): number {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     return this.#staleReasoningFrom;
   }
 
   /** Notes that no reasoning may stay. */
   noteRefusedReasoning(): void {
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     this.#staleReasoningFrom = 0;
   }
 
@@ -149,22 +135,34 @@ export class SentHistory {
     };
   }
 
-  noteRewrite(rewrite: Rewrite): void {
-    const { fromRevision, toRevision, intactEntries, reclaimedTokens, leavesReasoning } = rewrite;
-    this.#catchUp(fromRevision);
-    this.#revision = toRevision;
-    const isLeft = leavesReasoning === true && intactEntries < this.#intactEntries;
+  /**
+   * Notes an edit that has just landed.
+   *
+   * @param intactEntries length of the prefix that it has not changed
+   * @param leavesReasoning whether reasoning behind that prefix stays, although something in front of it has changed
+   */
+  noteEdit(intactEntries: number, leavesReasoning: boolean): void {
+    this.#catchUp();
+    const isLeft = leavesReasoning && intactEntries < this.#intactEntries;
     // What an earlier edit has left may have moved to the front.
     if (isLeft || this.#staleReasoningFrom < Infinity)
       this.#staleReasoningFrom = Math.min(this.#staleReasoningFrom, intactEntries);
     this.#intactEntries = Math.min(this.#intactEntries, intactEntries);
-    this.#reclaimedTokens += reclaimedTokens;
+  }
+
+  /**
+   * Notes how many tokens an edit has taken, once they are counted.
+   *
+   * @param revision that of the history after it, which may have been cleared since
+   */
+  noteReclaimed(tokens: number, revision: number): void {
+    if (revision === this.#history.revision) this.#reclaimedTokens += tokens;
   }
 
   /** Notes that the present history is being sent. @param isCached whether the request is long enough to be cached */
   endPreflight(isCached: boolean = true): void {
     this.#isCached = isCached;
-    this.#catchUp(this.#history.revision);
+    this.#catchUp();
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
@@ -174,10 +172,15 @@ export class SentHistory {
     this.#sentToAtMs.set(this.#history.modelName, this.#sentAtMs);
   }
 
-  /** After an unreported rewrite (`clear`), nothing of the history was ever sent. */
-  #catchUp(revision: number): void {
-    if (revision === this.#revision) return;
-    this.#revision = revision;
+  #catchUp(): void {
+    const { trace } = this.#history.journal;
+    if (trace === this.#trace) return;
+    this.#trace = trace;
+    this.startOver();
+  }
+
+  /** Forgets what was sent: no cache holds anything of the present history. */
+  startOver(): void {
     this.#sentEntries = 0;
     this.#intactEntries = 0;
     this.#sentAtMs = -Infinity;

@@ -13,7 +13,7 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 import { EditGate, isBatching } from './edit-policy.js';
 import type { BatchPoints, Admission } from './edit-policy.js';
-import { duePasses, tokensBelowStep, tokensToBeCached } from './due-passes.js';
+import { duePasses, requestTerms } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
 import { findHere, isDocumented, plannedEdit } from './found-edit.js';
@@ -59,13 +59,12 @@ const ENTRIES_PER_SHRINKING = 32;
  */
 export async function replayEdits(
   parts: SessionParts,
-  pendingTokens: number,
   points: BatchPoints,
   signal: AbortSignal | undefined,
 ): Promise<Replay> {
   const { base } = parts.history;
   const given = parts.history.getRawHistory().slice(0, base.length);
-  const replay = new PreflightReplay(parts, pendingTokens, given);
+  const replay = new PreflightReplay(parts, given);
   let scanned = 0;
   for (const preflight of preflightsOf(given)) {
     scanned += await replay.play(preflight, points.reaches(preflight.at));
@@ -80,7 +79,6 @@ export async function replayEdits(
 /** The preflights of one history, played in order. */
 class PreflightReplay {
   readonly #parts: SessionParts;
-  readonly #pendingTokens: number;
   readonly #strategy: CompressionStrategy;
   readonly #copy: EditedCopy;
   /** Absent for a custom strategy. */
@@ -90,24 +88,21 @@ class PreflightReplay {
   /** The requests as they were sent, and as they would have been without edits. */
   readonly #tally = new TokenTally();
   readonly #unedited = new TokenTally();
-  readonly #terms: CachingTerms & { readonly toBeCached: number };
+  readonly #terms: CachingTerms;
   /** Counted tokens at which a history would have been compressed. */
   readonly #thresholdTokens: number;
   #isCompressed = false;
   #admission: Admission | undefined;
 
-  constructor(parts: SessionParts, pendingTokens: number, given: readonly IContent[]) {
+  constructor(parts: SessionParts, given: readonly IContent[]) {
     this.#parts = parts;
-    this.#pendingTokens = pendingTokens;
     this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
     if (isDocumented(this.#strategy)) {
       this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);
     }
-    const toBeCached = tokensToBeCached(parts, pendingTokens);
-    const above = { tokens: tokensBelowStep(parts, pendingTokens) };
-    this.#terms = { ...pricedTerms(parts.cache, { above }), toBeCached };
-    this.#thresholdTokens = parts.gauge.thresholdTokens(pendingTokens);
+    this.#terms = pricedTerms(parts.cache, requestTerms(parts));
+    this.#thresholdTokens = parts.gauge.thresholdTokens();
     this.#gate = new EditGate({
       ...gateOptions(parts),
       sent: this.#sent,
@@ -132,10 +127,11 @@ class PreflightReplay {
   async play({ at, isNow, idleMs }: FormerPreflight, isBatchPoint: boolean): Promise<number> {
     const copy = this.#copy;
     const sent = this.#sent;
-    const { edits, cache } = this.#parts;
-    const { toBeCached } = this.#terms;
+    const { config, cache } = this.#parts;
+    const { edits } = config.edits;
+    const { toBeCached = 0 } = this.#terms;
     // `at-birth` treats entries that come in together as already sent, unedited.
-    const isAllSent = edits.edits === 'at-birth';
+    const isAllSent = edits === 'at-birth';
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     const isExpired = idleMs >= cache.ttlMs;
@@ -147,7 +143,7 @@ class PreflightReplay {
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
       scanned = copy.length;
-    } else if (isBatching(edits.edits) && !this.#isCompressed && this.#passes !== undefined) {
+    } else if (isBatching(edits) && !this.#isCompressed && this.#passes !== undefined) {
       await this.#shrink(this.#passes);
       scanned = ENTRIES_PER_SHRINKING;
     }
@@ -162,7 +158,7 @@ class PreflightReplay {
     const point = { isForced, isBatchPoint };
     const isFree = isForced || this.#sent.isCacheCold;
     let admission: Admission | undefined;
-    for (const due of duePasses(this.#parts, point, isFree, this.#pendingTokens, copy.tokens)) {
+    for (const due of duePasses(this.#parts, point, isFree, copy.tokens)) {
       admission = this.#admit(due);
       if (admission.reason !== undefined) break;
     }

@@ -33,24 +33,31 @@ export interface RequestOptions extends AbortOptions {
   readonly removesReasoning?: boolean | undefined;
 }
 
+/** The request that a preflight prepares. */
+export interface PreflightRequest extends RequestOptions {
+  /** Names the turn in logs and telemetry. */
+  readonly promptId: string;
+  /** What it holds besides history and overhead, in the model's own tokens. */
+  readonly pendingTokens: number;
+}
+
 /**
  * Validates the arguments of a call into a session.
  *
- * @returns its options
  * @throws TypeError or RangeError for an invalid name, options or token number.
  */
 export function readCall(
   promptId: string,
   options: RequestOptions,
   pendingTokens: number = 0,
-): RequestOptions {
+): PreflightRequest {
   assertString('promptId', promptId);
   assertTokens('pendingTokens', pendingTokens);
   const read = readAbortOptions(options);
   const { cacheTtlMs, reasoning } = read;
   if (cacheTtlMs !== undefined || reasoning !== undefined)
     completeEditOptions({ cacheTtlMs, reasoning });
-  return read;
+  return { promptId, pendingTokens, ...read };
 }
 
 /**

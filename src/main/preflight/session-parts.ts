@@ -3,19 +3,16 @@
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';
 import { sessionClock } from '../host/session-clock.js';
-import { ReasoningTerms, SessionModel } from '../models/session-model.js';
+import { ReasoningTerms } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
 import type { RemovalLog } from '../removal-log/removal-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
-import { SessionConfig } from '../settings/session-config.js';
-import type { SessionConfigInit } from '../settings/session-config.js';
+import type { SessionConfig } from '../settings/session-config.js';
 import type { StateKeeper } from '../state/state-keeper.js';
 import type { CompactByProvider } from '../strategies/provider-compaction.js';
 import { ContextGauge } from './context-gauge.js';
 import type { ContextGaugeOptions } from './context-gauge.js';
-import { completeEditOptions } from './edit-options.js';
-import type { CompleteEditOptions, EditOptions } from './edit-options.js';
 import type { EditGateOptions } from './edit-policy.js';
 import type { CompressionInputs } from '../strategies/strategy.js';
 import { ProgressGuard } from './progress-guard.js';
@@ -25,12 +22,10 @@ import { CacheMisses, SentHistory } from './prompt-cache.js';
 const MIN_GROWTH_SHARE = 0.05;
 
 /** The inputs of a session. */
-export interface SessionInit
-  extends EditOptions, ContextGaugeOptions, Omit<SessionConfigInit, 'edits' | 'cache'> {
+export interface SessionInit extends Omit<ContextGaugeOptions, 'runtimeContext'> {
   readonly sessionId: string;
+  readonly config: SessionConfig;
   readonly offload: Offload;
-  /** What the settings amount to, if the offload asks for it as well. @default one of its own */
-  readonly config?: SessionConfig | undefined;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. @default false */
   readonly addsWorkNote?: boolean | undefined;
   /** The host's own catalog, to be checked against the calls that arrive. @default none */
@@ -44,8 +39,6 @@ export interface SessionInit
   readonly logger: Logger;
   /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
   readonly now?: (() => number) | undefined;
-  /** The model that it talks to. @default an unknown one */
-  readonly model?: SessionModel | undefined;
   /**
    * Whether the initial history has answers of a model but no saved state, so that an unknown session has sent it. @default
    * false
@@ -58,12 +51,9 @@ export interface SessionInit
 }
 
 /** The parts of one session. */
-export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
-  readonly edits: CompleteEditOptions;
+export interface SessionParts extends SessionInit {
   readonly reasoningTerms: ReasoningTerms;
-  readonly model: SessionModel;
   readonly cache: CacheTerms;
-  readonly config: SessionConfig;
   readonly gauge: ContextGauge;
   readonly guard: ProgressGuard;
   readonly sent: SentHistory;
@@ -74,26 +64,18 @@ export interface SessionParts extends Omit<SessionInit, keyof EditOptions> {
   readonly ending: AbortController;
 }
 
-/**
- * Creates the parts of a session.
- *
- * @throws TypeError or RangeError for invalid edit options or overhead.
- */
+/** Creates the parts of a session. @throws TypeError or RangeError for an invalid overhead. */
 export function createParts(init: SessionInit): SessionParts {
-  const { history, former, removalLog, now = sessionClock() } = init;
-  const edits = completeEditOptions(init);
-  const model = init.model ?? new SessionModel(edits);
+  const { config, history, former, removalLog, now = sessionClock() } = init;
+  const { edits, model, runtimeContext } = config;
   model.follow(history);
   const { cache } = model;
   const sent = new SentHistory(init, cache, now);
-  const gauge = new ContextGauge(init);
+  const gauge = new ContextGauge({ ...init, runtimeContext });
   return {
     ...init,
-    edits,
     reasoningTerms: new ReasoningTerms(edits.reasoning),
-    model,
     cache,
-    config: init.config ?? new SessionConfig({ ...init, edits: edits.edits, cache }),
     gauge,
     guard: new ProgressGuard({
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
@@ -112,9 +94,9 @@ export function gateOptions(
   parts: SessionParts,
 ): Omit<EditGateOptions, 'history' | 'logger' | 'sent' | 'spendable'> {
   return {
-    ...parts.edits,
+    ...parts.config.edits,
     cache: parts.cache,
     reasoning: parts.reasoningTerms,
-    bindsReasoning: () => parts.model.bindsReasoning,
+    bindsReasoning: () => parts.config.model.bindsReasoning,
   };
 }

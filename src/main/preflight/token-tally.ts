@@ -30,14 +30,20 @@ export interface CachingTerms extends CachePrices {
 }
 
 /** What decides which tokens of a request are read, and at which prices. */
-export type RequestTerms = Pick<CachingTerms, 'toBeCached'> & {
-  readonly above?: { readonly tokens: number } | undefined;
-};
+export interface RequestTerms {
+  /** Minimum tokens of a prefix to be cached. */
+  readonly toBeCached: number;
+  /** Requests with more than so many tokens are above a step of the price. */
+  readonly above: { readonly tokens: number };
+}
+
+/** The same, where they may not be known. */
+type KnownTerms = { readonly [Term in keyof RequestTerms]?: RequestTerms[Term] | undefined };
 
 /** Returns the terms with the prices that apply now. */
 export function pricedTerms(
   { price, prices }: Pick<CacheTerms, 'price' | 'prices'>,
-  { toBeCached, above }: RequestTerms,
+  { toBeCached, above }: KnownTerms,
 ): CachingTerms {
   const step = price?.above;
   return {
@@ -92,7 +98,7 @@ export class TokenTally {
     tokens: number,
     isRead: boolean,
     readTokens: number,
-    { toBeCached = 0, above }: RequestTerms = {},
+    { toBeCached = 0, above }: KnownTerms = {},
   ): number {
     const prefix = Math.min(readTokens, this.#lastTokens, tokens);
     const read = isRead && prefix >= toBeCached ? prefix : 0;

@@ -1,5 +1,5 @@
-// What the settings of one session amount to: the accessors for strategies, the chosen strategy, and the configuration of density
-// passes. Settings may change while the session runs; what is derived from them is kept until they do.
+// How one session is configured, and what that amounts to: the accessors for strategies, the chosen strategy, and the
+// configuration of density passes. Settings may change while the session runs; what is derived from them is kept until they do.
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, PassSettings } from '../../shared/density.js';
@@ -7,8 +7,8 @@ import { DENSITY_RULES } from '../../shared/density/rules/density-rules.js';
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import { withColdCache } from '../../shared/density/rules/working-set-rules.js';
 import { atPrices } from '../../shared/density/rules/rewrite-price.js';
-import type { CacheTerms } from '../models/session-model.js';
-import type { EditPolicy } from '../preflight/edit-options.js';
+import type { SessionModel } from '../models/session-model.js';
+import type { CompleteEditOptions } from '../preflight/edit-options.js';
 import { STRATEGIES } from '../strategies/registry.js';
 import type {
   AgentRuntimeContext,
@@ -36,8 +36,9 @@ export interface SessionConfigInit {
   /** The accessors over these settings. */
   readonly runtimeContext: AgentRuntimeContext;
   readonly densityOptions: DensityOptions;
-  readonly edits: EditPolicy;
-  readonly cache: Pick<CacheTerms, 'prices'>;
+  readonly edits: CompleteEditOptions;
+  /** The model that it talks to. */
+  readonly model: SessionModel;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
   /** Whether a strategy that does not prune is joined by the pass of `high-density`. @default false */
   readonly alwaysPrunes?: boolean | undefined;
@@ -51,29 +52,39 @@ interface PassConfigs {
 
 /** The strategy and the density configuration of a session, by its present settings. */
 export class SessionConfig {
-  readonly #init: SessionConfigInit;
+  readonly settings: Settings;
+  readonly runtimeContext: AgentRuntimeContext;
+  readonly densityOptions: DensityOptions;
+  readonly edits: CompleteEditOptions;
+  readonly model: SessionModel;
+  readonly resolveStrategy: SessionConfigInit['resolveStrategy'];
+  readonly #alwaysPrunes: boolean;
   #strategy: { readonly name: string; readonly is: CompressionStrategy } | undefined;
   #passes:
     (PassConfigs & { readonly from: EphemeralSettings; readonly at: CachePrices }) | undefined;
 
   constructor(init: SessionConfigInit) {
-    this.#init = init;
+    this.settings = init.settings;
+    this.runtimeContext = init.runtimeContext;
+    this.densityOptions = init.densityOptions;
+    this.edits = init.edits;
+    this.model = init.model;
+    this.resolveStrategy = init.resolveStrategy;
+    this.#alwaysPrunes = init.alwaysPrunes === true;
   }
 
   /** The strategy that the settings name. */
   get strategy(): CompressionStrategy {
-    const { runtimeContext, resolveStrategy } = this.#init;
-    const name = runtimeContext.ephemerals.compressionStrategy();
-    if (this.#strategy?.name !== name) this.#strategy = { name, is: resolveStrategy(name) };
+    const name = this.runtimeContext.ephemerals.compressionStrategy();
+    if (this.#strategy?.name !== name) this.#strategy = { name, is: this.resolveStrategy(name) };
     return this.#strategy.is;
   }
 
   /** The strategy whose `optimize` runs before each send, if it has one: the chosen one, or `high-density` beside it. */
   get pruning(): CompressionStrategy {
-    const { alwaysPrunes, resolveStrategy } = this.#init;
     const { strategy } = this;
-    const isJoined = strategy.optimize === undefined && alwaysPrunes === true;
-    return isJoined ? resolveStrategy('high-density') : strategy;
+    const isJoined = this.#alwaysPrunes && strategy.optimize === undefined;
+    return isJoined ? this.resolveStrategy('high-density') : strategy;
   }
 
   /**
@@ -83,8 +94,8 @@ export class SessionConfig {
    *   leave then
    */
   density(isFree: boolean = false): DensityConfig {
-    const from = this.#init.settings.current;
-    const at = this.#init.cache.prices;
+    const from = this.settings.current;
+    const at = this.model.cache.prices;
     let kept = this.#passes;
     if (kept?.from !== from || kept.at !== at) {
       kept = this.#passes = { ...this.#passesOf(from, at), from, at };
@@ -93,7 +104,7 @@ export class SessionConfig {
   }
 
   #passesOf(settings: EphemeralSettings, prices: CachePrices): PassConfigs {
-    const { densityOptions, edits, runtimeContext } = this.#init;
+    const { densityOptions, runtimeContext } = this;
     const { workingSet: _, shrink: __, ...agent } = densityOptions;
     const placeholder = placeholderOf({
       placeholder: runtimeContext.ephemerals.densityPlaceholder?.(),
@@ -104,7 +115,7 @@ export class SessionConfig {
       Object.freeze(workingSet === undefined ? config : { ...config, workingSet });
     const { workingSet } = config;
     const warm = withRules(workingSet && atPrices(workingSet, prices));
-    const isFreeAlike = workingSet === undefined || edits === 'every-turn';
+    const isFreeAlike = workingSet === undefined || this.edits.edits === 'every-turn';
     return { warm, free: isFreeAlike ? warm : withRules(withColdCache(workingSet)) };
   }
 }

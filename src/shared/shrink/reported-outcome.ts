@@ -1,8 +1,16 @@
-// How a call came out, where neither a field nor an exit code says it: by the words of its result. What a tool only shows, as a
-// page, a log or an issue, may tell of failures that are none of the call.
+// How a call came out, as far as its result says it: by a field, by an exit code, or in words. What a tool only shows, as a page, a
+// log or an issue, may tell of failures that are none of the call.
 
 import type { ToolResponseBlock } from '../content.js';
-import { areOfAnswer, exitCodeOf, fieldsOfResult, saysFailed, textOfResult } from '../exit-code.js';
+import {
+  areOfAnswer,
+  codeNamedIn,
+  codeOfFields,
+  exitCodeOf,
+  fieldsOfResult,
+  saysFailed,
+  textOfResult,
+} from '../exit-code.js';
 import {
   countsFailures,
   mayCountFailures,
@@ -11,48 +19,40 @@ import {
 } from './failures-first.js';
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
+import { acts, makes, onlyShows, showsPage } from '../tool-words.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+/** `unknown`: the call is still running. `unclear`: it reports a failure, but has no exit code. */
+export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown' | 'unclear';
 
-const SHOWS = setOf(
-  'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
-    'navigate open output plan query read screenshot scroll search show snapshot status think todo todos view wait',
-);
-
-const ACTS = setOf(
-  'add append apply approve archive assign book buy cancel change charge checkout click close comment confirm create delete deploy ' +
-    'disable drag edit email enable modify patch replace retry rollback scale ' +
-    'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
-    'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
-    'trigger type update upload write',
-);
-
-/** The words of a tool's name, in small letters. */
-export function wordsOfTool(name: string): readonly string[] {
-  return name
-    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
-    .toLowerCase()
-    .split(/[^a-z\d]+/);
+/** Returns how a call came out, for a record that outlasts its result. */
+export function outcomeOf(response: ToolResponseBlock): CallOutcome {
+  const { error, result, isComplete } = response;
+  if (isComplete === false) return 'unknown';
+  const text = textOfResult(result);
+  const fields = fieldsOfResult(result);
+  if (wasDenied(response, fields)) return 'denied';
+  if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
+  const words = wordsOfResult(result);
+  const ends = endsOf(text);
+  let code = codeOfFields(fields);
+  if (code === undefined && STILL_RUNNING.test(ends)) return 'unknown';
+  code ??= codeNamedIn(ends);
+  if (code !== undefined && code !== 0) return 'failed';
+  if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
+  if (ranOut(text) || wasRefused(response, fields)) return 'failed';
+  return wasCutShort(text) || (!showsPage(response.toolName) && mayHaveFailed(words))
+    ? 'unclear'
+    : 'passed';
 }
 
-/** Whether a tool by its name only shows something, as `order_status`. */
-export function onlyShows(toolName: string): boolean {
-  return wordsOfTool(toolName).some((word) => SHOWS.has(word));
-}
+const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
 
-/** Whether a tool of a browser answers with the page on which it has acted, whose console may tell of failures. */
-export function showsPage(toolName: string): boolean {
-  return wordsOfTool(toolName).includes('browser');
-}
-
-/** Whether a tool by its name changes something, as `create_refund`. */
-export function acts(toolName: string): boolean {
-  return !onlyShows(toolName) && wordsOfTool(toolName).some((word) => ACTS.has(word));
-}
-
-/** Whether a call has failed or was denied, as far as its result says. */
+/**
+ * Whether a call has failed or was denied, for the line or the excerpt that stands in place of its result. Where no code says it, what
+ * the result reports at its end counts, which is `unclear` to a record.
+ */
 export function hasFailed(response: ToolResponseBlock): boolean {
   const { toolName, result, error } = response;
   const fields = fieldsOfResult(result);
@@ -71,50 +71,55 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   );
 }
 
-const VERDICT =
-  /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b|\bBUILD FAIL(?:ED|URE)\b|^make(?:\[\d+\])?: \*\*\* |^error: could not compile|^npm (?:ERR!|error) |^\S{1,200}?(?:\(\d+,\d+\):|:\d+:\d+(?::| -)) (?:fatal )?error\b/;
+// Denied by the user, or refused by the tool.
+
+/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
+const DENIED = new RegExp(
+  [
+    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
+    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
+    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
+    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
+    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
+    String.raw`\b(?:this command|following parts?) requires? approval\b`,
+    String.raw`\brule which prevents you from using\b`,
+  ].join('|'),
+  'i',
+);
+
+/** How much of a refusal is searched, and of how long a text. What is longer is what a tool read. In UTF-16 units. */
+const SEEN = 300;
+const MAX_REFUSAL = 1_000;
+
+/** Whether a call was refused instead of being run. */
+function wasDenied({ result, error }: ToolResponseBlock, fields: JsonRecord): boolean {
+  const text = textOfResult(result);
+  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
+  return said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)));
+}
+
+const FAILED_STATE = /^(?:fail|failed|failure|error|declined|refused)$/i;
+
+function isInFailedState({ status, state }: JsonRecord): boolean {
+  return [status, state].some((said) => typeof said === 'string' && FAILED_STATE.test(said));
+}
 
 /**
- * Whether the last lines count failures or say that tests or a build failed. A pipe ends as its last program does: behind them, that
- * only shows how they came out. Scripts end well with what they tell.
+ * Whether a tool says that it has not done what it was told to: by the state of its answer, or of what it should have made, or in its
+ * first words. Behind them it may name what it is about. What only shows something may show such a state.
  */
-export function givesVerdict(words: string): boolean {
-  const end = words.slice(-MAX_END);
-  if (!mayReportFailure(end)) return false;
-  return lastLines(end).some(
-    (line) => countsFailures(line) || (VERDICT.test(line) && reportsFailure(line)),
-  );
-}
-
-/** How much of a result's start and end is searched for what stopped its program. UTF-16 units. */
-const SEEN_ENDS = 300;
-const CUT_SHORT =
-  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
-/** A program that could not be run, or was ended. */
-const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server/m;
-/** What programs say last of the system's errors. */
-const SYSTEM_ERROR =
-  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such file or directory|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
-
-/** The start and the end of a text. */
-export function endsOf(text: string): string {
-  return text.length <= 2 * SEEN_ENDS
-    ? text
-    : `${text.slice(0, SEEN_ENDS)}\n${text.slice(-SEEN_ENDS)}`;
-}
-
-/** Whether the ends of a text say that a program ran out of time or was stopped. */
-export function ranOut(text: string): boolean {
-  return CUT_SHORT.test(endsOf(text));
-}
-
-/** Whether the ends of a text say that a program could not be run, or not to its end. */
-export function wasCutShort(text: string): boolean {
-  const ends = endsOf(text);
-  if (CUT_SHORT.test(ends) || NOT_RUN.test(ends)) return true;
-  const last = ends.trimEnd();
-  return SYSTEM_ERROR.test(last.slice(last.lastIndexOf('\n') + 1));
+function wasRefused({ toolName, result }: ToolResponseBlock, fields: JsonRecord): boolean {
+  if (onlyShows(toolName)) return false;
+  if (areOfAnswer(fields) && isInFailedState(fields)) return true;
+  if (!acts(toolName)) return false;
+  if (!areOfAnswer(fields)) {
+    const [only, ...others] = Object.values(fields);
+    const made = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
+    return makes(toolName) && isInFailedState(made);
+  }
+  const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
+  const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
+  return saysNotDone(said);
 }
 
 /** Words of failure, but not in the name of a file. */
@@ -139,53 +144,55 @@ export function saysNotDone(line: string): boolean {
   return at !== -1 && !DONE.test(seen.slice(0, at));
 }
 
-/** What these make has a state that is none of what they were told to write down. */
-const MAKES = setOf(
-  'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
-);
-const FAILED_STATE = /^(?:fail|failed|failure|error|declined|refused)$/i;
+// Stopped before its end.
 
-function isInFailedState({ status, state }: JsonRecord): boolean {
-  return [status, state].some((said) => typeof said === 'string' && FAILED_STATE.test(said));
+/** How much of a result's start and end is searched for what stopped its program. UTF-16 units. */
+const SEEN_ENDS = 300;
+const CUT_SHORT =
+  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
+/** A program that could not be run, or was ended. */
+const NOT_RUN =
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server/m;
+/** What programs say last of the system's errors. */
+const SYSTEM_ERROR =
+  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such file or directory|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
+
+/** The start and the end of a text. */
+function endsOf(text: string): string {
+  return text.length <= 2 * SEEN_ENDS
+    ? text
+    : `${text.slice(0, SEEN_ENDS)}\n${text.slice(-SEEN_ENDS)}`;
 }
+
+/** Whether the ends of a text say that a program ran out of time or was stopped. */
+function ranOut(text: string): boolean {
+  return CUT_SHORT.test(endsOf(text));
+}
+
+/** Whether the ends of a text say that a program could not be run, or not to its end. */
+function wasCutShort(text: string): boolean {
+  const ends = endsOf(text);
+  if (CUT_SHORT.test(ends) || NOT_RUN.test(ends)) return true;
+  const last = ends.trimEnd();
+  return SYSTEM_ERROR.test(last.slice(last.lastIndexOf('\n') + 1));
+}
+
+// Ended with a verdict, as of tests and builds.
+
+const VERDICT =
+  /^\W{0,4}(?:FAIL(?:ED|URES?|S)?|not ok)\b|\bBUILD FAIL(?:ED|URE)\b|^make(?:\[\d+\])?: \*\*\* |^error: could not compile|^npm (?:ERR!|error) |^\S{1,200}?(?:\(\d+,\d+\):|:\d+:\d+(?::| -)) (?:fatal )?error\b/;
 
 /**
- * Whether a tool says that it has not done what it was told to: by the state of its answer, or of what it should have made, or in its
- * first words. Behind them it may name what it is about. What only shows something may show such a state.
+ * Whether the last lines count failures or say that tests or a build failed. A pipe ends as its last program does: behind them, that
+ * only shows how they came out. Scripts end well with what they tell.
  */
-export function wasRefused(
-  { toolName, result }: ToolResponseBlock,
-  fields: JsonRecord = fieldsOfResult(result),
-): boolean {
-  if (onlyShows(toolName)) return false;
-  if (areOfAnswer(fields) && isInFailedState(fields)) return true;
-  if (!acts(toolName)) return false;
-  if (!areOfAnswer(fields)) {
-    const [only, ...others] = Object.values(fields);
-    const made = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
-    return wordsOfTool(toolName).some((word) => MAKES.has(word)) && isInFailedState(made);
-  }
-  const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
-  const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
-  return saysNotDone(said);
+function givesVerdict(words: string): boolean {
+  const end = words.slice(-MAX_END);
+  if (!mayReportFailure(end)) return false;
+  return lastLines(end).some(
+    (line) => countsFailures(line) || (VERDICT.test(line) && reportsFailure(line)),
+  );
 }
-
-/** Not `[INFO]` of a log, nor `[ 12%]` of a build. */
-const DATA = /^\s*(?:\{\s*"|\[\s*(?:\{\s*"|\[|"))/;
-
-/** What a result says in words: of data, only what its fields for that hold. */
-export function wordsOfResult(result: unknown): string {
-  const text = textOfResult(result);
-  const isData = DATA.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
-  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
-}
-
-/** How much of a text's end is searched for how it came out: UTF-16 units, lines for counts, and lines for other reports. */
-const MAX_END = 2_000;
-const MAX_COUNTS = 40;
-const MAX_END_LINES = 12;
-/** How much of a text is searched for reports, in UTF-16 units. */
-const MAX_SEEN = 65_536;
 
 /** How tests and builds say that all is well, whatever their output tells of errors before. */
 const ALL_IS_WELL =
@@ -222,36 +229,25 @@ export function mayHaveFailed(text: string): boolean {
   return seen.split('\n').some((line) => reportsFailure(line.slice(0, MAX_TELLING)));
 }
 
+/** How much of a text's end is searched for how it came out: UTF-16 units, lines for counts, and lines for other reports. */
+const MAX_END = 2_000;
+const MAX_COUNTS = 40;
+const MAX_END_LINES = 12;
+/** How much of a text is searched for reports, in UTF-16 units. */
+const MAX_SEEN = 65_536;
+
 function lastLines(text: string): readonly string[] {
   const lines = text.slice(-MAX_END).split('\n');
   const said = lines.filter((line) => line.trim() !== '' && endOfNumber(line, 0) === -1);
   return said.slice(-MAX_COUNTS);
 }
 
-/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
-const DENIED = new RegExp(
-  [
-    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
-    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
-    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
-    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
-    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
-    String.raw`\b(?:this command|following parts?) requires? approval\b`,
-    String.raw`\brule which prevents you from using\b`,
-  ].join('|'),
-  'i',
-);
+/** Not `[INFO]` of a log, nor `[ 12%]` of a build. */
+const DATA = /^\s*(?:\{\s*"|\[\s*(?:\{\s*"|\[|"))/;
 
-/** How much of a refusal is searched, and of how long a text. What is longer is what a tool read. In UTF-16 units. */
-const SEEN = 300;
-const MAX_REFUSAL = 1_000;
-
-/** Whether a call was refused instead of being run. */
-export function wasDenied(
-  { result, error }: Pick<ToolResponseBlock, 'result' | 'error'>,
-  fields: JsonRecord = fieldsOfResult(result),
-): boolean {
+/** What a result says in words: of data, only what its fields for that hold. */
+function wordsOfResult(result: unknown): string {
   const text = textOfResult(result);
-  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
-  return said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)));
+  const isData = DATA.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
+  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
 }

@@ -11,20 +11,8 @@ import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
-import {
-  acts,
-  endsOf,
-  givesVerdict,
-  mayHaveFailed,
-  onlyShows,
-  ranOut,
-  saysNotDone,
-  showsPage,
-  wasCutShort,
-  wasDenied,
-  wasRefused,
-  wordsOfResult,
-} from '../shrink/reported-outcome.js';
+import { outcomeOf, saysNotDone } from '../shrink/reported-outcome.js';
+import type { CallOutcome } from '../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../shown-text.js';
 import { onlyShowsByCommand } from './showing-commands.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -33,13 +21,8 @@ import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
 import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
-import {
-  codeNamedIn,
-  codeOfFields,
-  fieldsOfResult,
-  saysFailed,
-  textOfResult,
-} from '../exit-code.js';
+import { textOfResult } from '../exit-code.js';
+import { acts, onlyShows } from '../tool-words.js';
 
 /** The latest outcome of a file or command; more important ones first. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
@@ -337,9 +320,6 @@ function nameOf(text: string): string {
   return `${shortened(line, MAX_NAME - end.length)}${end}`;
 }
 
-/** `unknown`: the call is still running. `unclear`: it reports a failure, but has no exit code. */
-export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown' | 'unclear';
-
 /** What users say when they deny a call, as agents quote it. */
 const FEEDBACK =
   /(?:the user said|following (?:feedback|reason for the rejection)):\s*(?:<feedback>\s*)?([^]{1,2000})/i;
@@ -356,26 +336,3 @@ function feedbackIn({ error, result }: ToolResponseBlock): string {
 }
 
 const MAX_FEEDBACK = 4_000;
-
-const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
-
-/** The outcome of the call that a response answers. */
-export function outcomeOf(response: ToolResponseBlock): CallOutcome {
-  const { error, result, isComplete } = response;
-  if (isComplete === false) return 'unknown';
-  const text = textOfResult(result);
-  const fields = fieldsOfResult(result);
-  if (wasDenied(response, fields)) return 'denied';
-  if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
-  const words = wordsOfResult(result);
-  const ends = endsOf(text);
-  let code = codeOfFields(fields);
-  if (code === undefined && STILL_RUNNING.test(ends)) return 'unknown';
-  code ??= codeNamedIn(ends);
-  if (code !== undefined && code !== 0) return 'failed';
-  if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
-  if (ranOut(text) || wasRefused(response, fields)) return 'failed';
-  return wasCutShort(text) || (!showsPage(response.toolName) && mayHaveFailed(words))
-    ? 'unclear'
-    : 'passed';
-}

@@ -209,7 +209,7 @@ describe('a history that is made to fit', () => {
 describe('addWorkNote', () => {
   const parts = (windowTokens: number): Parameters<typeof addWorkNote>[0] => ({
     addsWorkNote: true,
-    densityOptions: { workspaceRoot: '/w' },
+    config: { densityOptions: { workspaceRoot: '/w' } } as unknown as SessionParts['config'],
     gauge: { budget: { windowTokens } } as unknown as SessionParts['gauge'],
   });
 

@@ -5,6 +5,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import type { OffloadMode } from '../../../src/main/offload/offload.js';
 import { modelPrice } from '../../../src/main/models/model-prices.js';
 import { SessionModel } from '../../../src/main/models/session-model.js';
+import { completeEditOptions } from '../../../src/main/preflight/edit-options.js';
 import {
   createAgentRuntimeContext,
   SessionConfig,
@@ -33,8 +34,8 @@ function openBench(edits: 'auto' | 'every-turn' = 'auto', profile = {}): Bench {
     settings,
     runtimeContext: createAgentRuntimeContext(settings, 1_000, true),
     densityOptions: { workspaceRoot: '/w', workingSet: DEFAULT_WORKING_SET, shrink: 'default' },
-    edits,
-    cache: model.cache,
+    edits: completeEditOptions({ edits }),
+    model,
     resolveStrategy: getCompressionStrategy,
   });
   return { config, settings, history };

@@ -1,8 +1,9 @@
 // Two processes at one conversation, with every operation of the store they share done in the order that a scheduler chooses.
 
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCompactor } from '../../../src/main/compactor.js';
+import { HistoryService } from '../../../src/main/history-service.js';
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import type { StateStore } from '../../../src/main/state/state-store.js';
@@ -125,5 +126,24 @@ describe.each([
       ),
       { numRuns: runs(500) },
     );
+  });
+});
+
+describe('a session that goes on with what another process has saved', () => {
+  it('leaves nothing that watches its history from the time before', async () => {
+    const store = memoryStore();
+    const processes = [new Process(store, 'one'), new Process(store, 'one')];
+    // Each history is watched once for the key of what is left after its edits.
+    for (let turn = 0; turn < TURNS; turn += 1) await processes[turn % 2]!.send(turn);
+    const watched = vi.spyOn(HistoryService.prototype, 'watch');
+    const goesOn = vi.spyOn(HistoryService.prototype, 'goOn');
+    onTestFinished(() => {
+      watched.mockRestore();
+      goesOn.mockRestore();
+    });
+    for (let turn = TURNS; turn < 2 * TURNS; turn += 1) await processes[turn % 2]!.send(turn);
+    expect(goesOn).toHaveBeenCalled();
+    expect(watched).not.toHaveBeenCalled();
+    for (const process of processes) await process.close();
   });
 });

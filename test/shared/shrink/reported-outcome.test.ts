@@ -5,9 +5,9 @@ import { toolResponse } from '../../../src/shared/content.js';
 import {
   hasFailed,
   mayHaveFailed,
-  onlyShows,
   sumsUpFailure,
 } from '../../../src/shared/shrink/reported-outcome.js';
+import { onlyShows } from '../../../src/shared/tool-words.js';
 
 describe('sumsUpFailure', () => {
   it.each([
