@@ -93,8 +93,8 @@ const knobs: fc.Arbitrary<Knobs> = fc.record({
 });
 
 /** Some of them are refused before already. */
-const RUNS = runs(11_000);
-const MIN_JUDGED = sightings(10_000);
+const RUNS = runs(5_500, 220);
+const MIN_JUDGED = sightings(5_000);
 
 describe('validate', () => {
   it('finds nothing in a compacted history if it found nothing before', async () => {
