@@ -6,10 +6,12 @@ import { hasFunctions } from '../shared/misuse.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from './host/logger.js';
 import type { Logger } from './host/logger.js';
 import { parseOptions } from './host/parse-options.js';
+import { SESSION_OPTIONS } from './session-options.js';
 import type { OwnPrices } from './models/model-prices.js';
 import type { OffloadMode } from './offload/offload.js';
 import type { EphemeralSettings } from './settings/ephemeral-settings.js';
 import { EPHEMERAL_SETTINGS_SCHEMA } from './settings/ephemeral-settings-schema.js';
+import { SETTING_KEYS } from './settings/settings-registry.js';
 import type { StateStore } from './state/state-store.js';
 import { isSummarizer } from './summarizer/summarizer.js';
 import type { Summarizer } from './summarizer/summarizer.js';
@@ -159,6 +161,8 @@ const OPTIONS_SCHEMA = z.strictObject({
   ),
 });
 
+export const COMPACTOR_OPTIONS: readonly string[] = Object.keys(OPTIONS_SCHEMA.shape);
+
 /** The options with all defaults filled in. */
 export type CompleteCompactorOptions = Pick<CompactorOptions, WithoutDefault> & {
   readonly [Key in Exclude<keyof CompactorOptions, WithoutDefault>]-?: Exclude<
@@ -185,7 +189,10 @@ type WithoutDefault =
  * @throws TypeError if `options` is not an object; RangeError that names each invalid option.
  */
 export function completeCompactorOptions(options: CompactorOptions): CompleteCompactorOptions {
-  const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options);
+  const complete = parseOptions('compactor options', OPTIONS_SCHEMA, options, {
+    '`settings`': SETTING_KEYS,
+    'createSession or of an adapter': SESSION_OPTIONS,
+  });
   const { preset, contextLimit = preset && DOCUMENTED_CONTEXT_LIMIT } = complete;
   return { ...complete, contextLimit, logger: safeLogger(complete.logger) };
 }

@@ -13,11 +13,12 @@ import {
   copyOfArray,
   readOptions,
 } from '../shared/misuse.js';
-import type { CompactorOptions } from './compactor-options.js';
+import type { OptionsElsewhere } from '../shared/misuse.js';
 import { agentPreset } from './formats/presets.js';
 import type { EditOptions } from './preflight/edit-options.js';
-import type { DensityOptions } from './settings/session-config.js';
 import { removalLogPathIn } from './removal-log/removal-log-path.js';
+import type { DensityOptions } from './settings/session-config.js';
+import { SETTING_KEYS } from './settings/settings-registry.js';
 import type { SessionState } from './state/session-state.js';
 import type { CompactByProvider } from './strategies/provider-compaction.js';
 import type { Todo } from './summarizer/todo.js';
@@ -66,7 +67,7 @@ export interface SessionOptions extends EditOptions {
 type Check = (name: string, value: unknown) => void;
 
 /** Every option, with its check unless something else validates it. */
-const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, Check | null>> = {
+const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   history: null,
   state: null,
   sessionId: null,
@@ -84,6 +85,8 @@ const SESSION_OPTIONS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   reasoning: null,
 };
 
+export const SESSION_OPTIONS: readonly string[] = Object.keys(CHECKS);
+
 const DENSITY_OPTIONS: readonly string[] = Object.keys({
   workspaceRoot: true,
   toolCatalog: true,
@@ -93,6 +96,12 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
   shrink: true,
 } satisfies Record<keyof DensityOptions, true>);
 
+/** Options that a session or an adapter has only within another one, or only by its compactor. */
+export const ELSEWHERE: OptionsElsewhere = {
+  '`density`': DENSITY_OPTIONS,
+  'the `settings` of createCompactor': SETTING_KEYS,
+};
+
 /**
  * Reads a session's options and validates those that nothing else does.
  *
@@ -100,8 +109,8 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
  */
 export function readSessionOptions(given: SessionOptions): SessionOptions {
   const options = readOptions('session options', given);
-  assertKnownOptions('session options', { ...options }, Object.keys(SESSION_OPTIONS));
-  for (const [name, check] of Object.entries(SESSION_OPTIONS)) {
+  assertKnownOptions('session options', { ...options }, SESSION_OPTIONS, ELSEWHERE);
+  for (const [name, check] of Object.entries(CHECKS)) {
     const value = options[name as keyof SessionOptions];
     if (value !== undefined) check?.(name, value);
   }
@@ -167,6 +176,6 @@ const DOCUMENTED: SessionDefaults = {
 };
 
 /** Returns the defaults of a preset: those for agents, or the documented system and nothing beyond it. */
-export function sessionDefaults(preset: CompactorOptions['preset']): SessionDefaults {
+export function sessionDefaults(preset: 'specification' | undefined): SessionDefaults {
   return preset === 'specification' ? DOCUMENTED : FOR_AGENTS;
 }

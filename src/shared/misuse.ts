@@ -40,23 +40,44 @@ export function readOptions<Options extends object>(name: string, options: Optio
   }
 }
 
+/** Names of options by where they are given, where that is not here. */
+export type OptionsElsewhere = Readonly<Record<string, readonly string[]>>;
+
+/** Says what an unknown option was meant for: a similar known name, or one that is given elsewhere. */
+export function suggestedOption(
+  key: string,
+  known: readonly string[],
+  elsewhere: OptionsElsewhere = {},
+): string | undefined {
+  const meant = nearestName(key, known);
+  if (meant !== undefined) return `did you mean '${meant}'?`;
+  const isMeant = (name: string): boolean =>
+    name === key || name.startsWith(`${key}.`) || name.endsWith(`.${key}`);
+  for (const [where, names] of Object.entries(elsewhere)) {
+    const name = names.find(isMeant);
+    if (name !== undefined) return `did you mean '${name}' of ${where}?`;
+  }
+  return undefined;
+}
+
 /**
  * Checks that all options are known. One that is `undefined` counts as not given.
  *
- * @throws RangeError that lists the unknown ones, each with the most similar known name.
+ * @throws RangeError that lists the unknown ones, each with what it was probably meant for.
  */
 export function assertKnownOptions(
   name: string,
   options: Readonly<Record<string, unknown>>,
   known: readonly string[],
+  elsewhere?: OptionsElsewhere,
 ): void {
   const unknown = Object.keys(options).filter(
     (key) => options[key] !== undefined && !known.includes(key),
   );
   if (unknown.length === 0) return;
   const lines = unknown.map((key) => {
-    const meant = nearestName(key, known);
-    return `${shownText(key)}${meant === undefined ? '' : ` (did you mean '${meant}'?)`}`;
+    const suggestion = suggestedOption(key, known, elsewhere);
+    return `${shownText(key)}${suggestion === undefined ? '' : ` (${suggestion})`}`;
   });
   throw new RangeError(`Invalid ${name}: there is no option ${lines.join(', ')}.`);
 }

@@ -10,7 +10,7 @@ import { runs } from '../support/scale.js';
 
 describe('nothing', () => {
   it('grows with sessions, turns, conversations, threads that die and compactors', async () => {
-    const items = String(runs(2_000, 20));
+    const items = String(runs(400, 40));
     const child = spawn(process.execPath, ['--expose-gc', 'scripts/soak.js', '--items', items]);
     onTestFinished(() => void child.kill());
     const closed = once(child, 'close') as Promise<[number | null]>;

@@ -204,7 +204,7 @@ describe('prices', () => {
   it('say what a name was likely meant for that they do not have', () => {
     const price = { input: 1, cacheReed: 0.1, cacheWrite: 1 };
     expect(() => createCompactor({ prices: { m: price } as never })).toThrow(
-      "Did you mean 'cacheRead'",
+      "did you mean 'cacheRead'?",
     );
   });
 

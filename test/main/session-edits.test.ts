@@ -351,30 +351,26 @@ describe('Session', () => {
       return session;
     }
 
-    it(
-      'stays valid by every policy, over the threshold and under it',
-      { timeout: 60_000 },
-      async () => {
-        const property = fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 80 }),
-          steps,
-          fc.constantFrom(...POLICIES),
-          fc.constantFrom(...REASONING),
-          fc.constantFrom(150, 400, UNLIMITED),
-          fc.constantFrom(0, 60, 20_000),
-          async (history, plan, edits, reasoning, contextLimit, minReclaimTokens) => {
-            const options = { edits, reasoning, contextLimit, minReclaimTokens };
-            await feed(history, plan, options, (before, session) => {
-              expect(findViolations(before)).toEqual([]);
-              expect(findViolations(session.history.getRawHistory())).toEqual([]);
-            });
-          },
-        );
-        await fc.assert(property, { numRuns: runs(1_000) });
-      },
-    );
+    it('stays valid by every policy, over the threshold and under it', async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        fc.constantFrom(...POLICIES),
+        fc.constantFrom(...REASONING),
+        fc.constantFrom(150, 400, UNLIMITED),
+        fc.constantFrom(0, 60, 20_000),
+        async (history, plan, edits, reasoning, contextLimit, minReclaimTokens) => {
+          const options = { edits, reasoning, contextLimit, minReclaimTokens };
+          await feed(history, plan, options, (before, session) => {
+            expect(findViolations(before)).toEqual([]);
+            expect(findViolations(session.history.getRawHistory())).toEqual([]);
+          });
+        },
+      );
+      await fc.assert(property, { numRuns: runs(1_000) });
+    });
 
-    it('is after a batch what one pass makes of all entries', { timeout: 60_000 }, async () => {
+    it('is after a batch what one pass makes of all entries', async () => {
       const property = fc.asyncProperty(
         arbitraryHistory({ maxEntries: 80 }),
         steps,
@@ -395,92 +391,76 @@ describe('Session', () => {
       await fc.assert(property, { numRuns: runs(500) });
     });
 
-    it(
-      'is after a batch what passes at every turn make, but for old results',
-      { timeout: 60_000 },
-      async () => {
-        const property = fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 80 }),
-          steps,
-          async (history, plan) => {
-            const ends = await Promise.all(
-              (['batched', 'every-turn'] as const).map((edits) =>
-                feed(history, plan, { edits, isPruningRecent: false }, () => undefined),
-              ),
-            );
-            const [batched, everyTurn] = ends.map((session) => session.history.getAll());
-            expect(batched).toEqual(everyTurn);
-          },
-        );
-        await fc.assert(property, { numRuns: runs(500) });
-      },
-    );
+    it('is after a batch what passes at every turn make, but for old results', async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        async (history, plan) => {
+          const ends = await Promise.all(
+            (['batched', 'every-turn'] as const).map((edits) =>
+              feed(history, plan, { edits, isPruningRecent: false }, () => undefined),
+            ),
+          );
+          const [batched, everyTurn] = ends.map((session) => session.history.getAll());
+          expect(batched).toEqual(everyTurn);
+        },
+      );
+      await fc.assert(property, { numRuns: runs(500) });
+    });
 
-    it(
-      'changes at birth nothing that was sent, under the threshold',
-      { timeout: 60_000 },
-      async () => {
-        const property = fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 80 }),
-          steps,
-          async (history, plan) => {
-            await feed(history, plan, { edits: 'at-birth' }, (before, session, sent) => {
-              const kept = firstDifference(before, session.history.getRawHistory());
-              expect(kept).toBeGreaterThanOrEqual(sent);
-            });
-          },
-        );
-        await fc.assert(property, { numRuns: runs(500) });
-      },
-    );
+    it('changes at birth nothing that was sent, under the threshold', async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        async (history, plan) => {
+          await feed(history, plan, { edits: 'at-birth' }, (before, session, sent) => {
+            const kept = firstDifference(before, session.history.getRawHistory());
+            expect(kept).toBeGreaterThanOrEqual(sent);
+          });
+        },
+      );
+      await fc.assert(property, { numRuns: runs(500) });
+    });
 
-    it(
-      'leaves no reasoning behind the first place that it edited',
-      { timeout: 60_000 },
-      async () => {
-        const property = fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 80 }),
-          steps,
-          fc.constantFrom(...POLICIES),
-          fc.constantFrom(150, 400, UNLIMITED),
-          async (history, plan, edits, contextLimit) => {
-            const options = { edits, contextLimit, reasoning: 'strip-after-first-edit' } as const;
-            await feed(history, plan, options, (before, session) => {
-              const after = session.history.getRawHistory();
-              const at = firstDifference(before, after);
-              if (at === before.length && at === after.length) return;
-              expect(holdsReasoning(after, at + 1)).toBe(false);
-              const blocks = after[at]?.blocks ?? [];
-              const same = firstDifference(blocks, before[at]?.blocks ?? []);
-              expect(blocks.slice(same).filter(({ type }) => type === 'thinking')).toEqual([]);
-            });
-          },
-        );
-        await fc.assert(property, { numRuns: runs(1_000) });
-      },
-    );
+    it('leaves no reasoning behind the first place that it edited', async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        fc.constantFrom(...POLICIES),
+        fc.constantFrom(150, 400, UNLIMITED),
+        async (history, plan, edits, contextLimit) => {
+          const options = { edits, contextLimit, reasoning: 'strip-after-first-edit' } as const;
+          await feed(history, plan, options, (before, session) => {
+            const after = session.history.getRawHistory();
+            const at = firstDifference(before, after);
+            if (at === before.length && at === after.length) return;
+            expect(holdsReasoning(after, at + 1)).toBe(false);
+            const blocks = after[at]?.blocks ?? [];
+            const same = firstDifference(blocks, before[at]?.blocks ?? []);
+            expect(blocks.slice(same).filter(({ type }) => type === 'thinking')).toEqual([]);
+          });
+        },
+      );
+      await fc.assert(property, { numRuns: runs(1_000) });
+    });
 
-    it(
-      'edits nothing before reasoning where that is forbidden, under the threshold',
-      { timeout: 60_000 },
-      async () => {
-        const property = fc.asyncProperty(
-          arbitraryHistory({ maxEntries: 80 }),
-          steps,
-          fc.constantFrom(...POLICIES),
-          async (history, plan, edits) => {
-            await feed(history, plan, { edits, reasoning: 'forbid-edits' }, (before, session) => {
-              const after = session.history.getRawHistory();
-              const last = before.findLastIndex((entry) => holdsReasoning([entry], 0));
-              expect(firstDifference(before, after)).toBeGreaterThanOrEqual(last);
-              const blocks = before[last]?.blocks ?? [];
-              const place = blocks.findLastIndex(({ type }) => type === 'thinking') + 1;
-              expect(after[last]?.blocks.slice(0, place) ?? []).toEqual(blocks.slice(0, place));
-            });
-          },
-        );
-        await fc.assert(property, { numRuns: runs(1_000) });
-      },
-    );
+    it('edits nothing before reasoning where that is forbidden, under the threshold', async () => {
+      const property = fc.asyncProperty(
+        arbitraryHistory({ maxEntries: 80 }),
+        steps,
+        fc.constantFrom(...POLICIES),
+        async (history, plan, edits) => {
+          await feed(history, plan, { edits, reasoning: 'forbid-edits' }, (before, session) => {
+            const after = session.history.getRawHistory();
+            const last = before.findLastIndex((entry) => holdsReasoning([entry], 0));
+            expect(firstDifference(before, after)).toBeGreaterThanOrEqual(last);
+            const blocks = before[last]?.blocks ?? [];
+            const place = blocks.findLastIndex(({ type }) => type === 'thinking') + 1;
+            expect(after[last]?.blocks.slice(0, place) ?? []).toEqual(blocks.slice(0, place));
+          });
+        },
+      );
+      await fc.assert(property, { numRuns: runs(1_000) });
+    });
   });
 });

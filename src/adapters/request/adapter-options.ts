@@ -1,6 +1,8 @@
 // The options of adapters, and the arguments of each call.
 
 import * as z from 'zod/mini';
+import { COMPACTOR_OPTIONS } from '../../main/compactor-options.js';
+import { ELSEWHERE } from '../../main/session-options.js';
 import type { SessionOptions } from '../../main/session-options.js';
 import { isLogger, SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -169,7 +171,10 @@ export async function callOnSession(
  * @throws RangeError naming each unknown one
  */
 export function assertAdapterOptions(options: object, own: readonly string[] = []): void {
-  assertKnownOptions('adapter options', { ...options }, [...Object.keys(CHECKS), ...own]);
+  assertKnownOptions('adapter options', { ...options }, [...Object.keys(CHECKS), ...own], {
+    ...ELSEWHERE,
+    createCompactor: COMPACTOR_OPTIONS,
+  });
 }
 
 /** Checks options and fills in defaults. @throws RangeError naming each invalid option. */

@@ -2,8 +2,9 @@
 
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { readOptions } from '../../shared/misuse.js';
-import { nearestName, shownText } from '../../shared/shown-text.js';
+import { readOptions, suggestedOption } from '../../shared/misuse.js';
+import type { OptionsElsewhere } from '../../shared/misuse.js';
+import { shownText } from '../../shared/shown-text.js';
 
 /** Given with each call: zod's own setting is one for the whole process, and the host's. */
 export const ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError };
@@ -18,27 +19,33 @@ export function parseOptions<Schema extends z.ZodMiniType>(
   name: string,
   schema: Schema,
   options: object,
+  elsewhere?: OptionsElsewhere,
 ): z.output<Schema> {
   const given = readOptions(name, options);
   let message: string;
   try {
     const parsed = schema.safeParse(given, ENGLISH);
     if (parsed.success) return parsed.data;
-    message = [z.prettifyError(parsed.error), ...suggestedNames(schema, parsed.error)].join('\n');
+    const suggestions = suggestionsFor(schema, parsed.error, elsewhere);
+    message = [z.prettifyError(parsed.error), ...suggestions].join('\n');
   } catch (cause) {
     throw new TypeError(`Expected ${name} that can be read; one of them threw.`, { cause });
   }
   throw new RangeError(`Invalid ${name}.\n${message}`);
 }
 
-/** Suggestions for misspelt option names. */
-function suggestedNames(schema: z.ZodMiniType, { issues }: z.core.$ZodError): readonly string[] {
+/** Suggestions for unknown option names. */
+function suggestionsFor(
+  schema: z.ZodMiniType,
+  { issues }: z.core.$ZodError,
+  elsewhere?: OptionsElsewhere,
+): readonly string[] {
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const known = namesAt(schema, issue.path);
     return issue.keys.flatMap((key) => {
-      const meant = nearestName(key, known);
-      return meant === undefined ? [] : [`Did you mean '${meant}' by ${shownText(key)}?`];
+      const suggestion = suggestedOption(key, known, issue.path.length === 0 ? elsewhere : {});
+      return suggestion === undefined ? [] : [`By ${shownText(key)}, ${suggestion}`];
     });
   });
 }

@@ -1,7 +1,6 @@
 // What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a careful
 // guess), and what they require of reasoning.
 
-import type { CompactorOptions } from '../compactor-options.js';
 import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
 import { plainModelName } from './model-name.js';
@@ -12,9 +11,12 @@ export const UNKNOWN_CONTEXT_LIMIT = 128_000;
 /** Names may come from anywhere, so their number is bounded. */
 const MAX_MODELS = 1_000;
 
+/** A limit for all models, or the host's function of a model's name. */
+export type ContextLimit = number | ((modelName: string) => number | undefined);
+
 /** The context limits of one compactor's models. */
 export class ModelLimits {
-  readonly #given: CompactorOptions['contextLimit'];
+  readonly #given: ContextLimit | undefined;
   /** Whether the host's function says them, which may answer otherwise the next time. */
   readonly isAsked: boolean;
   /** How often a limit was learned. */
@@ -23,8 +25,8 @@ export class ModelLimits {
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string | undefined>();
 
-  /** @param given a limit for all models, or the host's function @default by model */
-  constructor(given: CompactorOptions['contextLimit'], logger: Logger) {
+  /** @param given @default by model */
+  constructor(given: ContextLimit | undefined, logger: Logger) {
     this.#given = given;
     this.isAsked = typeof given === 'function';
     this.#logger = logger;

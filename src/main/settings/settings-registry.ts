@@ -173,6 +173,8 @@ export const SETTINGS_BY_NAME: ReadonlyMap<unknown, SettingSpec> = new Map(
   ),
 );
 
+export const SETTING_KEYS: readonly string[] = SETTINGS_REGISTRY.map(({ key }) => key);
+
 /** The settings that always have a value. */
 export type SettingKeyWithDefault = Exclude<
   SettingKey,

@@ -7,10 +7,12 @@ import { pushTo } from '../lists-by-key.js';
 
 /** Calls of a turn have no result in the tool messages directly after it, or else in the next turn; the subject is their ids. */
 export const unanswered: Check = eachTurn((turn, at, turns) => {
+  const calls = callsOf(turn);
+  if (calls.length === 0) return undefined;
   const messages = toolMessagesAfter(turns, at).flatMap((answer) => resultsOf(turns[answer]));
   const results = messages.length > 0 ? messages : resultsOf(turns[at + 1]);
   const answered = new Set(results.map(({ callId }) => callId));
-  const missing = callsOf(turn).filter(({ id }) => !answered.has(id));
+  const missing = calls.filter(({ id }) => !answered.has(id));
   return missing.length === 0 ? undefined : { subject: idsOf(missing) };
 });
 

@@ -17,6 +17,10 @@ import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider
 type Message = Anthropic.MessageParam;
 
 const LONG = 'lorem ipsum dolor '.repeat(60);
+
+/** A text that no other one shows: results alike would be made so small that nothing ever had to be compressed. */
+const longTextOf = (at: number): string => LONG.replaceAll('dolor', `dolor${at}`);
+
 const BUDGET = 'claude-sonnet-4-5';
 const BINDING = 'claude-opus-5-5';
 
@@ -37,12 +41,14 @@ class Agent {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature } as const;
     if (this.#answers % 7 === 0) {
       const content = [thinking, { type: 'text', text: 'Done.' } as const];
-      this.messages.push({ role: 'assistant', content }, { role: 'user', content: LONG });
+      const next = { role: 'user', content: longTextOf(this.#answers) } as const;
+      this.messages.push({ role: 'assistant', content }, next);
       return;
     }
     const name = this.#answers % 3 === 0 ? 'write_file' : 'read_file';
     const input = { file_path: `/p${this.#answers % 4}.ts`, content: 'x' };
-    const result = { type: 'tool_result', tool_use_id: id, content: LONG } as const;
+    const content = longTextOf(this.#answers);
+    const result = { type: 'tool_result', tool_use_id: id, content } as const;
     this.messages.push(
       { role: 'assistant', content: [thinking, { type: 'tool_use', id, name, input }] },
       { role: 'user', content: [result] },

@@ -5,12 +5,43 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { config } from 'zod/mini';
+import { messageCompactor } from '../../../src/adapters/anthropic/message-compactor.js';
 import { createCompactor } from '../../../src/index.js';
 
 const before = config().localeError;
 
 afterEach(() => {
   config({ localeError: before });
+});
+
+describe('an unknown option', () => {
+  it.each([
+    ['contextlimit', "did you mean 'contextLimit'?"],
+    ['compression', "did you mean 'compression.strategy' of `settings`?"],
+    ['threshold', "did you mean 'compression.threshold' of `settings`?"],
+    ['shrink', "did you mean 'compression.density.shrink' of `settings`?"],
+    ['edits', "did you mean 'edits' of createSession or of an adapter?"],
+  ])('of a compactor is told its place: %s', (name, suggestion) => {
+    expect(() => createCompactor({ [name]: 1 })).toThrow(`By "${name}", ${suggestion}`);
+  });
+
+  it.each([
+    ['edit', "did you mean 'edits'?"],
+    ['shrink', "did you mean 'shrink' of `density`?"],
+    ['strategy', "did you mean 'compression.strategy' of the `settings` of createCompactor?"],
+  ])('of a session or an adapter is told its place: %s', async (name, suggestion) => {
+    await using compactor = createCompactor();
+    const message = `"${name}" (${suggestion})`;
+    await expect(compactor.createSession({ [name]: 1 })).rejects.toThrow(message);
+    expect(() => messageCompactor(compactor, { [name]: 1 })).toThrow(message);
+  });
+
+  it('of an adapter may be one of its compactor', async () => {
+    await using compactor = createCompactor();
+    expect(() => messageCompactor(compactor, { contextLimit: 1 } as object)).toThrow(
+      `"contextLimit" (did you mean 'contextLimit' of createCompactor?)`,
+    );
+  });
 });
 
 describe('messages of zod', () => {

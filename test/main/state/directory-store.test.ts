@@ -36,6 +36,9 @@ const life = vi.hoisted(() => {
   };
 });
 
+/** What a disk would do is recorded instead: one that is asked in earnest takes most of the time. */
+const synced = (): Promise<void> => Promise.resolve();
+
 vi.mock('node:fs/promises', async (importOriginal) => {
   const real = await importOriginal<typeof FileSystem>();
   const open: typeof real.open = async (given, ...args) => {
@@ -46,7 +49,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
       await real.rmdir(dirname(path));
     }
     const handle = await life.step('open', () => real.open(path, ...args));
-    const { writeFile, datasync, sync } = handle;
+    const { writeFile } = handle;
     return Object.assign(handle, {
       writeFile: (text: string) => {
         life.unsynced.add(path);
@@ -58,11 +61,11 @@ vi.mock('node:fs/promises', async (importOriginal) => {
       },
       datasync: () => {
         life.unsynced.delete(path);
-        return life.step('datasync', () => datasync.call(handle));
+        return life.step('datasync', synced);
       },
       sync: () => {
         life.unsynced.delete(path);
-        return life.step('sync', () => sync.call(handle));
+        return life.step('sync', synced);
       },
     });
   };

@@ -17,6 +17,7 @@ import type { RuleFinding } from '../rules/density-rules.js';
 import { ACTION, actionOf, isLeaving, markOf, emptyMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
 import { doPartialWritesSupersede } from '../rules/read-write.js';
+import { rowsToShrink, SHRINK } from '../rules/shrink.js';
 import { assertWorkingSetRules } from '../rules/working-set-rules.js';
 import { materializeDensityPlan } from './materialize.js';
 import { PlanCursor, ROW_LENGTH } from './plan.js';
@@ -70,7 +71,27 @@ export function planWithTexts(
 
 /** Plans a pass over an index, whose scope must cover the settings. */
 export function planIndexed(index: HistoryIndex, settings: PassSettings): DensityPlan {
-  return planMarked(index, markHistory(index, settings).marks);
+  return isShrinkingOnly(settings)
+    ? planShrinks(index, settings)
+    : planMarked(index, markHistory(index, settings).marks);
+}
+
+/** As between batches, where a pass is to cost nothing for what was sent before. */
+function isShrinkingOnly(settings: PassSettings): boolean {
+  return DENSITY_RULES.every((rule) => isOn(rule, settings) === (rule === SHRINK));
+}
+
+/** Plans a pass of the rule `shrink` alone, from the results that were not sent yet. */
+function planShrinks(index: HistoryIndex, settings: PassSettings): DensityPlan {
+  const rows = new RowWriter();
+  const { entry, block } = index.responses;
+  const mark = markOf(ACTION.shrink, DENSITY_RULES.indexOf(SHRINK));
+  const shrunk = new Set<number>();
+  for (const row of rowsToShrink(index, settings, (other) => shrunk.has(other), new Map())) {
+    rows.add(entry.at(row), block.at(row), mark, shrunk.size);
+    shrunk.add(row);
+  }
+  return rows.toPlan();
 }
 
 /** Adds the replacement texts of shrunk results, in row order. */

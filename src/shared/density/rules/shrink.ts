@@ -85,14 +85,11 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
   reads: ['calls', 'unsent'],
   mark: ({ index, settings, marks, mark }) => {
     keepSources(index, marks);
-    const unsent = index.unsentResults();
-    const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
-    for (const result of unsent.values()) {
-      if (marks.responses[result.row] !== 0) continue;
-      if (shrunkBy(settings, result, index, marks, shared) !== undefined) {
-        marks.responses[result.row] = mark(ACTION.shrink);
-      }
+    const isMarked = (row: number): boolean => marks.responses[row] !== 0;
+    for (const row of rowsToShrink(index, settings, isMarked, marks.referredBy)) {
+      marks.responses[row] = mark(ACTION.shrink);
     }
+    const unsent = index.unsentResults();
     return {
       ofResponse: (response) => {
         const result = unsent.get(response);
@@ -109,6 +106,30 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
       ? `It was not sent to the model yet, and is sent with ${left} of its ${length} characters.`
       : `It was not sent to the model yet, and none of its ${length} characters can be left out.`,
 };
+
+/**
+ * Yields the rows of unsent results that are to be shrunk. Looks at no older results but those that they are compared with.
+ *
+ * @param isMarked whether a row leaves or is shrunk, also by this pass: whoever takes a row marks it before the next one
+ * @param referredBy takes the rows that refer to others
+ */
+export function* rowsToShrink(
+  index: HistoryIndex,
+  settings: PassSettings,
+  isMarked: (row: number) => boolean,
+  referredBy: Marks['referredBy'],
+): Generator<number, void, undefined> {
+  const unsent = index.unsentResults();
+  const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
+  const stands = (row: number): boolean => {
+    const id = index.responses.id.at(row);
+    return !isMarked(row) && !shared.has(id) && canBeReferenced(index.idOf(id));
+  };
+  for (const result of unsent.values()) {
+    if (isMarked(result.row)) continue;
+    if (shrunkBy(settings, result, index, stands, referredBy) !== undefined) yield result.row;
+  }
+}
 
 const NO_IDS: ReadonlySet<number> = new Set();
 
@@ -146,14 +167,14 @@ function shrunkBy(
   settings: PassSettings,
   result: UnsentResult,
   index: HistoryIndex,
-  marks: Marks,
-  shared: ReadonlySet<number>,
+  stands: (row: number) => boolean,
+  referredBy: Marks['referredBy'],
 ): string | undefined {
   const shrink = shrinkSettingsOf(settings.shrink);
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const runs = isOn ? standingRuns(result, index, marks, shared) : [];
+  const runs = isOn ? standingRuns(result, index, stands, referredBy) : [];
   const key = JSON.stringify([shrink, form, runs]);
   if (result.shrunk?.settings !== key) {
     const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
@@ -162,26 +183,21 @@ function shrunkBy(
   return result.shrunk.text;
 }
 
-/** The lines of a result that earlier results show which are not pruned. */
+/** The lines of a result that earlier results show which stay as they are. */
 function standingRuns(
   result: UnsentResult,
   index: HistoryIndex,
-  marks: Marks,
-  shared: ReadonlySet<number>,
+  stands: (row: number) => boolean,
+  referredBy: Marks['referredBy'],
 ): readonly ShownElsewhere[] {
-  const { id } = index.responses;
-  const stands = (row: number): boolean =>
-    marks.responses[row] === 0 &&
-    !shared.has(id.at(row)) &&
-    canBeReferenced(index.idOf(id.at(row)));
   const shown = index.shownOf(result, stands);
   const isWhole =
     shown.length === 1 && shown[0]?.start === 0 && shown[0].end === result.lines.count;
   const runs = (isWhole ? undefined : shownAsTable(result, index, stands)) ?? shown;
   return runs.map(({ row, ...lines }) => {
-    pushTo(marks.referredBy, row, result.row);
+    pushTo(referredBy, row, result.row);
     const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
-    const source = { callId: index.idOf(id.at(row)), name };
+    const source = { callId: index.idOf(index.responses.id.at(row)), name };
     return { ...lines, source };
   });
 }
