@@ -23,7 +23,14 @@ import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { isSameInPrompt } from './approved-results.js';
-import { isSigned, opaque, readPart } from './read-part.js';
+import {
+  carriedBlock,
+  carriedReasoning,
+  isSigned,
+  opaque,
+  readPart,
+  withoutCarriedReasoning,
+} from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
 import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';
 import { rewriteToolOutput } from './tool-output.js';
@@ -73,7 +80,7 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     }
     const parts = partsOf(message);
     const calls = callsIn(parts, this.#approved);
-    const blocks = this.#readParts(parts, role, index);
+    const blocks = this.#readParts(message, parts, index);
     if (this.#pinned.pins(calls)) {
       this.#whole.take({ ...calls, blocks: wholeBlocks(parts, blocks) }, reading);
     } else {
@@ -87,22 +94,29 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
   }
 
   #readParts(
+    message: SdkMessage,
     parts: readonly SdkPart[],
-    role: SdkMessage['role'],
-    message: number,
+    index: number,
   ): readonly PlacedBlock[] {
+    const { role } = message;
     const blocks = parts.map((part, number) =>
       readPart(part, {
         role,
-        where: `message ${message}, part ${number}`,
+        where: `message ${index}, part ${number}`,
         approved: this.#approved,
       }),
     );
-    const signed = parts.filter((_, at) => blocks[at]?.type === 'tool_call').map(isSigned);
-    const group = groupOfCalls(signed, message);
-    return blocks.map((block, number) =>
-      placed(block.type === 'tool_call' ? { ...block, ...group } : block, message, number),
+    const signed = parts
+      .filter((_, at) => blocks[at]?.type === 'tool_call')
+      .map((call) => isSigned(call) || carriedReasoning(call).length > 0);
+    const group = groupOfCalls(signed, index);
+    const read = blocks.map((block, number) =>
+      placed(block.type === 'tool_call' ? { ...block, ...group } : block, index, number),
     );
+    const carried = role === 'assistant' ? carriedBlock({ ...message }, parts) : undefined;
+    if (carried === undefined) return read;
+    // It is sent in front of the step, and has the number behind the parts.
+    return [placed(carried, index, parts.length), ...read];
   }
 }
 
@@ -111,10 +125,10 @@ function wholeBlocks(
   parts: readonly JsonRecord[],
   blocks: readonly PlacedBlock[],
 ): readonly PlacedBlock[] {
-  return blocks.map((block, at) =>
+  return blocks.map((block) =>
     (block.type === 'text' && !isBlank(block.text)) || isStripped(block)
       ? block
-      : { ...opaque(parts[at] ?? {}), origin: block.origin },
+      : { ...opaque(parts[block.origin[1]] ?? {}), origin: block.origin },
   );
 }
 
@@ -140,12 +154,12 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
   const message = spreadable(given);
   const { content } = message;
+  const isText = typeof content === 'string';
+  const edited = isText ? editedText(content, edits) : editedParts(content, edits, rewritePart);
+  if (edits.get(isText ? 1 : content.length) !== null) return { ...message, content: edited };
   return {
-    ...message,
-    content:
-      typeof content === 'string'
-        ? editedText(content, edits)
-        : editedParts(content, edits, rewritePart),
+    ...withoutCarriedReasoning(message),
+    content: typeof edited === 'string' ? edited : edited.map(withoutCarriedReasoning),
   };
 }
 

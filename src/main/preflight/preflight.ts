@@ -89,7 +89,7 @@ export class Preflight {
   ): Steps<PreflightResult> {
     const { history, gauge, sent, cache, cacheMisses, reasoningTerms } = this.#parts;
     cache.beginRequest(options.cacheTtlMs);
-    reasoningTerms.beginRequest(options.reasoning);
+    reasoningTerms.beginRequest(options.reasoning, options.removesReasoning);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), options.signal);
