@@ -123,11 +123,12 @@ function longerOf(one: number | undefined, other: number | undefined): number | 
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** Other members are not read. */
-const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
+/** Members with provider options. AI SDK 7 names those of Bedrock anew. */
+const HOLDERS =
+  /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|azure|bedrock|amazonBedrock|vertex|openrouter|gateway)$/;
 
-/** Members with provider options. */
-const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;
+/** Other members are not read. */
+const NAMES = new RegExp(`cache|^provider|${HOLDERS.source}`, 'i');
 
 /** Parses a time such as `5m` or `1h`. */
 function timeOf(ttl: unknown): number | undefined {
