@@ -3,6 +3,7 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
 /** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
@@ -79,6 +80,24 @@ export function cacheMarksText(message: unknown): string {
     // The reader of the format decides about messages that throw.
     return '';
   }
+}
+
+/** Returns a message without its marks and those of its parts; the same object if it has none, or is an instance of a class. */
+export function withoutCacheMarks<Message>(message: Message): Message {
+  if (!isRecord(message) || !isPlainObject(message) || cacheMarksText(message) === '')
+    return message;
+  const bare = withoutMarks(message) as JsonRecord;
+  const { content } = bare;
+  const parts = Array.isArray(content) && { content: content.map(withoutMarks) };
+  return { ...bare, ...parts } as Message;
+}
+
+function withoutMarks(holder: unknown): unknown {
+  if (!isRecord(holder) || !isPlainObject(holder)) return holder;
+  const members = Object.entries(holder).flatMap(([key, value]) =>
+    isCacheMark(key, value) ? [] : [[key, HOLDERS.test(key) ? withoutMarks(value) : value]],
+  );
+  return Object.fromEntries(members) as unknown;
 }
 
 const NO_MARKS = '[]';

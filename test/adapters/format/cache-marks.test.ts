@@ -3,6 +3,7 @@ import {
   cacheTtlIn,
   cacheTtlOfMessages,
   isSameButForCacheMarks,
+  withoutCacheMarks,
 } from '../../../src/adapters/format/cache-marks.js';
 
 const MARKS = [
@@ -125,5 +126,26 @@ describe('cacheTtlOfMessages', () => {
   it('looks at the last messages alone, however many there are', () => {
     const rest = Array.from({ length: 100 }, () => message({ type: 'text', text: 'b' }));
     expect(cacheTtlOfMessages([message(part('1h')), ...rest], undefined)).toBeUndefined();
+  });
+});
+
+describe('withoutCacheMarks', () => {
+  it.each(MARKS)('takes %j off a message and its parts, and nothing else', (mark) => {
+    const signed = { providerOptions: { anthropic: { signature: 's' } } };
+    const message = { role: 'user', ...signed, content: [{ type: 'text', text: 'a' }, 'b'] };
+    const part = { type: 'text', text: 'a', ...mark };
+    expect(withoutCacheMarks({ ...mark, ...message, content: [part, 'b'] })).toEqual(message);
+    const both = { anthropic: { signature: 's', cacheControl: { type: 'ephemeral' } } };
+    expect(withoutCacheMarks({ ...message, providerOptions: both })).toEqual(message);
+  });
+
+  it('returns the same object without marks, and instances of classes', () => {
+    const message = { role: 'user', content: [{ type: 'text', text: 'a' }] };
+    expect(withoutCacheMarks(message)).toBe(message);
+    class Message {
+      readonly cache_control = {};
+    }
+    const made = new Message();
+    expect(withoutCacheMarks(made)).toBe(made);
   });
 });
