@@ -1,13 +1,14 @@
 // Converts a part of an AI SDK message to a block: plain data without bytes, URLs or media payloads. Parts of unknown kinds
 // become opaque. Pure.
 
-import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { COMPACTION_KIND, toolCall } from '../../shared/content.js';
 import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { Outcome } from '../format/blocks.js';
+import { carriedReasoning, isOfGemini } from '../format/carried-reasoning.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
@@ -84,42 +85,7 @@ function readReasoning(part: JsonRecord, where: string): ContentBlock {
 /** Whether a call has Gemini's signature. */
 export function isSigned(part: JsonRecord): boolean {
   if (providerText(part, ['thoughtSignature']) !== undefined) return true;
-  return carriedReasoning(part).some((detail) => asText(detail['format'])?.startsWith('google'));
-}
-
-/** Returns the reasoning that OpenRouter has in the options of a message or of the first call of a step, and sends from there. */
-export function carriedReasoning({ providerOptions }: JsonRecord): readonly JsonRecord[] {
-  const { openrouter } = asRecord(providerOptions) ?? {};
-  return asArray(asRecord(openrouter)?.['reasoning_details']).filter(isRecord);
-}
-
-/** Returns a message or a part without it. */
-export function withoutCarriedReasoning<Holder extends object>(holder: Holder): Holder {
-  const fields = holder as JsonRecord;
-  if (carriedReasoning(fields).length === 0) return holder;
-  const options = asRecord(fields['providerOptions']);
-  const { reasoning_details: _, ...openrouter } = asRecord(options?.['openrouter']) ?? {};
-  return { ...holder, providerOptions: { ...options, openrouter } };
-}
-
-/** Returns the block of reasoning that a message or its calls carry. What reasoning parts have as well counts there. */
-export function carriedBlock(
-  message: JsonRecord,
-  parts: readonly JsonRecord[],
-): ContentBlock | undefined {
-  const details = [message, ...parts.filter(isCall)].flatMap(carriedReasoning);
-  if (details.length === 0) return undefined;
-  if (parts.some(({ type }) => type === 'reasoning')) return thinkingBlock('');
-  const textsOf = (...keys: readonly string[]): string =>
-    details.flatMap((detail) => keys.flatMap((key) => asText(detail[key]) ?? [])).join('\n');
-  const data = textsOf('data');
-  return thinkingBlock(textsOf('text', 'summary'), {
-    encryptedContent: data === '' ? undefined : data,
-  });
-}
-
-function isCall({ type }: JsonRecord): boolean {
-  return type === 'tool-call';
+  return carriedReasoning(part['providerOptions']).some(isOfGemini);
 }
 
 /** Returns the first of these fields that is a string, in the options of any provider. */

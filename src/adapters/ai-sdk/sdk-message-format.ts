@@ -9,6 +9,11 @@ import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isInstruction } from '../format/blocks.js';
+import {
+  carriedBlock,
+  carriedReasoning,
+  withoutCarriedReasoning,
+} from '../format/carried-reasoning.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import type {
   MessageFormat,
@@ -23,14 +28,7 @@ import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { isSameInPrompt } from './approved-results.js';
-import {
-  carriedBlock,
-  carriedReasoning,
-  isSigned,
-  opaque,
-  readPart,
-  withoutCarriedReasoning,
-} from './read-part.js';
+import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
 import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';
 import { rewriteToolOutput } from './tool-output.js';
@@ -108,15 +106,16 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     );
     const signed = parts
       .filter((_, at) => blocks[at]?.type === 'tool_call')
-      .map((call) => isSigned(call) || carriedReasoning(call).length > 0);
+      .map((call) => isSigned(call) || carriedIn(call).length > 0);
     const group = groupOfCalls(signed, index);
     const read = blocks.map((block, number) =>
       placed(block.type === 'tool_call' ? { ...block, ...group } : block, index, number),
     );
-    const carried = role === 'assistant' ? carriedBlock({ ...message }, parts) : undefined;
-    if (carried === undefined) return read;
+    if (role !== 'assistant') return read;
+    const isTold = parts.some(({ type }) => type === 'reasoning');
+    const carried = carriedBlock([message, ...parts.filter(isCall)].flatMap(carriedIn), isTold);
     // It is sent in front of the step, and has the number behind the parts.
-    return [placed(carried, index, parts.length), ...read];
+    return carried === undefined ? read : [placed(carried, index, parts.length), ...read];
   }
 }
 
@@ -158,9 +157,26 @@ function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
   const edited = isText ? editedText(content, edits) : editedParts(content, edits, rewritePart);
   if (edits.get(isText ? 1 : content.length) !== null) return { ...message, content: edited };
   return {
-    ...withoutCarriedReasoning(message),
-    content: typeof edited === 'string' ? edited : edited.map(withoutCarriedReasoning),
+    ...withoutCarried(message),
+    content: typeof edited === 'string' ? edited : edited.map(withoutCarried),
   };
+}
+
+function isCall({ type }: SdkPart): boolean {
+  return type === 'tool-call';
+}
+
+function optionsOf(holder: object): unknown {
+  return (holder as JsonRecord)['providerOptions'];
+}
+
+function carriedIn(holder: SdkMessage | SdkPart): readonly JsonRecord[] {
+  return carriedReasoning(optionsOf(holder));
+}
+
+function withoutCarried<Holder extends SdkMessage | SdkPart>(holder: Holder): Holder {
+  if (carriedIn(holder).length === 0) return holder;
+  return { ...holder, providerOptions: withoutCarriedReasoning(optionsOf(holder)) };
 }
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
