@@ -27,6 +27,7 @@ import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import { isSameInPrompt } from './approved-results.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
@@ -45,6 +46,7 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
   isSame: isSameButForCacheMarks,
   rewrite: rewriteMessage,
   isInstruction,
+  reasoningOf: reasoningOfHosted,
   mayNotOpen: ({ role }) => role === 'assistant',
   // Parts, because a model's prompt accepts no string.
   write: ({ speaker, blocks }) => ({
