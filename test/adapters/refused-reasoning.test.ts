@@ -96,18 +96,71 @@ const overAnthropic: StartAgent = (provider, compactor) => {
   };
 };
 
+/** A provider of the AI SDK: how it returns a seal, and what it sends of an assistant's message. */
+interface AiProvider {
+  readonly provider: string;
+  readonly modelId: string;
+  readonly options: (seal: string) => object;
+  readonly sent: (content: readonly object[]) => readonly object[];
+  /** Whether the first call of a step has the options, too. */
+  readonly onCall?: true;
+}
+
+const ANTHROPIC: AiProvider = {
+  provider: 'anthropic.messages',
+  modelId: MODEL,
+  options: (signature) => ({ anthropic: { signature } }),
+  sent: (content) => content,
+};
+
+/** It knows nothing of the model. */
+const BEDROCK_PROFILE: AiProvider = {
+  ...ANTHROPIC,
+  provider: 'amazon-bedrock',
+  modelId: 'arn:aws:bedrock:us-east-1:1:application-inference-profile/abc',
+  options: (signature) => ({ bedrock: { signature } }),
+};
+
+/** Sends reasoning as the first call has it, else as the first reasoning part has it. */
+const OPEN_ROUTER: AiProvider = {
+  provider: 'openrouter.chat',
+  modelId: 'anthropic/claude-opus-5.5',
+  options: (signature) => ({ openrouter: { reasoning_details: [{ signature }] } }),
+  sent: (content) => {
+    const parts = content as readonly SdkPart[];
+    const detailsIn = (type: string): readonly object[] | undefined =>
+      parts
+        .filter((part) => part.type === type)
+        .map(detailsOf)
+        .find(({ length }) => length > 0);
+    const others = parts.filter(({ type }) => type !== 'reasoning');
+    const details = detailsIn('tool-call') ?? detailsIn('reasoning') ?? [];
+    return [...details, ...others.map(({ providerOptions: _, ...part }: SdkFields) => part)];
+  },
+  onCall: true,
+};
+
+type SdkFields = SdkPart & { readonly providerOptions?: object };
+
+function detailsOf({ providerOptions }: SdkFields): readonly object[] {
+  const { openrouter } = (providerOptions ?? {}) as {
+    readonly openrouter?: { readonly reasoning_details?: readonly object[] };
+  };
+  return openrouter?.reasoning_details ?? [];
+}
+
 const overAiSdk =
-  (kind: 'Generate' | 'Stream'): StartAgent =>
+  (kind: 'Generate' | 'Stream', ai: AiProvider = ANTHROPIC): StartAgent =>
   (provider, compactor) => {
     const middleware = ofAiSdk(compactor);
     const text = (role: string, said: string): SdkMessage =>
       ({ role, content: [{ type: 'text', text: said } as SdkPart] }) as SdkMessage;
     const messages = [text('user', 'make it work')];
     const answer = async ({ prompt }: PromptParams): Promise<{ seal: string }> => ({
-      seal: provider.answer(prompt.map(({ content }) => [content].flat() as object[])),
+      seal: provider.answer(prompt.map(({ content }) => ai.sent([content].flat() as object[]))),
     });
     const model = {
-      ...{ provider: 'anthropic.messages', modelId: MODEL },
+      ...{ provider: ai.provider, modelId: ai.modelId },
       doGenerate: answer,
       doStream: answer,
     };
@@ -120,11 +173,14 @@ const overAiSdk =
         const ask = (): Promise<{ seal: string }> => answer(params);
         const call = { params, model, doGenerate: ask, doStream: ask };
         const { seal } = await (isCompacted ? middleware[`wrap${kind}`](call) : ask());
-        const providerOptions = { anthropic: { signature: seal } };
+        const providerOptions = ai.options(seal);
         const toolCallId = `t${provider.call}`;
         const content = [
           { type: 'reasoning', text: 'hm', providerOptions },
-          { type: 'tool-call', toolCallId, toolName: 'read_file', input: { path: 'a.ts' } },
+          {
+            ...{ type: 'tool-call', toolCallId, toolName: 'read_file', input: { path: 'a.ts' } },
+            ...(ai.onCall && { providerOptions }),
+          },
         ];
         messages.push({ role: 'assistant', content } as SdkMessage);
       },
@@ -171,8 +227,16 @@ interface Played {
 }
 
 /** Plays calls of which each reads nearly what another one has read; compacted from one of them on. */
-async function play(start: StartAgent, begins: number, refusal: string = REFUSAL): Promise<Played> {
-  await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+async function play(
+  start: StartAgent,
+  begins: number,
+  { refusal = REFUSAL, contextLimit = 128_000 } = {},
+): Promise<Played> {
+  await using compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit,
+  });
   const provider = new BindingProvider(refusal);
   const agent = start(provider, compactor);
   for (; provider.call < CALLS; provider.call += 1) {
@@ -193,13 +257,14 @@ describe.each([
   ['the Anthropic SDK', overAnthropic],
   ['the AI SDK', overAiSdk('Generate')],
   ['the AI SDK, streamed', overAiSdk('Stream')],
+  ['the AI SDK and OpenRouter', overAiSdk('Generate', OPEN_ROUTER)],
   ['LangChain', overLangChain],
 ] as const)('a conversation over %s', (_, start) => {
   it('that is compacted from some call on is refused once, which its caller does not see', async () => {
     const played = await Promise.all([5, 12, 23].map((begins) => play(start, begins)));
     for (const { refused, messages } of played) {
       expect(refused.length).toBeLessThanOrEqual(1);
-      expect(JSON.stringify(messages).match(/seal-/g)).toHaveLength(CALLS);
+      expect(new Set(JSON.stringify(messages).match(/seal-\d+/g)).size).toBe(CALLS);
     }
     expect(played.flatMap(({ refused }) => refused)).not.toEqual([]);
   });
@@ -209,9 +274,16 @@ describe.each([
   });
 
   it('gets any other refusal as it is', async () => {
-    const playing = play(start, 12, 'Invalid `signature` in `thinking` block');
+    const playing = play(start, 12, { refusal: 'Invalid `signature` in `thinking` block' });
     await expect(playing).rejects.toThrow('Invalid `signature`');
   });
+});
+
+it('is refused once by a model whose name tells nothing', async () => {
+  const { refused } = await play(overAiSdk('Generate', BEDROCK_PROFILE), 0, {
+    contextLimit: 3_000,
+  });
+  expect(refused).toHaveLength(1);
 });
 
 it('repeats nothing that left as it was given', async () => {

@@ -25,8 +25,9 @@ export function describeModel(
   const { provider, modelId }: JsonRecord = asRecord(model) ?? {};
   const modelName = asText(model) ?? asText(modelId);
   const fullName = `${asText(provider) ?? ''}/${modelName ?? ''}`.toLowerCase();
-  const { anthropic, bedrock } = asRecord(providerOptions) ?? {};
-  const { reasoningConfig, additionalModelRequestFields: fields } = asRecord(bedrock) ?? {};
+  // AI SDK 7 prefers the longer name.
+  const { anthropic, bedrock, amazonBedrock = bedrock } = asRecord(providerOptions) ?? {};
+  const { reasoningConfig, additionalModelRequestFields: fields } = asRecord(amazonBedrock) ?? {};
   const added = fullName.includes('bedrock') ? asRecord(asRecord(fields)?.['thinking']) : undefined;
   if (!fullName.includes('anthropic') && added === undefined)
     return { modelName, reasoning: undefined };

@@ -9,6 +9,11 @@ import { isBlank } from '../../shared/content.js';
 import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isInstruction } from '../format/blocks.js';
+import {
+  carriedBlock,
+  carriedReasoning,
+  withoutCarriedReasoning,
+} from '../format/carried-reasoning.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import type {
   MessageFormat,
@@ -22,6 +27,7 @@ import { PinnedCalls, WholeExchanges } from '../format/pinned-calls.js';
 import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
+import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import { isSameInPrompt } from './approved-results.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
@@ -40,6 +46,7 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
   isSame: isSameButForCacheMarks,
   rewrite: rewriteMessage,
   isInstruction,
+  reasoningOf: reasoningOfHosted,
   mayNotOpen: ({ role }) => role === 'assistant',
   // Parts, because a model's prompt accepts no string.
   write: ({ speaker, blocks }) => ({
@@ -73,7 +80,7 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     }
     const parts = partsOf(message);
     const calls = callsIn(parts, this.#approved);
-    const blocks = this.#readParts(parts, role, index);
+    const blocks = this.#readParts(message, parts, index);
     if (this.#pinned.pins(calls)) {
       this.#whole.take({ ...calls, blocks: wholeBlocks(parts, blocks) }, reading);
     } else {
@@ -87,22 +94,30 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
   }
 
   #readParts(
+    message: SdkMessage,
     parts: readonly SdkPart[],
-    role: SdkMessage['role'],
-    message: number,
+    index: number,
   ): readonly PlacedBlock[] {
+    const { role } = message;
     const blocks = parts.map((part, number) =>
       readPart(part, {
         role,
-        where: `message ${message}, part ${number}`,
+        where: `message ${index}, part ${number}`,
         approved: this.#approved,
       }),
     );
-    const signed = parts.filter((_, at) => blocks[at]?.type === 'tool_call').map(isSigned);
-    const group = groupOfCalls(signed, message);
-    return blocks.map((block, number) =>
-      placed(block.type === 'tool_call' ? { ...block, ...group } : block, message, number),
+    const signed = parts
+      .filter((_, at) => blocks[at]?.type === 'tool_call')
+      .map((call) => isSigned(call) || carriedIn(call).length > 0);
+    const group = groupOfCalls(signed, index);
+    const read = blocks.map((block, number) =>
+      placed(block.type === 'tool_call' ? { ...block, ...group } : block, index, number),
     );
+    if (role !== 'assistant') return read;
+    const isTold = parts.some(({ type }) => type === 'reasoning');
+    const carried = carriedBlock([message, ...parts.filter(isCall)].flatMap(carriedIn), isTold);
+    // It is sent in front of the step, and has the number behind the parts.
+    return carried === undefined ? read : [placed(carried, index, parts.length), ...read];
   }
 }
 
@@ -111,10 +126,10 @@ function wholeBlocks(
   parts: readonly JsonRecord[],
   blocks: readonly PlacedBlock[],
 ): readonly PlacedBlock[] {
-  return blocks.map((block, at) =>
+  return blocks.map((block) =>
     (block.type === 'text' && !isBlank(block.text)) || isStripped(block)
       ? block
-      : { ...opaque(parts[at] ?? {}), origin: block.origin },
+      : { ...opaque(parts[block.origin[1]] ?? {}), origin: block.origin },
   );
 }
 
@@ -140,13 +155,30 @@ function assertMessage(message: unknown, index: number): asserts message is SdkM
 function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
   const message = spreadable(given);
   const { content } = message;
+  const isText = typeof content === 'string';
+  const edited = isText ? editedText(content, edits) : editedParts(content, edits, rewritePart);
+  if (edits.get(isText ? 1 : content.length) !== null) return { ...message, content: edited };
   return {
-    ...message,
-    content:
-      typeof content === 'string'
-        ? editedText(content, edits)
-        : editedParts(content, edits, rewritePart),
+    ...withoutCarried(message),
+    content: typeof edited === 'string' ? edited : edited.map(withoutCarried),
   };
+}
+
+function isCall({ type }: SdkPart): boolean {
+  return type === 'tool-call';
+}
+
+function optionsOf(holder: object): unknown {
+  return (holder as JsonRecord)['providerOptions'];
+}
+
+function carriedIn(holder: SdkMessage | SdkPart): readonly JsonRecord[] {
+  return carriedReasoning(optionsOf(holder));
+}
+
+function withoutCarried<Holder extends SdkMessage | SdkPart>(holder: Holder): Holder {
+  if (carriedIn(holder).length === 0) return holder;
+  return { ...holder, providerOptions: withoutCarriedReasoning(optionsOf(holder)) };
 }
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {

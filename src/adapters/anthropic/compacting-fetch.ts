@@ -2,6 +2,7 @@
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
+import { safeLogger } from '../../main/host/logger.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { compactionMiddleware } from './compaction-middleware.js';
@@ -28,6 +29,9 @@ async function parsedStart(response: Response): Promise<unknown> {
   return undefined;
 }
 
+const SIGNED_WARNING =
+  'AWS refuses a request whose body has changed since it was signed, so that nothing can be compacted; use an API key, or the middleware of the SDK';
+
 /**
  * Returns a `fetch` that does what `compactionMiddleware` does, for SDKs that accept one:
  *
@@ -35,7 +39,8 @@ async function parsedStart(response: Response): Promise<unknown> {
  * const anthropic = createAnthropic({ fetch: compactingFetch(compactor) });
  * ```
  *
- * With it, the strategy `provider` works with SDKs that would lose a part of the compaction block, because they never see it. Do not
+ * It knows the paths of Anthropic's API, and those of Google Cloud and Bedrock for Claude. A request that is signed with AWS credentials
+ * leaves as it came; the logger warns once. With it, the strategy `provider` works with SDKs that would lose a part of the compaction block, because they never see it. Do not
  * combine it with another adapter for the same model.
  *
  * @param send makes the requests @default the global `fetch`
@@ -47,9 +52,16 @@ export function compactingFetch(
   send: typeof globalThis.fetch = globalThis.fetch,
 ): typeof globalThis.fetch {
   const middleware = compactionMiddleware(compactor, options);
+  let hasWarned = false;
   return (input, init) => {
     // The body of a `Request` is a stream.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
+    if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
+      if (!hasWarned && options.logger !== undefined)
+        safeLogger(options.logger).warn(SIGNED_WARNING);
+      hasWarned = true;
+      return send(input, init);
+    }
     const request = { ...init, url: String(input) } as Parameters<typeof middleware>[0];
     const next = ({ url, ...rest }: typeof request): Promise<Response> => send(url, rest);
     return middleware(request, next, CONTEXT);

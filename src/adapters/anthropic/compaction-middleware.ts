@@ -5,6 +5,7 @@ import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
+import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
@@ -80,7 +81,7 @@ export function compactionMiddleware(
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
     if (refusal !== undefined) {
-      compactor.reportRefusal(refusal, asText(body['model']));
+      compactor.reportRefusal(refusal, modelOf(request, body));
       if (compacted.body !== request.body && refusesReasoning(refusal)) {
         compacted = await compactedBody(request, body, true);
         response = await next(withBody(request, compacted));
@@ -114,7 +115,7 @@ export function compactionMiddleware(
     ): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
       const answer: Answer = {};
-      const modelName = asText(parsed['model']);
+      const modelName = modelOf(attempt, parsed);
       const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
         modelName,
@@ -123,11 +124,12 @@ export function compactionMiddleware(
         cacheTtlMs: cacheTtlOfRequest(parsed),
         reasoning: reasoningOfModel(modelName, parsed['thinking']),
         removesReasoning,
-        compactByProvider: canCompact(parsed)
-          ? compactionOnDemand(parsed, (body, signal) =>
-              next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),
-            )
-          : undefined,
+        compactByProvider:
+          canCompact(parsed) && MESSAGES_PATH.test(attempt.url)
+            ? compactionOnDemand(parsed, (body, signal) =>
+                next({ ...withBody(attempt, { body, hasCompaction: true }), signal }),
+              )
+            : undefined,
       });
       return { ...withMessages(parsed, compacted), answer };
     }
@@ -135,7 +137,7 @@ export function compactionMiddleware(
 
   async function countedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
     const { messages: given } = parsed;
-    const modelName = asText(parsed['model']);
+    const modelName = modelOf(attempt, parsed);
     const reasoning = reasoningOfModel(modelName, parsed['thinking']);
     const messages = await compact.asSent(given, { modelName, reasoning });
     if (isSameList(messages, given)) return { body: attempt.body as string, hasCompaction: false };
@@ -154,13 +156,21 @@ function withMessages(parsed: RequestBody, messages: readonly AnthropicMessage[]
 function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const { method, url, body: text }: Partial<Record<keyof APIRequest, unknown>> = request;
   if (asText(method)?.toUpperCase() !== 'POST' || typeof text !== 'string') return undefined;
-  if (!MESSAGES_PATH.test(asText(url) ?? '')) return undefined;
+  const path = asText(url) ?? '';
+  const isCloud = CLOUD_PATH.test(path);
+  if (!isCloud && !MESSAGES_PATH.test(path)) return undefined;
   const body = isRequestBody(given) ? given : undefined;
   // The caller's own objects are recognized without comparing them. A middleware before this one may have changed the text.
   const isOwn = body !== undefined && JSON.stringify(body) === text;
   const parsed = isOwn ? body : tryParseJson(text);
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
-  return parsed;
+  // Bedrock serves other models' messages at the same path.
+  return isCloud && parsed['anthropic_version'] === undefined ? undefined : parsed;
+}
+
+/** Returns the model of a request, which Google Cloud and Bedrock have in the path. */
+function modelOf({ url }: APIRequest, body: RequestBody): string | undefined {
+  return asText(body['model']) ?? modelInPath(url.replace(/[?#].*/, ''));
 }
 
 /** Returns what a provider says that refuses a request: it may state the model's limit. The caller reads the response itself. */
@@ -176,7 +186,9 @@ const THREAD_WARNING =
   'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
 
 const MESSAGES_PATH = /\/v1\/messages(?:\/count_tokens)?\/?(?:[?#]|$)/;
-const COUNT_PATH = /\/count_tokens\/?(?:[?#]|$)/;
+/** Of Google Cloud and of Bedrock, as they leave these clients: middleware of Anthropic's own sees the paths above. */
+const CLOUD_PATH = /(?::(?:streamR|r)awPredict|\/invoke(?:-with-response-stream)?)(?:[?#]|$)/;
+const COUNT_PATH = /\/(?:count_tokens\/?|models\/count-tokens:rawPredict)(?:[?#]|$)/;
 
 function isRequestBody(value: unknown): value is RequestBody {
   return isRecord(value) && Array.isArray(value['messages']);

@@ -6,7 +6,7 @@ import { isProviderEntry } from '../../main/strategies/provider-compaction.js';
 import type { IContent } from '../../shared/content.js';
 import { runSlices } from '../../shared/slices.js';
 import type { MessageFormat, Origin, PlacedBlock, Reading } from '../format/message-format.js';
-import { cacheMarksText, MARKED_MESSAGES } from '../format/cache-marks.js';
+import { cacheMarksText, MARKED_MESSAGES, withoutCacheMarks } from '../format/cache-marks.js';
 import { arrangeMessages, OPENING, OPENING_TOKENS, withOpening } from './arrange-messages.js';
 import { divideMessages } from './divide-messages.js';
 import type { Division } from './divide-messages.js';
@@ -135,7 +135,11 @@ export class MessageView<Message> {
       if (message === former) continue;
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
-      else if (place.current === former) place.current = message;
+      else if (place.current === former) {
+        // Its caller goes on with what it was returned: marks of the original have moved since.
+        if (!('entry' in place)) this.#replaceGiven(place, withoutCacheMarks(place.given));
+        place.current = message;
+      }
     }
     if (isChanged) this.#setPlaces(this.#places);
   }

@@ -3,6 +3,7 @@
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
 /** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
@@ -81,6 +82,24 @@ export function cacheMarksText(message: unknown): string {
   }
 }
 
+/** Returns a message without its marks and those of its parts; the same object if it has none, or is an instance of a class. */
+export function withoutCacheMarks<Message>(message: Message): Message {
+  if (!isRecord(message) || !isPlainObject(message) || cacheMarksText(message) === '')
+    return message;
+  const bare = withoutMarks(message) as JsonRecord;
+  const { content } = bare;
+  const parts = Array.isArray(content) && { content: content.map(withoutMarks) };
+  return { ...bare, ...parts } as Message;
+}
+
+function withoutMarks(holder: unknown): unknown {
+  if (!isRecord(holder) || !isPlainObject(holder)) return holder;
+  const members = Object.entries(holder).flatMap(([key, value]) =>
+    isCacheMark(key, value) ? [] : [[key, HOLDERS.test(key) ? withoutMarks(value) : value]],
+  );
+  return Object.fromEntries(members) as unknown;
+}
+
 const NO_MARKS = '[]';
 
 function markMembers(holder: unknown): readonly (readonly [string, unknown])[] {
@@ -123,11 +142,12 @@ function longerOf(one: number | undefined, other: number | undefined): number | 
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** Other members are not read. */
-const NAMES = /cache|^provider|^(?:anthropic|openai|bedrock|vertex|gateway)$/i;
+/** Members with provider options. AI SDK 7 names those of Bedrock anew. */
+const HOLDERS =
+  /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|azure|bedrock|amazonBedrock|vertex|openrouter|gateway)$/;
 
-/** Members with provider options. */
-const HOLDERS = /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|bedrock|vertex|gateway)$/;
+/** Other members are not read. */
+const NAMES = new RegExp(`cache|^provider|${HOLDERS.source}`, 'i');
 
 /** Parses a time such as `5m` or `1h`. */
 function timeOf(ttl: unknown): number | undefined {

@@ -89,7 +89,7 @@ export interface MessageFormat<Message> {
   mayNotOpen?(message: Message): boolean;
 
   /** The reasoning policy for a model, where a call does not say it. @default none */
-  reasoningOf?(modelName: string | undefined): ReasoningPolicy;
+  reasoningOf?(modelName: string | undefined): ReasoningPolicy | undefined;
 
   /**
    * Returns compacted messages with what the provider requires of the current turn, where reasoning is kept; the same list if

@@ -9,6 +9,7 @@ import { citationsInContent } from '../format/citations.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { editedContent } from '../format/part-edits.js';
 import { joinTexts } from '../format/placed.js';
+import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import { BaseMessageReader } from './base-message-reader.js';
 import { copyWith, makeMessage } from './message-class.js';
 import { fieldsOf, typeOf } from './message-fields.js';
@@ -21,6 +22,7 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   isSame,
   rewrite,
   isInstruction,
+  reasoningOf: reasoningOfHosted,
   mayNotOpen: (message) => typeOf(message) === 'ai',
   write,
   citations: citationsInContent((message, content) => copyWith(message, { content })),

@@ -45,14 +45,17 @@ export function compactionMiddleware(
         runtime,
         systemMessage,
         tools,
+        modelSettings,
       } = checkedFields<Partial<typeof request>>(request, 'a model call');
       const given = checkedMessages(list ?? null);
+      const { configurable } = asRecord(runtime) ?? {};
+      const facts = modelFacts(model, { modelSettings, configurable });
       const compacted = (removesReasoning: boolean): Promise<BaseMessage[]> =>
         compact(given, {
           signal: runtime?.signal,
           overheadTokens: overheadOf(systemMessage?.content, tools),
           ...latestUsage(given),
-          ...modelFacts(model),
+          ...facts,
           removesReasoning,
           compactByProvider: compactionByModel(request),
         });
@@ -60,7 +63,7 @@ export function compactionMiddleware(
       try {
         return await handler({ ...request, messages });
       } catch (thrown) {
-        compactor.reportRefusal(thrown, modelFacts(model).modelName);
+        compactor.reportRefusal(thrown, facts.modelName);
         if (!refusesReasoning(thrown) || isSameList(messages, given)) throw thrown;
         return handler({ ...request, messages: await compacted(true) });
       }

@@ -15,8 +15,8 @@ import { baseMessageFormat } from './base-message-format.js';
  * const reply = await model.invoke(await compact(messages));
  * ```
  *
- * Messages must be instances of LangChain's classes. With Claude, pass `reasoning: 'strip-after-first-edit'`
- * if it thinks: it rejects reasoning after an edit.
+ * Messages must be instances of LangChain's classes. With Claude, pass `modelName` in each call, or
+ * `reasoning: 'strip-after-first-edit'`: it rejects reasoning after an edit.
  *
  * @throws RangeError naming each invalid option.
  */

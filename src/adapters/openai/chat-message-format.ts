@@ -17,6 +17,7 @@ import type {
 import { groupOfCalls, joinTexts, placed, placedInOrder } from '../format/placed.js';
 import { editedContent } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
+import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import {
   carriedTokens,
   callArguments,
@@ -56,6 +57,8 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
     }
   },
   isInstruction,
+  // Claude behind a gateway, which returns its reasoning with the messages.
+  reasoningOf: reasoningOfHosted,
   // Only servers with other models behind them refuse it.
   mayNotOpen: ({ role }) => role === 'assistant',
   write: ({ speaker, blocks }: IContent) => ({

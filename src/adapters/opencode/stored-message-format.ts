@@ -3,6 +3,7 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
+import { withoutCarriedReasoning } from '../format/carried-reasoning.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { isBlankText, withSpentReasoning } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
@@ -10,7 +11,13 @@ import { tryPlainData } from '../format/plain-data.js';
 import { isSameValue } from '../format/same-value.js';
 import { isSentByAssistant, sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
-import { callPart, isSigned, resultPart, StoredMessageReader } from './stored-message-reader.js';
+import {
+  callPart,
+  carriedPart,
+  isSigned,
+  resultPart,
+  StoredMessageReader,
+} from './stored-message-reader.js';
 
 /** The format of the messages in OpenCode's hook `experimental.chat.messages.transform`. */
 export const storedMessageFormat: MessageFormat<OpenCodeMessage> = {
@@ -40,9 +47,14 @@ function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): Ope
     parts: parts.flatMap((part, at) => {
       const edit = all.get(callPart(at));
       if (edit === null || (edit !== undefined && isBlankText(edit))) return [];
-      return rewriteResult(rewritePart(part, edit), edits.get(resultPart(at)));
+      const rewritten = rewriteResult(rewritePart(part, edit), edits.get(resultPart(at)));
+      return edits.get(carriedPart(at)) === null ? withoutCarried(rewritten) : rewritten;
     }),
   };
+}
+
+function withoutCarried(part: OpenCodePart): OpenCodePart {
+  return { ...part, ...{ metadata: withoutCarriedReasoning(fieldsOf(part)['metadata']) } };
 }
 
 function rewritePart(part: OpenCodePart, edit: ContentBlock | undefined): OpenCodePart {

@@ -14,6 +14,7 @@ import {
   opaqueBlock,
   thinkingBlock,
 } from '../format/blocks.js';
+import { carriedBlock, carriedReasoning, isOfGemini } from '../format/carried-reasoning.js';
 import { groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
@@ -23,6 +24,8 @@ import type { OpenCodeMessage } from './stored-message.js';
 /** Part numbers in origins: of a part, and of the result in a tool part. */
 export const callPart = (at: number): number => 2 * at;
 export const resultPart = (at: number): number => 2 * at + 1;
+/** Of the reasoning in a tool part. */
+export const carriedPart = (at: number): number => -1 - at;
 
 export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
   readonly #pairing = new CallPairing();
@@ -47,7 +50,7 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
       const results: PlacedBlock[] = [];
       const tools = step.filter(({ part }) => part['type'] === 'tool');
       const group = groupOfCalls(
-        tools.map(({ part }) => isSigned(part)),
+        tools.map(({ part }) => isSigned(part) || carriedReasoning(part['metadata']).length > 0),
         `${index}.${number}`,
       );
       for (const { part, at } of step) {
@@ -55,6 +58,9 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
           answer.push(placed(readPart(part), index, callPart(at)));
           continue;
         }
+        const isTold = step.some(({ part: { type } }) => type === 'reasoning');
+        const carried = carriedBlock(carriedReasoning(part['metadata']), isTold);
+        if (carried !== undefined) answer.push(placed(carried, index, carriedPart(at)));
         const name = asText(part['tool']) ?? '';
         const use = { id: asText(part['callID']), name };
         const id = this.#pairing.call(use, [index, callPart(at)]);
@@ -124,7 +130,7 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
 /** Whether a tool part has Gemini's signature. */
 export function isSigned({ metadata }: JsonRecord): boolean {
   const google = asRecord(asRecord(metadata)?.['google']);
-  return google?.['thoughtSignature'] !== undefined;
+  return google?.['thoughtSignature'] !== undefined || carriedReasoning(metadata).some(isOfGemini);
 }
 
 /** The result of a provider's tool stays in its part. */

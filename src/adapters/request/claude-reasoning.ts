@@ -2,7 +2,7 @@
 
 import { bindsReasoning, thinksWithBudget } from '../../main/models/model-limits.js';
 import { plainModelName } from '../../main/models/model-name.js';
-import { isRecord } from '../../shared/json.js';
+import { asRecord, isRecord } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
 type Policy = NonNullable<CompactCall['reasoning']>;
@@ -18,8 +18,11 @@ type Policy = NonNullable<CompactCall['reasoning']>;
 export function reasoningOfModel(modelName: string | undefined, thinking?: unknown): Policy {
   if (thinksWithBudget(modelName)) return 'keep';
   if (!isRecord(thinking)) return 'strip-after-first-edit';
-  const { type, block_binding: binding } = thinking;
-  const drops = isRecord(binding) && binding['prefix_mismatch_behavior'] === 'drop_block';
+  // The AI SDK has it in camel case.
+  const { type, blockBinding, block_binding: binding = blockBinding } = thinking;
+  const { prefixMismatchBehavior, prefix_mismatch_behavior: behavior = prefixMismatchBehavior } =
+    asRecord(binding) ?? {};
+  const drops = behavior === 'drop_block';
   return type === 'enabled' || drops ? 'keep' : 'strip-after-first-edit';
 }
 

@@ -1,6 +1,7 @@
 // Determines the upstream, the path and the API of a request.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import { modelInPath } from '../../main/models/model-name.js';
 import { apiOfPath } from '../engine/apis.js';
 import type { Api } from '../engine/apis.js';
 
@@ -58,14 +59,8 @@ export function routeOf(
     path: joinPaths(upstream.pathname, path, upstreamName === 'anthropic'),
     api,
     isCount: api?.counts?.test(plain) === true,
-    model: modelIn(plain),
+    model: modelInPath(plain),
   };
-}
-
-/** As before `:generateContent` and `/invoke`. */
-function modelIn(path: string): string | undefined {
-  const [, model] = /\/models?\/([^/]+?)(?::[A-Za-z]+|\/[\w-]+)$/.exec(path) ?? [];
-  return model?.replace(/%(3A|40|2F)/gi, decodeURIComponent);
 }
 
 function upstreamOf(path: string, headers: IncomingHttpHeaders): string {

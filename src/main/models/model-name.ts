@@ -22,3 +22,9 @@ export function plainModelName(id: string): string {
   if (!name.startsWith('claude-')) return name;
   return name.replace(/(?<=-\d+)\.(?=\d)/, '-').replace(VERSION_FIRST, 'claude-$2-$1');
 }
+
+/** The model in a path such as `…/models/claude-opus-5-5@default:rawPredict` or `/model/…/invoke`; `undefined` if there is none. */
+export function modelInPath(path: string): string | undefined {
+  const [, model] = /\/models?\/([^/]+?)(?::[A-Za-z]+|\/[\w-]+)$/.exec(path) ?? [];
+  return model?.replace(/%(3A|40|2F)/gi, decodeURIComponent);
+}

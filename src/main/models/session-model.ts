@@ -135,21 +135,24 @@ export class CacheTerms {
   }
 }
 
-/** The policy for the requests of one session: the host's option, else what the present request asks for. */
+/** The policy for the requests of one session: the host's option, else what the present request asks for, else what was refused. */
 export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
+  #usual: ReasoningPolicy = 'keep';
 
   constructor(given: ReasoningPolicy | undefined) {
     this.#given = given;
   }
 
-  beginRequest(asked: ReasoningPolicy | undefined): void {
+  /** @param isRefused whether the provider has refused reasoning: it binds it, which the model's name need not tell */
+  beginRequest(asked: ReasoningPolicy | undefined, isRefused: boolean = false): void {
     this.#asked = asked;
+    if (isRefused) this.#usual = 'strip-after-first-edit';
   }
 
   get policy(): ReasoningPolicy {
-    return this.#given ?? this.#asked ?? 'keep';
+    return this.#given ?? this.#asked ?? this.#usual;
   }
 
   /** Whether nobody has decided it. */

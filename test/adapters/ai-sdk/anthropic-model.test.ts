@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeModel } from '../../../src/adapters/ai-sdk/anthropic-model.js';
 
+const DROPS = { prefixMismatchBehavior: 'drop_block' };
+
 describe('describeModel', () => {
   it.each([
     [{ provider: 'anthropic.messages', modelId: 'claude-opus-5' }, 'claude-opus-5'],
@@ -15,7 +17,9 @@ describe('describeModel', () => {
   it.each<[object | undefined, string]>([
     [{ anthropic: { thinking: { type: 'enabled', budgetTokens: 1_024 } } }, 'keep'],
     [{ bedrock: { reasoningConfig: { type: 'enabled', budgetTokens: 1_024 } } }, 'keep'],
+    [{ amazonBedrock: { reasoningConfig: { type: 'enabled', budgetTokens: 1_024 } } }, 'keep'],
     [{ anthropic: { thinking: { type: 'adaptive' } } }, 'strip-after-first-edit'],
+    [{ anthropic: { thinking: { type: 'adaptive', blockBinding: DROPS } } }, 'keep'],
     [undefined, 'strip-after-first-edit'],
   ])('with the options %j of the provider decides for %s', (options, reasoning) => {
     const model = { provider: 'anthropic.messages', modelId: 'claude-opus-5' };

@@ -6,6 +6,8 @@ import type { ModelMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
 
 import { compactingFetch } from '../../../src/adapters/anthropic/compacting-fetch.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Session } from '../../../src/main/session.js';
 import { startCompactingProvider } from '../../support/compacting-provider.js';
 import { openCompaction } from '../../support/compaction-by-model.js';
 
@@ -47,6 +49,37 @@ async function play(turns: number, refusals: readonly (readonly [number, object]
   return { provider, events };
 }
 
+const LINES = Array.from({ length: 200 }, (_, at) => `${at} lines`).join('\n');
+const CALL = { type: 'tool_use', name: 'read_file', input: { path: 'a.ts' } };
+const BODY = {
+  anthropic_version: 'any',
+  messages: [
+    { role: 'user', content: 'read it twice' },
+    { role: 'assistant', content: [{ ...CALL, id: 't1' }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: LINES }] },
+    { role: 'assistant', content: [{ ...CALL, id: 't2' }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't2', content: LINES }] },
+  ],
+};
+const REQUEST = JSON.stringify(BODY);
+
+/** Sends a request that can be made smaller. */
+async function sendTo(url: string, fields: object) {
+  await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  const models: (string | undefined)[] = [];
+  let sent: unknown;
+  const onSession = (session: Session): void => {
+    session.on('pruned', () => void models.push(session.history.modelName));
+  };
+  const fetch = compactingFetch(compactor, { onSession }, (_, init) => {
+    sent = init?.body;
+    return Promise.resolve(Response.json({}));
+  });
+  const { anthropic_version: _, ...body } = BODY;
+  await fetch(url, { method: 'POST', body: JSON.stringify({ ...fields, ...body }) });
+  return { sent, models };
+}
+
 describe('compactingFetch', () => {
   it('has Anthropic compact, and carries the signed block byte for byte, with the thinking behind it', async () => {
     const { provider, events } = await play(12);
@@ -73,6 +106,44 @@ describe('compactingFetch', () => {
       fallbackFrom: { strategy: 'provider' },
     });
     expect(provider.requests.filter(({ status }) => status !== 200)).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'https://h/v1/projects/p/publishers/anthropic/models/claude-opus-5-5@20261001:rawPredict',
+      true,
+    ],
+    ['https://h/v1/publishers/anthropic/models/claude-opus-5-5:streamRawPredict', true],
+    ['https://h/model/us.anthropic.claude-opus-5-5-v1%3A0/invoke', true],
+    ['https://h/model/arn%3Aaws%3Abedrock%3Ax/invoke-with-response-stream', true],
+    ['https://h/v1/publishers/anthropic/models/count-tokens:rawPredict', false],
+    ['https://h/model/us.anthropic.claude-opus-5-5-v1%3A0/converse', false],
+  ])('compacts what Claude is sent at %s: %s', async (url, isCompacted) => {
+    const { sent, models } = await sendTo(url, { anthropic_version: 'any' });
+    expect(sent !== REQUEST).toBe(isCompacted);
+    expect(models.map((name) => /opus|arn:/.test(name ?? ''))).toEqual(isCompacted ? [true] : []);
+  });
+
+  it('leaves what other models of Bedrock are sent', async () => {
+    expect((await sendTo('https://h/model/us.amazon.nova-pro-v1%3A0/invoke', {})).sent).toBe(
+      JSON.stringify({ messages: BODY.messages }),
+    );
+  });
+
+  it('leaves a request that AWS would refuse once it is changed, and says so once', async () => {
+    const warnings: string[] = [];
+    const logger = { debug: () => undefined, warn: (said: string) => void warnings.push(said), error: () => undefined }; // prettier-ignore
+    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    const seen: unknown[] = [];
+    const fetch = compactingFetch(compactor, { logger }, (_, init) => {
+      seen.push(init?.body);
+      return Promise.resolve(Response.json({}));
+    });
+    const headers = { authorization: 'AWS4-HMAC-SHA256 Credential=a/b' };
+    for (const url of ['https://h/v1/messages', 'https://h/model/claude/invoke'])
+      await fetch(url, { method: 'POST', headers, body: REQUEST });
+    expect(seen).toEqual([REQUEST, REQUEST]);
+    expect(warnings).toEqual([expect.stringContaining('AWS refuses')]);
   });
 
   it('leaves requests alone that are for something else', async () => {

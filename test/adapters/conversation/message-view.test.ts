@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import type { AnthropicMessage } from '../../../src/adapters/anthropic/message-part.js';
 import { MESSAGE_PARAM_FORMAT } from '../../../src/adapters/anthropic/message-param-format.js';
 import type { PlacedBlock, PlacedEntry } from '../../../src/adapters/format/message-format.js';
 import { MessageView } from '../../../src/adapters/conversation/message-view.js';
@@ -342,3 +343,31 @@ function plainWalk(
     return isUntouched ? message : { ...message, parts };
   });
 }
+
+it('brings no mark back that has moved on, where a caller goes on with what it was returned', () => {
+  const view = new MessageView(MESSAGE_PARAM_FORMAT);
+  const use = { type: 'tool_use', id: 't1', name: 'read_file', input: {} } as const;
+  const result = (content: string) =>
+    ({ type: 'tool_result', tool_use_id: 't1', content }) as const;
+  const given: readonly AnthropicMessage[] = [
+    { role: 'user', content: 'Read it.' },
+    { role: 'assistant', content: [use] },
+    { role: 'user', content: [{ ...result('long'), cache_control: { type: 'ephemeral' } }] },
+  ];
+  const { entries, commitInSlices } = runSlices(view.readInSlices(given));
+  runSlices(commitInSlices());
+  const [before] = entries.slice(-1);
+  const [block] = before!.blocks;
+  const short = { ...before!, blocks: [{ ...block!, result: 'short' } as ContentBlock] };
+  view.applyChanges([{ index: 2, before: before!, after: short }]);
+  expect(JSON.stringify(view.current)).toContain('cache_control');
+
+  const moved: readonly AnthropicMessage[] = [
+    ...given.slice(0, 2),
+    { role: 'user', content: [result('short')] },
+  ];
+  view.adopt(view.knownLists[1]!, moved, [2]);
+  view.followCacheMarks();
+  view.applyChanges([{ index: 2, before: short, after: before! }]);
+  expect(view.current).toEqual([...given.slice(0, 2), { role: 'user', content: [result('long')] }]);
+});

@@ -3,6 +3,7 @@ import {
   cacheTtlIn,
   cacheTtlOfMessages,
   isSameButForCacheMarks,
+  withoutCacheMarks,
 } from '../../../src/adapters/format/cache-marks.js';
 
 const MARKS = [
@@ -75,6 +76,9 @@ describe('cacheTtlIn', () => {
     [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, HOUR],
     [{ providerOptions: { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } } }, HOUR],
     [{ providerOptions: { bedrock: { cachePoint: { type: 'default' } } } }, 5 * MINUTE],
+    [{ providerOptions: { amazonBedrock: { cachePoint: { type: 'default', ttl: '1h' } } } }, HOUR],
+    [{ providerOptions: { openrouter: { cacheControl: { type: 'ephemeral', ttl: '1h' } } } }, HOUR],
+    [{ providerOptions: { azure: { promptCacheRetention: '24h' } } }, 24 * HOUR],
     [{ prompt_cache_options: { mode: 'implicit', ttl: '12h' } }, 12 * HOUR],
     [{ prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } }, 30 * MINUTE],
     [{ prompt_cache_retention: '24h' }, 24 * HOUR],
@@ -122,5 +126,26 @@ describe('cacheTtlOfMessages', () => {
   it('looks at the last messages alone, however many there are', () => {
     const rest = Array.from({ length: 100 }, () => message({ type: 'text', text: 'b' }));
     expect(cacheTtlOfMessages([message(part('1h')), ...rest], undefined)).toBeUndefined();
+  });
+});
+
+describe('withoutCacheMarks', () => {
+  it.each(MARKS)('takes %j off a message and its parts, and nothing else', (mark) => {
+    const signed = { providerOptions: { anthropic: { signature: 's' } } };
+    const message = { role: 'user', ...signed, content: [{ type: 'text', text: 'a' }, 'b'] };
+    const part = { type: 'text', text: 'a', ...mark };
+    expect(withoutCacheMarks({ ...mark, ...message, content: [part, 'b'] })).toEqual(message);
+    const both = { anthropic: { signature: 's', cacheControl: { type: 'ephemeral' } } };
+    expect(withoutCacheMarks({ ...message, providerOptions: both })).toEqual(message);
+  });
+
+  it('returns the same object without marks, and instances of classes', () => {
+    const message = { role: 'user', content: [{ type: 'text', text: 'a' }] };
+    expect(withoutCacheMarks(message)).toBe(message);
+    class Message {
+      readonly cache_control = {};
+    }
+    const made = new Message();
+    expect(withoutCacheMarks(made)).toBe(made);
   });
 });

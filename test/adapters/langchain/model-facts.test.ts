@@ -1,4 +1,5 @@
 import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { ConfigurableModel } from 'langchain/chat_models/universal';
 import { describe, expect, it } from 'vitest';
 
 import { modelFacts } from '../../../src/adapters/langchain/model-facts.js';
@@ -16,6 +17,30 @@ describe('modelFacts', () => {
       modelName: model['model'] ?? model['modelName'],
       reasoning,
     });
+  });
+
+  it('knows what agents make of the name of a model, and which one a run asks for', () => {
+    const model = new ConfigurableModel({
+      defaultConfig: { model: 'claude-opus-5-5', modelProvider: 'anthropic', apiKey: 'none' },
+    });
+    const reasoning = 'strip-after-first-edit';
+    expect(modelFacts(model)).toEqual({ modelName: 'claude-opus-5-5', reasoning });
+    const configurable = { thread_id: 'one', model: 'gpt-5.5', modelProvider: 'openai' };
+    expect(modelFacts(model, { configurable })).toEqual({ modelName: 'gpt-5.5' });
+    const budget = new ConfigurableModel({
+      defaultConfig: { model: 'opus', modelProvider: 'anthropic', thinking: { type: 'enabled' } },
+    });
+    expect(modelFacts(budget)).toEqual({ modelName: 'opus', reasoning: 'keep' });
+  });
+
+  it('reads the lifetime of the cache from what middleware has set', () => {
+    const modelSettings = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+    const model = { model: 'gpt', promptCacheRetention: '24h' };
+    expect(modelFacts(model, { modelSettings })).toEqual({
+      modelName: 'gpt',
+      cacheTtlMs: 3_600_000,
+    });
+    expect(modelFacts(model)).toEqual({ modelName: 'gpt', cacheTtlMs: 24 * 3_600_000 });
   });
 
   it('knows little of a model that says nothing, and nothing of none', () => {

@@ -10,6 +10,7 @@ import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { ScriptedProvider } from '../../../examples/support/scripted-provider.js';
 import { sample } from '../../support/scale.js';
+import { ReasoningSeals } from '../../support/thinking-provider.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { deepFreeze } from './arbitrary-talks.js';
 import {
@@ -109,6 +110,39 @@ describe('chatCompactor', () => {
     expect(compacted).not.toBe(messages);
     expect(compacted[0]).toBe(messages[0]);
   });
+});
+
+it.each([
+  ['anthropic/claude-opus-5.5', true],
+  ['anthropic/claude-sonnet-4.5', false],
+])('sends no reasoning of %s behind an edit, if it binds that: %s', async (modelName, isTaken) => {
+  const compact = compactorFor({}, { contextLimit: 3_000 });
+  const seals = new ReasoningSeals();
+  const messages: object[] = [{ role: 'user', content: 'make it work' }];
+  let broken = 0;
+  for (let at = 0; at < 40; at += 1) {
+    const sent = await compact(messages as ChatCompletionMessageParam[], { modelName });
+    const parts = sent.flatMap((message) => {
+      const { reasoning_details: details = [], ...rest } = message as {
+        readonly reasoning_details?: readonly { readonly signature: string }[];
+      };
+      const sealed = details.map((detail) => ({ text: '', seal: detail.signature }));
+      return [...sealed, { text: JSON.stringify(rest) }];
+    });
+    broken += seals.broken(parts).length;
+    const id = `c${at}`;
+    const called = { name: 'read_file', arguments: `{"path":"${at}.ts"}` };
+    messages.push(
+      {
+        ...{ role: 'assistant', content: null },
+        reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: seals.seal(parts) }],
+        tool_calls: [{ type: 'function', id, function: called }],
+      },
+      { role: 'tool', tool_call_id: id, content: `line of file ${at}\n`.repeat(60) },
+    );
+  }
+  expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length);
+  expect(broken === 0).toBe(isTaken);
 });
 
 function withoutCalls(message: unknown): string {

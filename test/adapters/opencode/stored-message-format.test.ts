@@ -36,6 +36,25 @@ const rewrite = (
 const shorter = { type: 'tool_response', callId: 'c1', toolName: 'read', result: 'short' };
 
 describe('storedMessageFormat', () => {
+  it('takes the reasoning that the first call of a step carries for OpenRouter as that of the step', () => {
+    const metadata = { openrouter: { reasoning_details: [{ text: 'hm', signature: 's' }] } };
+    const carrying = { ...tool('c1', 'read', {}, 'text'), metadata };
+    const hidden = { openrouter: { reasoning_details: [{ data: 'EmwK', format: 'google-1' }] } };
+    const given = assistant(
+      { type: 'reasoning', text: 'hm', metadata },
+      carrying,
+      { type: 'step-start' },
+      { ...tool('c2', 'read', {}, 'text'), metadata: hidden },
+    );
+    const [first, , second] = read(given);
+    expect(first).toMatchObject(['ai', { thought: 'hm' }, { thought: '' }, { id: 'c1' }]);
+    expect(second).toMatchObject(['ai', { encryptedContent: 'EmwK' }, { id: 'c2' }]);
+    const { parts } = given as unknown as { readonly parts: readonly object[] };
+    const stripped = { ...carrying, metadata: { openrouter: {} } };
+    // Of part 1, reasoning; of part 2, what it carries.
+    expect(rewrite(given, [2, null], [-3, null])).toEqual([parts[0], stripped, ...parts.slice(3)]);
+  });
+
   it('reads a part of a tool as a call and its response, step by step', () => {
     const two = message('assistant', [
       { type: 'step-start' },

@@ -1,3 +1,6 @@
+import { MODEL_MESSAGE_FORMAT } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
+import { baseMessageFormat } from '../../../src/adapters/langchain/base-message-format.js';
+import { chatMessageFormat } from '../../../src/adapters/openai/chat-message-format.js';
 import { describe, expect, it } from 'vitest';
 import { reasoningOfModel } from '../../../src/adapters/request/claude-reasoning.js';
 
@@ -24,4 +27,16 @@ describe('reasoningOfModel', () => {
       expect(reasoningOfModel(model, { type: 'enabled', budget_tokens: 1_024 })).toBe('keep');
     },
   );
+});
+
+describe('a format whose calls say nothing of thinking', () => {
+  it.each([
+    ['Chat Completions', chatMessageFormat],
+    ['the AI SDK', MODEL_MESSAGE_FORMAT],
+    ['LangChain', baseMessageFormat],
+  ] as const)('%s takes it out where the model is known to bind it', (_, { reasoningOf }) => {
+    const named = (name?: string): unknown => reasoningOf?.(name);
+    expect(named('databricks-claude-opus-5-5')).toBe('strip-after-first-edit');
+    expect([named('claude-sonnet-4-6'), named('gpt-6.2-sol'), named()].filter(Boolean)).toEqual([]);
+  });
 });

@@ -1,0 +1,43 @@
+// Reasoning in the options of a call. OpenRouter's package for the AI SDK puts that of a step there, whatever reasoning parts there
+// are, and sends it from there.
+
+import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import type { ThinkingBlock } from '../../shared/content.js';
+import { thinkingBlock } from './blocks.js';
+
+/** Returns the reasoning in options of a provider, of a call or of its message. */
+export function carriedReasoning(options: unknown): readonly JsonRecord[] {
+  const { openrouter } = asRecord(options) ?? {};
+  return asArray(asRecord(openrouter)?.['reasoning_details']).filter(isRecord);
+}
+
+/** Whether it is Gemini's, whose signatures cover calls. */
+export function isOfGemini({ format }: JsonRecord): boolean {
+  return asText(format)?.startsWith('google') === true;
+}
+
+/** Returns options without it; the same object if there is none. */
+export function withoutCarriedReasoning(options: unknown): unknown {
+  if (carriedReasoning(options).length === 0) return options;
+  const all = asRecord(options);
+  const { reasoning_details: _, ...openrouter } = asRecord(all?.['openrouter']) ?? {};
+  return { ...all, openrouter };
+}
+
+/**
+ * Returns its block; `undefined` if there is none.
+ *
+ * @param isTold whether reasoning parts hold the same, and count for it
+ */
+export function carriedBlock(
+  details: readonly JsonRecord[],
+  isTold: boolean,
+): ThinkingBlock | undefined {
+  if (details.length === 0) return undefined;
+  if (isTold) return thinkingBlock('');
+  const textOf = (...keys: readonly string[]): string =>
+    details.flatMap((detail) => keys.flatMap((key) => asText(detail[key]) ?? [])).join('\n');
+  const data = textOf('data');
+  return thinkingBlock(textOf('text', 'summary'), data === '' ? {} : { encryptedContent: data });
+}

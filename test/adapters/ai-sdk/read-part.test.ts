@@ -1,0 +1,46 @@
+// How parts that a provider of the AI SDK has in its own form are read and rewritten.
+
+import { expect, it } from 'vitest';
+import { MODEL_MESSAGE_FORMAT as format } from '../../../src/adapters/ai-sdk/sdk-message-format.js';
+import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
+import { readAll } from '../../support/read-all.js';
+
+function read(...messages: readonly SdkMessage[]): unknown {
+  return readAll(format.createReader(), messages, 0).entries;
+}
+
+it('takes the reasoning that the first call carries for OpenRouter as that of the step', () => {
+  const detail = { type: 'reasoning.text', text: 'first read it', signature: 'sig' };
+  const providerOptions = { openrouter: { usage: 1, reasoning_details: [detail] } };
+  const other = {
+    ...{ type: 'tool-call', toolCallId: 'c2', toolName: 'read_file', input: { path: 'a.ts' } },
+  };
+  const call = { ...other, toolCallId: 'c1', providerOptions };
+  const reasoning = { type: 'reasoning', text: 'first read it', providerOptions };
+  const content = [reasoning, call, other];
+  const calls = [
+    { type: 'tool_call', parallelGroup: '#0' },
+    { type: 'tool_call', parallelGroup: '#0' },
+  ];
+  expect(read({ role: 'assistant', content })).toMatchObject([
+    { blocks: [{ thought: '' }, { thought: 'first read it' }, ...calls] },
+  ]);
+  const sealed = { openrouter: { reasoning_details: [{ data: 'EmwK', format: 'google-v1' }] } };
+  const sealedCall = { ...call, providerOptions: sealed };
+  expect(read({ role: 'assistant', content: [sealedCall] })).toMatchObject([
+    { blocks: [{ type: 'thinking', encryptedContent: 'EmwK' }, { type: 'tool_call' }] },
+  ]);
+  const message = { role: 'assistant', content, providerOptions } as const;
+  const stripped = { ...call, providerOptions: { openrouter: { usage: 1 } } };
+  const edits = new Map([
+    [0, null],
+    [3, null],
+  ]);
+  expect(format.rewrite(message, edits)).toEqual({
+    ...{ role: 'assistant', content: [stripped, other] },
+    providerOptions: { openrouter: { usage: 1 } },
+  });
+  expect(format.rewrite({ ...message, content: 'hi' }, new Map([[1, null]]))).toEqual({
+    ...{ role: 'assistant', content: 'hi', providerOptions: { openrouter: { usage: 1 } } },
+  });
+});
