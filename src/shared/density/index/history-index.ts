@@ -121,8 +121,9 @@ export class HistoryIndex {
   /** Appends the entries behind the indexed ones, up to `end`. The others must follow before a plan. */
   extend(history: readonly IContent[], end: number = history.length): void {
     const far = this.#scope.unsent ? farLengthOf(history, this.#length) : 0;
-    for (const entry of history.slice(this.#length, end)) {
-      this.append(entry, this.#length < far ? 'far' : 'end');
+    // By index: a caller's list may have methods of its own.
+    for (let at = this.#length; at < end; at += 1) {
+      this.append(history[at] as IContent, at < far ? 'far' : 'end');
     }
   }
 
