@@ -167,7 +167,7 @@ export class ResidentHistory {
       case 'rewrite': {
         const added = step.sources.reduce((sum, source) => sum + (source === NONE ? 1 : 0), 0);
         const chosen = stretchesOfRewrite(this.#index.length, step.sources);
-        this.#begin(chosen, added, () => 'chosen');
+        this.#begin(chosen, added, () => 'moved');
         return;
       }
       case 'clear':

@@ -1,6 +1,6 @@
 // The tasks of a worker. Independent of threads, so that tests can run them in-process.
 
-import { kindOf } from '../shared/misuse.js';
+import { assertArray, kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
 import { planWithTexts } from '../shared/density/plan/optimize.js';
 import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
@@ -26,6 +26,7 @@ export function runTask(
 function perform(request: TaskRequest, threadId: number): AnyValue | Promise<AnyValue> {
   switch (request.kind) {
     case 'optimize':
+      assertArray('the history', request.history);
       return { base: request.base, ...planWithTexts(request.history, request.config) };
     case 'count':
       return count(request.contents);

@@ -113,11 +113,13 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** Whether a user message answers no call. */
-function isQuestion(message: AnthropicMessage): boolean {
-  return (
-    message.role === 'user' && !partsOf(message).some((part) => answeredIdOf(part) !== undefined)
-  );
+/** Whether a user message answers no call. Asked of all messages of a long turn in each call: allocates nothing. */
+function isQuestion({ role, content }: AnthropicMessage): boolean {
+  return role === 'user' && !(Array.isArray(content) && content.some(isAnswer));
+}
+
+function isAnswer(part: unknown): boolean {
+  return isMessagePart(part) && answeredIdOf(part) !== undefined;
 }
 
 /** Ignores an automatic compaction, which precedes the reasoning of a reply. */

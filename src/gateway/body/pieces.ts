@@ -16,32 +16,54 @@ export interface WrittenMessage {
   readonly next: number;
 }
 
+/** How a list was sent. One that begins with the same messages begins with the same text, since they come from the same bytes. */
+export interface SentList {
+  readonly messages: readonly object[];
+  /** By message, its index in the list that came; -1 for rewritten ones. */
+  readonly places: readonly number[];
+  /** By message, where it ends in the text. */
+  readonly ends: readonly number[];
+  /** What stood behind the bracket of the list. */
+  readonly text: Uint8Array;
+}
+
+/** The pieces of a new body in order, and what is known of the list in it. */
+export interface Pieces extends Pick<SentList, 'places' | 'ends'> {
+  readonly pieces: readonly (ByteRange | Uint8Array)[];
+}
+
 /**
- * Returns the pieces of the new body in order, or `undefined` if nothing has changed. Kept messages are the same objects in the
- * same order.
+ * Returns the pieces of the new body, or `undefined` if nothing has changed. Kept messages are the same objects in the same order.
  *
- * @param messages the parsed elements of the list
+ * @param messages the parsed elements of the list; the objects of earlier lists stand for the same bytes
  * @param written texts written by earlier calls, by message
+ * @param former how the conversation was sent before: a long list has a thousand pieces, and few of them are new
  */
 export function piecesOf(
   { bytes, start, end, elements }: ListInBody,
   messages: readonly object[],
   compacted: readonly object[],
   written: WeakMap<object, WrittenMessage>,
-): (ByteRange | Uint8Array)[] | undefined {
-  const places = keptPlaces(messages, compacted, written);
+  former: SentList = NOTHING_SENT,
+): Pieces | undefined {
+  const known = commonLength(former.messages, compacted);
+  const places = keptPlaces(messages, compacted, written, former.places.slice(0, known));
   let kept: ReadonlySet<object> | undefined;
   if (compacted.length === messages.length && places.every((place, at) => place === at))
     return undefined;
   const pieces: (ByteRange | Uint8Array)[] = [{ start: 0, end: start + 1 }];
+  const ends = former.ends.slice(0, known);
+  let length = ends.at(-1) ?? 0;
+  if (length > 0) pieces.push(former.text.subarray(0, length));
   /** Index of the first message that the next rewritten one may come from. */
-  let next = 0;
-  for (const [at, message] of compacted.entries()) {
+  let next = placeBehind(known);
+  for (let at = known; at < compacted.length; at += 1) {
+    const message = compacted[at] as object;
     const place = places[at] ?? -1;
     const element = elements[place];
     if (element === undefined) {
       const text = textOf(message);
-      pieces.push(at > 0 ? text : text.subarray(1));
+      addText(at > 0 ? text : text.subarray(1));
     } else if (at === 0) addRange(element.start, element.end);
     else {
       // Includes the bytes between elements that are adjacent in both lists.
@@ -49,15 +71,29 @@ export function piecesOf(
       addRange(isNext ? (elements[place - 1]?.end ?? 0) : commaBefore(element), element.end);
     }
     if (place !== -1) next = place + 1;
+    ends.push(length);
   }
   addRange(end - 1, bytes.length);
-  return pieces;
+  return { pieces, places, ends };
 
-  /** Returns the offset of an element with the comma before it, or pushes a comma and returns the offset without it. */
+  /** The index behind the messages that the first ones of the compacted list come from. */
+  function placeBehind(count: number): number {
+    const last = compacted[count - 1];
+    if (last === undefined) return 0;
+    const place = places[count - 1] ?? -1;
+    return place === -1 ? (written.get(last)?.next ?? 0) : place + 1;
+  }
+
+  /** Returns the offset of an element with the comma before it, or adds a comma and returns the offset without it. */
   function commaBefore({ start: first }: ByteRange): number {
     if (bytes[first - 1] === COMMA) return first - 1;
-    pieces.push(Buffer.of(COMMA));
+    addText(Buffer.of(COMMA));
     return first;
+  }
+
+  function addText(text: Uint8Array): void {
+    pieces.push(text);
+    length += text.length;
   }
 
   /** Merges adjacent ranges. */
@@ -66,6 +102,7 @@ export function piecesOf(
     if (last !== undefined && 'end' in last && last.end === from) {
       pieces[pieces.length - 1] = { start: last.start, end: to };
     } else pieces.push({ start: from, end: to });
+    length += to - from;
   }
 
   function textOf(message: object): Buffer {
@@ -106,19 +143,27 @@ export function piecesOf(
   }
 }
 
+const NOTHING_SENT: SentList = { messages: [], places: [], ends: [], text: Buffer.of() };
+
+function commonLength(a: readonly object[], b: readonly object[]): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+}
+
 /** The length of a body of such pieces. */
-export function lengthOf(pieces: readonly (ByteRange | Uint8Array)[]): number {
+export function lengthOf({ pieces }: Pieces): number {
   let length = 0;
   for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
   return length;
 }
 
 /** Assembles a new body from pieces of the old one, in shared memory. */
-export function assemble(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array)[]): Buffer {
+export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
   const body = Buffer.from(new SharedArrayBuffer(lengthOf(pieces)));
   let at = 0;
   // There may be thousands: creating views of the old body would take longer than copying.
-  for (const piece of pieces) {
+  for (const piece of pieces.pieces) {
     if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
     else {
       body.set(piece, at);
@@ -128,29 +173,42 @@ export function assemble(bytes: Buffer, pieces: readonly (ByteRange | Uint8Array
   return body;
 }
 
+/** What a conversation's next request may begin with. */
+export function sentIn(
+  body: Buffer,
+  { start }: ListInBody,
+  messages: readonly object[],
+  { places, ends }: Pieces,
+): SentList {
+  return { messages, places, ends, text: body.subarray(start + 1) };
+}
+
 /** Linear searches before a map is built. Few messages are rewritten per turn, and nearly all others are at the expected index. */
 const MAX_SEARCHES = 16;
 
-/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. */
+/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. The first ones are known. */
 function keptPlaces(
   messages: readonly object[],
   compacted: readonly object[],
   written: WeakMap<object, unknown>,
+  places: number[],
 ): number[] {
-  let next = 0;
+  let next = (places.findLast((place) => place !== -1) ?? -1) + 1;
   let searches = 0;
   let all: ReadonlyMap<object, number> | undefined;
-  return compacted.map((message) => {
-    let place = next;
-    if (messages[place] !== message) {
-      if (written.has(message)) return -1;
-      if (searches >= MAX_SEARCHES) all ??= new Map(messages.map((given, at) => [given, at]));
-      place = all === undefined ? messages.indexOf(message, next) : (all.get(message) ?? -1);
-      if (place === -1) searches += 1;
-    }
-    if (place !== -1) next = place + 1;
+  const search = (message: object): number => {
+    if (searches >= MAX_SEARCHES) all ??= new Map(messages.map((given, at) => [given, at]));
+    const place = all === undefined ? messages.indexOf(message, next) : (all.get(message) ?? -1);
+    if (place === -1) searches += 1;
     return place;
-  });
+  };
+  for (const message of compacted.slice(places.length)) {
+    let place = next;
+    if (messages[place] !== message) place = written.has(message) ? -1 : search(message);
+    if (place !== -1) next = place + 1;
+    places.push(place);
+  }
+  return places;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

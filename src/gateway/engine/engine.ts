@@ -26,7 +26,7 @@ import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 
 import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
-import { assemble, lengthOf, piecesOf } from '../body/pieces.js';
+import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
 import { apiNamed, isFromModel } from './apis.js';
 import { compactOnce } from './compact-once.js';
@@ -194,10 +194,12 @@ class LocalEngine implements Engine {
       line.hasBoundReasoning = true;
       throw thrown;
     });
-    const pieces = piecesOf(list, messages, compacted, this.#written);
+    const pieces = piecesOf(list, messages, compacted, this.#written, line.sent);
+    const body = call.isObserved === true ? undefined : pieces && assemble(bytes, pieces);
+    line.sent = body && pieces && sentIn(body, list, compacted, pieces);
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
-      body: call.isObserved === true ? undefined : pieces && assemble(bytes, pieces),
+      body,
       editedBytes: pieces && lengthOf(pieces),
       line: reportOf(line, messages, compacted, {
         ...{ model, ...how },

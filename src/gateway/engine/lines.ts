@@ -10,6 +10,7 @@ import type { CompactCall } from '../../adapters/request/adapter-options.js';
 import { commonPrefixLength, skipSpace, skipValue } from '../body/json-scan.js';
 import type { ByteRange } from '../body/json-scan.js';
 import type { ListInBody } from '../body/list-in-body.js';
+import type { SentList } from '../body/pieces.js';
 import { asRecord, textOfParts } from '../../shared/json.js';
 import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
@@ -30,6 +31,8 @@ export interface Line extends LineKey {
   /** Hash of the first message; lists that begin with the same message have equal ones. */
   firstKey: number;
   messages: readonly object[];
+  /** How that list was sent; `undefined` if it was not edited. */
+  sent: SentList | undefined;
   /** Absent until its first call has begun. */
   watched: WatchedSession | undefined;
   /** What the provider has reported since the last call. */
@@ -134,7 +137,7 @@ export class Lines {
     const line: Line = known ?? {
       ...about,
       id: this.#idOf(about, messages),
-      ...{ list, firstKey, messages },
+      ...{ list, firstKey, messages, sent: undefined },
       ...{ watched: undefined, reported: undefined, hasBoundReasoning: false },
       hasLostReasoning: start.line?.hasLostReasoning === true,
       openCalls: 0,
@@ -214,15 +217,19 @@ export class Lines {
 
   #makeRoom(): void {
     let bytes = 0;
-    for (const { list } of this.#lines.values()) bytes += list.bytes.length;
+    for (const line of this.#lines.values()) bytes += keptBytes(line);
     for (const oldest of this.#lines.values()) {
       if (this.#lines.size <= this.#maxLines && bytes <= MAX_KEPT_BYTES) return;
       if (oldest.openCalls > 0) continue;
       this.#lines.delete(oldest.id);
-      bytes -= oldest.list.bytes.length;
+      bytes -= keptBytes(oldest);
       this.#onGone(oldest);
     }
   }
+}
+
+function keptBytes({ list, sent }: Line): number {
+  return list.bytes.length + (sent?.text.length ?? 0);
 }
 
 /** Number of whole elements of a known list that the list at `at` begins with. Binary search over the common bytes. */

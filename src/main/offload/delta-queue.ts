@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
 import { inOrder } from '../../shared/density/index/stretches.js';
-import { FAR_RESULTS } from '../../shared/density/index/unsent-results.js';
+import { farLengthOf } from '../../shared/density/index/unsent-results.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
@@ -176,10 +176,7 @@ export class DeltaQueue {
   #findFar(): void {
     const [{ contents, edit } = EMPTY] = this.#changes;
     if (edit !== undefined || this.#far.of === contents.length) return;
-    let end = contents.findLastIndex(({ speaker }) => speaker === 'ai');
-    let results = 0;
-    while (results < FAR_RESULTS && end > 0) results += resultsIn(contents[(end -= 1)]);
-    this.#far = { end: results < FAR_RESULTS ? 0 : end, of: contents.length };
+    this.#far = { end: farLengthOf(contents), of: contents.length };
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {
@@ -203,14 +200,6 @@ export class DeltaQueue {
       isRead(entry, at) ? countablePart(entry) : indexablePart(entry);
     return { kind: 'stage', contents: contents.map(part), knownTokens };
   }
-}
-
-function resultsIn(entry: IContent | undefined): number {
-  let results = 0;
-  for (const block of entry?.speaker === 'tool' ? entry.blocks : []) {
-    if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
-  }
-  return results;
 }
 
 /** A list of entries described by another one. */

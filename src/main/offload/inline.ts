@@ -14,7 +14,7 @@ import { entryTexts } from '../../shared/tokens/count-tokens.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import { loadTextCounter } from '../../shared/tokens/o200k.js';
 import type { HistoryChange, HistoryMirror, HistoryState } from '../history-change.js';
-import { nextTurn, inTurns } from '../waiting/event-loop-turn.js';
+import { inTurns, nextTurn, setImmediate } from '../waiting/event-loop-turn.js';
 import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
@@ -134,6 +134,8 @@ interface Kept {
 /** The index of one session's history between density passes. Starts over if a pass has another scope, or after a rewrite. */
 class KeptIndex {
   #kept: Kept | undefined;
+  /** Has the index follow the last edit. */
+  #followEdit: (() => void) | undefined;
 
   /**
    * Plans a density pass.
@@ -177,23 +179,45 @@ class KeptIndex {
     this.#kept = { index, scope, revision, lastEntry: history[index.length - 1] };
   }
 
-  /** Follows a change of the history; appended entries are indexed by the next plan. */
+  /**
+   * Follows a change of the history; appended entries are indexed by the next plan. An edit is followed once the event loop turns: what
+   * is sent with it need not wait for that, and in a long history it is a good part of a turn.
+   */
   noteChange(change: HistoryChange, { base: { revision }, entries }: HistoryState): void {
+    if (change.kind === 'append') return;
+    this.#follow();
     const kept = this.#kept;
-    if (kept === undefined || change.kind === 'append') return;
     this.#kept = undefined;
     // Every change but an append raises the revision by one: an index of an older one has missed a change.
-    if (change.kind !== 'edit' || kept.revision !== revision - 1) return;
+    if (kept === undefined || change.kind !== 'edit' || kept.revision !== revision - 1) return;
     const { index } = kept;
     const isIndexed = (entry: number): boolean => entry < index.length;
     const { removals, replacements } = change;
     if (!removals.every(isIndexed) || ![...replacements.keys()].every(isIndexed)) return;
-    index.noteEdit(change);
-    this.#kept = { ...kept, revision, lastEntry: entries[index.length - 1] };
+    this.#kept = { ...kept, revision };
+    this.#followEdit = () => {
+      index.noteEdit(change);
+      this.#kept = { ...kept, revision, lastEntry: entries[index.length - 1] };
+    };
+    setImmediate(() => {
+      this.#follow();
+    });
+  }
+
+  #follow(): void {
+    const followEdit = this.#followEdit;
+    this.#followEdit = undefined;
+    try {
+      followEdit?.();
+    } catch {
+      // The next pass makes a new index, and throws what fails in it.
+      this.#kept = undefined;
+    }
   }
 
   /** Takes the index if it fits the history, else a new one. After an error a half-made index is not put back. */
   #take(history: readonly IContent[], revision: number, scope: IndexScope): GrowingIndex {
+    this.#follow();
     const kept = this.#kept;
     this.#kept = undefined;
     const goesOn =

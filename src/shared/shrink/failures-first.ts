@@ -4,6 +4,7 @@
 import { isOfHost } from '../exit-code.js';
 import { Draft, leftOut, MAX_TELLING, mentionsFailure, saysLeftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
+import { searchFor } from './word-search.js';
 
 /** What is kept, in lines. */
 interface Extent {
@@ -143,7 +144,7 @@ function tellingLines(
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
-    else if (!SIGN.test(line) || PASSED.test(line)) continue;
+    else if (!hasSign(line) || PASSED.test(line)) continue;
     else if (isReport(line)) reports.push(at);
     else if (mentionsFailure(line)) mentions.push(at);
     else if (WARNING.test(line)) {
@@ -171,7 +172,7 @@ const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
-  return SIGN.test(line) && isReport(line) && !PASSED.test(line) && !isOfHost(line);
+  return hasSign(line) && isReport(line) && !PASSED.test(line) && !isOfHost(line);
 }
 
 function isReport(line: string): boolean {
@@ -180,7 +181,7 @@ function isReport(line: string): boolean {
 
 /** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */
 export function mayReportFailure(text: string): boolean {
-  return SIGN.test(text);
+  return hasSign(text);
 }
 
 /** Whether a text may have a line that counts failures: one search is cheaper than one for each line. */
@@ -193,9 +194,17 @@ export function countsFailures(line: string): boolean {
   return COUNT.test(line) && !PASSED.test(line);
 }
 
-/** Every line about a failure or a warning has one of these; most lines have none. Alternatives that begin alike are slower. */
-const SIGN =
-  /e(?:rr|xception)|warn|de(?:precated|nied)|fa(?:il|tal)|panic|traceback|assert|un(?:defined|expected)|c(?:ritical|annot|ore dumped|onflict)|not (?:found|ok)|seg(?:mentation )?fault|o(?:ut of memory|omkill)|backoff|http\/[\d.]+ [45]|[✗✕✘×✖❌●]|(?:^|\\n)e(?: {2}|: )|\*{3}|fehler|ошибка|错误|錯誤|エラー|오류/im;
+/** Every line about a failure or a warning has one of these; most lines have none. */
+const hasSign = searchFor([
+  ...['err', 'exception', 'warn', 'deprecated', 'denied', 'fail', 'fatal', 'panic', 'traceback'],
+  ...['assert', 'undefined', 'unexpected', 'critical', 'cannot', 'core dumped', 'conflict'],
+  ...['not found', 'not ok', 'segfault', 'segmentation fault', 'out of memory', 'oomkill'],
+  ...['backoff', '***', '✗', '✕', '✘', '×', '✖', '❌', '●'],
+  ...['fehler', 'ошибка', '错误', '錯誤', 'エラー', '오류'],
+  // Lines of pytest and of Kotlin's compiler, also in JSON.
+  ...['\ne  ', '\ne: ', '\\ne  ', '\\ne: '],
+  ...['0.9', '1.0', '1.1', '2', '2.0', '3'].flatMap((of) => [`http/${of} 4`, `http/${of} 5`]),
+]);
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
   /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import type { ListInBody } from '../../../src/gateway/body/list-in-body.js';
-import { piecesOf } from '../../../src/gateway/body/pieces.js';
-import type { WrittenMessage } from '../../../src/gateway/body/pieces.js';
+import { assemble, lengthOf, piecesOf, sentIn } from '../../../src/gateway/body/pieces.js';
+import type { SentList, WrittenMessage } from '../../../src/gateway/body/pieces.js';
 import { messy, seeded } from '../../support/messy-json.js';
 import { runs } from '../../support/scale.js';
 
@@ -94,10 +94,7 @@ describe('piecesOf', () => {
             expect(compacted).toEqual(messages);
             return;
           }
-          const parts = pieces.map((piece) =>
-            'end' in piece ? list.bytes.subarray(piece.start, piece.end) : Buffer.from(piece),
-          );
-          const made = Buffer.concat(parts).toString();
+          const made = assemble(list.bytes, pieces).toString();
           expect((JSON.parse(made) as { messages: unknown }).messages).toEqual(compacted);
           expect(
             made.startsWith(body.slice(0, list.bytes.toString('utf8', 0, list.start).length)),
@@ -138,11 +135,48 @@ describe('piecesOf', () => {
     );
     const made = { ...given!, content: given!.content.slice(1) };
     const written = new WeakMap<object, WrittenMessage>();
-    const write = () => piecesOf(list, [first!, given!], [first!, made], written)![1];
+    const write = () => piecesOf(list, [first!, given!], [first!, made], written)!.pieces[1];
     const text = write();
     expect(Buffer.from(text as Uint8Array).toString()).toBe(
       ',{"role":"user","n":1.0,"content":[{"id":"b"}]}',
     );
     expect(write()).toBe(text);
+  });
+
+  it('makes the same body from how the conversation was sent before, however it has gone on', () => {
+    const then = fc.tuple(message, fate, fate, fc.boolean());
+    fc.assert(
+      fc.property(fc.array(then, { maxLength: 8 }), fc.nat(8), fc.nat(), (drawn, length, seed) => {
+        const random = seeded(seed);
+        const texts = drawn.map(([of], at) => messy({ ...of, at }, random));
+        const separator = ['', ' ', '\n'][seed % 3]!;
+        const former = listOf(`{"messages":[${texts.slice(0, length).join(`${separator},`)}]}`);
+        const list = listOf(`{"model":"x","messages":[${texts.join(`${separator},`)}],"more":1.0}`);
+        const messages = list.elements.map(
+          ({ start, end }) => JSON.parse(list.bytes.toString('utf8', start, end)) as Message,
+        );
+        const first = messages.slice(0, length).map((of, at) => edited(of, drawn[at]![1]));
+        const now = messages.flatMap(
+          (of, at) => (drawn[at]![3] ? first[at] : undefined) ?? edited(of, drawn[at]![2]),
+        );
+        const write = (goesOn: boolean): string | undefined => {
+          const written = new WeakMap<object, WrittenMessage>();
+          const kept = first.flat();
+          const before = piecesOf(former, messages.slice(0, length), kept, written);
+          let sent: SentList | undefined;
+          if (before !== undefined && goesOn)
+            sent = sentIn(assemble(former.bytes, before), former, kept, before);
+          const pieces = piecesOf(list, messages, now, written, sent);
+          if (pieces === undefined) return undefined;
+          const body = assemble(list.bytes, pieces);
+          expect(body).toHaveLength(lengthOf(pieces));
+          const ends = sentIn(body, list, now, pieces).ends.map((end) => list.start + 1 + end);
+          expect(ends).toEqual(listOf(body.toString()).elements.map(({ end }) => end));
+          return body.toString();
+        };
+        expect(write(true)).toBe(write(false));
+      }),
+      { numRuns: runs(2_000) },
+    );
   });
 });

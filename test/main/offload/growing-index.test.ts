@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { GrowingIndex } from '../../../src/main/offload/growing-index.js';
 import type { ContentBlock, IContent } from '../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../src/shared/density.js';
 import type { DensityConfig } from '../../../src/shared/density.js';
 import { scopeOfSession } from '../../../src/shared/density/index/index-scope.js';
+import { KnownShingles } from '../../../src/shared/density/index/shown-lines.js';
+import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
 
@@ -48,5 +50,25 @@ describe('GrowingIndex', () => {
 
     expect([...optimize(history, CONFIG).replacements.keys()]).toEqual([history.length - 1]);
     expect(index.plan(history, CONFIG)).toEqual(planWithTexts(history, CONFIG));
+  });
+
+  it('indexes a long history at once as entry by entry, and of what is far back no line', () => {
+    const history = [call('open'), call('c'), result('c', 'short')];
+    for (let at = 0; at < 1_000; at += 1) {
+      history.push(call(`c${at}`), result(`c${at}`, linesOf(at, 14)));
+    }
+    // What its call asked for long ago, lines shown lately, and lines shown long ago.
+    history.push(call('last'), result('open', `${linesOf(980, 14)}\n${linesOf(5, 14)}`));
+    const note = vi.spyOn(KnownShingles.prototype, 'note');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const index = new GrowingIndex(scopeOfSession(CONFIG));
+    const planned = index.plan(history, CONFIG);
+    expect(note.mock.calls.length).toBeLessThan(FAR_RESULTS + 3);
+
+    const grown = new GrowingIndex(scopeOfSession(CONFIG));
+    for (let end = 1; end <= history.length; end += 1) grown.plan(history.slice(0, end), CONFIG);
+    // The text, and which lines are shown where.
+    expect(planned.texts).toHaveLength(2);
+    expect(planned).toEqual(grown.plan(history, CONFIG));
   });
 });

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test, onTestFinished, vi } from 'vitest';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import { InlineOffload } from '../../../src/main/offload/inline.js';
 import { humanText } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
@@ -64,6 +65,7 @@ describe('InlineOffload', () => {
         'looked at otherwise',
         'edited',
         'edited by another pass',
+        'edited twice',
       ] as const),
     );
     const anyStep = fc.tuple(fc.nat(12), anyChange, anyConfig);
@@ -89,6 +91,11 @@ describe('InlineOffload', () => {
             if (change === 'looked at otherwise') config = other;
             if (change === 'edited') edit(optimize(history, config));
             if (change === 'edited by another pass') edit(optimize(history, other));
+            if (change === 'edited twice') {
+              edit(optimize(history, config));
+              edit(optimize(history, other));
+            }
+            if (count % 2 === 0) await nextTurn();
             if (change === 'rewritten') {
               revision += 1;
               // As long as before, with the same end.
@@ -108,7 +115,7 @@ describe('InlineOffload', () => {
     );
   });
 
-  test('indexes no entry again after an edit', async () => {
+  test('indexes no entry again after an edit, and nothing in its turn', async () => {
     const inline = new InlineOffload();
     const inclusion = humanText('--- a.ts ---\nx\n--- End of content ---');
     const history = Array.from({ length: 200 }, (_, at) => humanText(`entry ${at}`));
@@ -122,6 +129,9 @@ describe('InlineOffload', () => {
       { kind: 'edit', removals, replacements },
       { base: { revision: 2, length: 150 }, entries, countedTokens: () => undefined },
     );
+    expect(append).not.toHaveBeenCalled();
+    await nextTurn();
+    expect(append).toHaveBeenCalledTimes(1);
     const grown = [...entries, inclusion];
     const base = { revision: 2, length: grown.length };
     const planned = await inline.optimize(grown, base, CONFIG);

@@ -145,9 +145,20 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
   }
   const end = payload.slice(-MAX_END);
   const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
-  const last = lines.filter(isStatement).slice(-MAX_END_LINES);
-  const line = onOneLine(last.findLast((each) => OUTCOME.test(each)) ?? last.at(-1) ?? '');
+  const line = onOneLine(lastStatement(lines));
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
+}
+
+/** Of the last statements the last that sums up, else the last one. */
+function lastStatement(lines: readonly string[]): string {
+  const last: string[] = [];
+  for (let at = lines.length - 1; at >= 0 && last.length < MAX_END_LINES; at -= 1) {
+    const line = lines[at] ?? '';
+    if (!isStatement(line)) continue;
+    if (OUTCOME.test(line)) return line;
+    last.push(line);
+  }
+  return last[0] ?? '';
 }
 
 /** Not a table that shrinking made, of which nothing stands before its columns; nor is a log, with an object in each line. */
@@ -187,7 +198,7 @@ const ESCAPE = /\\(?:\/|u([\dA-Fa-f]{4}))/g;
 
 /** A text with the characters that its JSON escapes: no escape is a name, and an address goes on behind one. */
 function withoutEscapes(text: string): string {
-  if (!/\\[u/]/.test(text)) return text;
+  if (!text.includes('\\u') && !text.includes('\\/')) return text;
   const said = text.replace(ESCAPE, (_, code: string | undefined) => {
     if (code === undefined) return '/';
     const character = String.fromCharCode(parseInt(code, 16));

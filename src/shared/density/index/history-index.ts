@@ -31,7 +31,7 @@ import {
 import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
 import { numberIn, PathTable, TextTable } from './text-table.js';
-import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
+import { FAR_RESULTS, farLengthOf, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
@@ -118,10 +118,13 @@ export class HistoryIndex {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
 
-  /** Appends the entries of a history that follow the indexed ones, up to `end`, exclusive. */
+  /** Appends the entries behind the indexed ones, up to `end`. The others must follow before a plan. */
   extend(history: readonly IContent[], end: number = history.length): void {
-    const isWhole = this.#length === 0 && end === history.length;
-    for (const entry of isWhole ? history : history.slice(this.#length, end)) this.append(entry);
+    const far = this.#scope.unsent ? farLengthOf(history, this.#length) : 0;
+    // By index: a caller's list may have methods of its own.
+    for (let at = this.#length; at < end; at += 1) {
+      this.append(history[at] as IContent, at < far ? 'far' : 'end');
+    }
   }
 
   append({ speaker, blocks }: IContent, place: EntryPlace = 'end'): void {
@@ -169,13 +172,10 @@ export class HistoryIndex {
     return { index, callRows, responseRows };
   }
 
-  /**
-   * Tells where the replacements of these entries will be appended. `far`: enough results that are
-   * not replaced, and an answer, follow the entry in any case.
-   */
+  /** Tells where replacements of these entries are: far if enough results and an answer stay behind. */
   placesOf(edited: ReadonlySet<number>): (entry: number) => EntryPlace {
     const far = this.#farBefore(edited);
-    return (entry) => (entry < far ? 'far' : 'chosen');
+    return (entry) => (entry < far ? 'moved-far' : 'moved');
   }
 
   #farBefore(edited: ReadonlySet<number>): number {

@@ -35,7 +35,8 @@ const MAX_NAME_LENGTH = 80;
 /** The lines of a text that are searched. */
 export function seenLines(text: string): readonly string[] {
   const seen = text.slice(0, MAX_SEEN);
-  const lines = seen.split(/[\r\\]/.test(seen) ? LINE_BREAK : '\n');
+  const isPlain = !seen.includes('\r') && !seen.includes('\\');
+  const lines = seen.split(isPlain ? '\n' : LINE_BREAK);
   return lines.filter(({ length }) => length <= MAX_LINE_LENGTH);
 }
 

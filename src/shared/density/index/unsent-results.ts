@@ -1,7 +1,7 @@
 // Tracks results that the model was not sent yet, with their calls (the only payloads kept, until
 // the next answer), and which lines they share with earlier results.
 
-import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
+import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
 import { resultText } from '../../shrink/result-text.js';
 import { isShrunk, withoutMark } from '../../shrink/shown-before.js';
@@ -49,11 +49,27 @@ const SLACK = 2;
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
 
 /**
- * Where an appended entry is: at the end; `far`, with at least `FAR_RESULTS` results and then an
- * answer behind it; or `chosen`, to be moved by the next selection of entries, so that nothing is
- * known about its position yet.
+ * Where an appended entry is: at the end, in order; there, but `far`, with at least `FAR_RESULTS` results and then an answer behind it;
+ * or `moved`, to be put in its place by the next selection of entries, so that nothing is known about its position yet, or that it is
+ * far there.
  */
-export type EntryPlace = 'end' | 'far' | 'chosen';
+export type EntryPlace = 'end' | 'far' | 'moved' | 'moved-far';
+
+/** Returns the length of the beginning of a list that `FAR_RESULTS` results and then an answer follow. */
+export function farLengthOf(contents: readonly IContent[], from: number = 0): number {
+  let length = contents.findLastIndex(({ speaker }) => speaker === 'ai');
+  let results = 0;
+  while (results < FAR_RESULTS && length > from) results += resultsIn(contents[(length -= 1)]);
+  return results < FAR_RESULTS ? 0 : length;
+}
+
+function resultsIn(entry: IContent | undefined): number {
+  let results = 0;
+  for (const block of entry?.speaker === 'tool' ? entry.blocks : []) {
+    if (block.type === 'tool_response' && block.isComplete !== false) results += 1;
+  }
+  return results;
+}
 
 /** How much beyond the needed may be indexed before it is cleared. */
 const UNCLEARED = 1.125;
@@ -94,7 +110,7 @@ export class UnsentResults {
   }
 
   #openAt(place: EntryPlace): Map<string, ToolCallBlock[]> {
-    return place === 'end' ? this.#calls : this.#moving;
+    return place === 'end' || place === 'far' ? this.#calls : this.#moving;
   }
 
   /**
@@ -120,7 +136,7 @@ export class UnsentResults {
     const isSeen = !error && (mediaTokens === 0 || typeof result === 'string');
     const text = isSeen ? resultText(result) : undefined;
     if (text === undefined || text.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    if (place === 'far') {
+    if (place === 'far' || place === 'moved-far') {
       this.#texts += 1;
       return this.#texts;
     }

@@ -32,9 +32,13 @@ import type { DensityPlan } from './plan.js';
  */
 export function optimize(history: readonly IContent[], config: DensityConfig): DensityResult {
   assertPass(config);
-  return overUncheckedEntries('the history', history, () => {
-    const { plan, texts } = planWithTexts(history, config);
+  const index = new HistoryIndex(scopeOfPass(config));
+  const run = (): DensityResult => {
+    const { plan, texts } = planWithTexts(history, config, index);
     return materializeDensityPlan(plan, history, config, texts);
+  };
+  return overUncheckedEntries('the history', history, run, (end) => {
+    index.extend(history, end);
   });
 }
 

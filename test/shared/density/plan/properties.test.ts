@@ -4,11 +4,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { generateHistory } from '../../../../bench/support/generate-history.js';
 import { hasSubstance } from '../../../../src/shared/content.js';
 import type { IContent } from '../../../../src/shared/content.js';
-import { PRUNED_POINTER, isEmptyDensityResult } from '../../../../src/shared/density.js';
+import {
+  DEFAULT_DENSITY_CONFIG,
+  PRUNED_POINTER,
+  isEmptyDensityResult,
+} from '../../../../src/shared/density.js';
 import type { DensityConfig, DensityResult } from '../../../../src/shared/density.js';
-import { optimize } from '../../../../src/shared/density/plan/optimize.js';
+import { optimize, planWithTexts } from '../../../../src/shared/density/plan/optimize.js';
+import { DEFAULT_WORKING_SET } from '../../../../src/shared/density/rules/working-set-rules.js';
 import { findViolations } from '../../../../src/shared/validity.js';
 import { applied, documented, freezeDeep } from '../../../support/applied.js';
 import { arbitraryBrokenHistory } from '../../../support/arbitrary-broken-history.js';
@@ -200,6 +206,17 @@ describe('optimize', () => {
     holds(500, (history, config) => {
       expect(documented(optimize(history, { ...config, ...off }))).toStrictEqual(EMPTY);
     });
+  });
+
+  it('finds in a long history what it finds in one whose shape is known, and names an entry without one', () => {
+    const history = generateHistory({ entries: 2_000 });
+    const config: DensityConfig = {
+      ...DEFAULT_DENSITY_CONFIG,
+      ...{ workspaceRoot: '/w', workingSet: DEFAULT_WORKING_SET, shrink: 'default' },
+    };
+    expect(optimize(history, config).rows).toEqual(planWithTexts(history, config).plan);
+    const broken = history.with(1_000, { speaker: 'ai', blocks: 3 as never });
+    expect(() => optimize(broken, config)).toThrow(/entry 1000/);
   });
 
   it('is held to laws that a careless pass breaks', () => {
