@@ -7,8 +7,13 @@ import type { ToolResponseBlock } from '../../content.js';
 import { exitCodeOf, isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { hasFailed } from '../../shrink/reported-outcome.js';
-import { onOneLine, shortened } from '../../shown-text.js';
-import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
+import { onOneLine, shortened, withoutCodes } from '../../shown-text.js';
+import {
+  countsFailures,
+  mayReportFailure,
+  placeAfter,
+  reportsFailure,
+} from '../../shrink/failures-first.js';
 import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
@@ -35,10 +40,7 @@ const MAX_JSON_LENGTH = 140;
 /** A token of the next page is of use as a whole only. */
 const MAX_NEXT_LENGTH = 240;
 
-/**
- * Stand-ins for a long result and for an excerpt where nothing else matters about them. BigInts are
- * not JSON, so no tool returns them.
- */
+/** Stand-ins for a long result and for an excerpt where nothing else matters about them: no tool returns a BigInt. */
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
@@ -59,7 +61,9 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 
 /** The part below the placeholder; empty if the result says nothing. */
 function namedIn(response: ToolResponseBlock): string {
-  const payload = withoutEscapes(withoutReminders(withoutMark(saidIn(response.result))));
+  const payload = withoutEscapes(
+    withoutReminders(withoutMark(withoutCodes(saidIn(response.result)))),
+  );
   const text = withMembersInLines(payload);
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
   const links = linksIn(payload, room / 2);
@@ -110,7 +114,11 @@ function cameOut(response: ToolResponseBlock, text: string, payload: string): st
   const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   if (failures.length === 0) return outcome;
-  if (isFailed) return failures.map((line) => EXCERPT.failed + line).join('');
+  if (isFailed) {
+    const sum = sumOfFailures(payload);
+    const isNew = sum !== '' && failures.every((line) => line.slice(0, 40) !== sum.slice(0, 40));
+    return [...failures, ...(isNew ? [sum] : [])].map((line) => EXCERPT.failed + line).join('');
+  }
   const isSum = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
   const [first = '', ...others] = failures;
   if (isSum && first.slice(0, 40) !== said.slice(0, 40)) return EXCERPT.reported + first + outcome;
@@ -143,11 +151,26 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
       return [EXCERPT.began, shortened(onOneLine(payload.slice(0, MAX_END)), room)];
     }
   }
-  const end = payload.slice(-MAX_END);
-  const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
-  const last = lines.filter(isStatement).slice(-MAX_END_LINES);
+  const last = lastStatements(payload);
   const line = onOneLine(last.findLast((each) => OUTCOME.test(each)) ?? last.at(-1) ?? '');
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
+}
+
+/** What counts the failures, or the last exception: the first ones do not tell how many there are, nor which ended it. */
+function sumOfFailures(payload: string): string {
+  const last = lastStatements(payload);
+  const end = last.at(-1) ?? '';
+  const thrown = EXCEPTION.test(end) && payload.includes('Traceback (most recent call') ? end : '';
+  return shortened(onOneLine(last.findLast(countsFailures) ?? thrown), MAX_FAILURE_LENGTH);
+}
+
+/** The last lines that say something, without those that only stand above others. */
+function lastStatements(payload: string): readonly string[] {
+  const end = payload.slice(-MAX_END);
+  const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
+  const said = lines.filter(isStatement);
+  const full = said.filter((line) => !line.trimEnd().endsWith(':'));
+  return (full.length === 0 ? said : full).slice(-MAX_END_LINES);
 }
 
 /** Not a table that shrinking made, of which nothing stands before its columns; nor is a log, with an object in each line. */
@@ -161,7 +184,7 @@ const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 /** How programs sum up. */
 const OUTCOME =
-  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
+  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|applied|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?|\d to (?:add|change|remove))\b/i;
 
 /** Neither a line of a file or a match in one, nor one of the host, nor a note of ours. */
 function isStatement(line: string): boolean {
