@@ -2,13 +2,14 @@
 
 import { asArray, asRecord, textOfParts, tryParseJson } from './json.js';
 import type { JsonRecord } from './json.js';
+import { withoutCodes } from './shown-text.js';
 
 const CODE_KEYS = [
   ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
 ] as const;
-/** Not `return 1` nor `exit 1` of code that is shown. */
+/** Not `return 1` nor `exit 1` of code that is shown, nor what is in use at exit. */
 const EXIT_CODE =
-  /\b(?!(?<=(?:^|[;&|{]|\b(?:then|else|do))[ \t]*)exit -?\d)(?:exit(?:ed)?|return(?=[ _]?(?:code|status)))[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/im;
+  /\b(?<!\bat )(?!(?<=(?:^|[;&|{]|\b(?:then|else|do))[ \t]*)exit -?\d)(?:exit(?:ed)?|return(?=[ _]?(?:code|status)))[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/im;
 
 /** Agents store small structured results as JSON text; longer texts are not parsed. */
 const MAX_PARSED = 20_000;
@@ -131,7 +132,7 @@ export function exitCodeOf(
 const NAMES_CODE = /exit|return/i;
 
 function codeAtEnds(text: string): number | undefined {
-  const [start, end] = [text.slice(0, SEEN), text.slice(-SEEN)];
+  const [start, end] = [withoutCodes(text.slice(0, SEEN)), withoutCodes(text.slice(-SEEN))];
   // Most name none.
   if (!NAMES_CODE.test(start) && !NAMES_CODE.test(end)) return undefined;
   const first = start.trimStart().split('\n', MAX_HOST_LINES);

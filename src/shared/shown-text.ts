@@ -1,5 +1,6 @@
 // How messages, reports and warnings show a given text: names and short words literally, anything else as its length, since
-// it may be part of a conversation or a secret key. Also shortens texts to one line, counts lines, and finds a similar name.
+// it may be part of a conversation or a secret key. Also shortens texts to one line, removes escape codes, counts lines, and finds a similar
+// name.
 
 /** A word or a quoted number. Secret keys mix digits with letters, or are longer. */
 const WORD = /^(?:[A-Za-z_][A-Za-z_.-]{0,31}|-?[\d.]{1,12})$/;
@@ -29,6 +30,22 @@ const MAX_SEEN = 400;
 export function onOneLine(text: string): string {
   const start = text.length <= MAX_SEEN ? text : wholeCharacters(text.slice(0, MAX_SEEN));
   return start.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+}
+
+/** Control and operating-system sequences, character sets, single-character codes. Lengths are limited to realistic ones. */
+const CODES =
+  /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
+/** Of the codes, what starts a link. */
+const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
+
+/** A text without escape codes, but with the targets of links. Linear. */
+export function withoutCodes(text: string): string {
+  return text.includes('\u001b') ? text.replace(CODES, shownCode) : text;
+}
+
+function shownCode(code: string): string {
+  const [, target] = LINK.exec(code) ?? [];
+  return target === undefined ? '' : `<${target}>`;
 }
 
 /** Shortens a text to `maxLength` UTF-16 units, cut at a whole character. */

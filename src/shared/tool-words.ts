@@ -4,24 +4,33 @@ const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 const SHOWS = setOf(
   'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
-    'navigate open output plan query read screenshot scroll search show snapshot status think todo todos view wait',
+    'navigate open output poll query read screenshot scroll search show snapshot status view wait',
+);
+/** What an agent writes down for itself. */
+const NOTES = setOf('plan think todo todos');
+
+/** Verbs alone: what stands behind one is what it changes, as in `update_order_status`. */
+const CHANGES = setOf(
+  'activate add append apply approve archive assign buy cancel close create deactivate delete disable edit enable grant insert make modify ' +
+    'patch publish register reject remove rename replace reserve resolve restart revoke save send set submit update upload write',
+);
+/** Others may be nouns, as in `order_status`. */
+const MAY_CHANGE = setOf(
+  'book change charge checkout click comment confirm deploy drag email escalate fill import invite issue log merge move notify order pay ' +
+    'place post press put refund reply reset retry rollback scale schedule select start stop sync transfer trigger type',
 );
 
-const ACTS = setOf(
-  'add append apply approve archive assign book buy cancel change charge checkout click close comment confirm create delete deploy ' +
-    'disable drag edit email enable modify patch replace retry rollback scale ' +
-    'escalate fill grant insert invite issue log make merge move notify order pay place post press publish refund register ' +
-    'reject remove rename reply reserve resolve restart revoke save schedule select send set start stop submit transfer ' +
-    'trigger type update upload write',
-);
-
-/** Of these, the ones that make something, whose state is none of what they were told to write down. */
+/** Of both, the ones that make something, whose state is none of what they were told to write down. */
 const MAKES = setOf(
   'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
 );
 
+/** What these do, they do to several things; not in a shell, whose programs may only show something. */
+const RUNS = setOf('batch bulk execute import migrate process run sync');
+const SHELLS = setOf('bash cmd command console powershell shell terminal');
+
 /** The words of a tool's name, in small letters. */
-function wordsOfTool(name: string): readonly string[] {
+export function wordsOfTool(name: string): readonly string[] {
   return name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
     .toLowerCase()
@@ -30,7 +39,9 @@ function wordsOfTool(name: string): readonly string[] {
 
 /** Whether a tool by its name only shows something, as `order_status`. */
 export function onlyShows(toolName: string): boolean {
-  return wordsOfTool(toolName).some((word) => SHOWS.has(word));
+  const words = wordsOfTool(toolName);
+  if (words.some((word) => NOTES.has(word))) return true;
+  return SHOWS.has(words.find((word) => SHOWS.has(word) || CHANGES.has(word)) ?? '');
 }
 
 /** Whether a tool of a browser answers with the page on which it has acted, whose console may tell of failures. */
@@ -40,10 +51,24 @@ export function showsPage(toolName: string): boolean {
 
 /** Whether a tool by its name changes something, as `create_refund`. */
 export function acts(toolName: string): boolean {
-  return !onlyShows(toolName) && wordsOfTool(toolName).some((word) => ACTS.has(word));
+  return (
+    !onlyShows(toolName) &&
+    wordsOfTool(toolName).some((word) => CHANGES.has(word) || MAY_CHANGE.has(word))
+  );
 }
 
 /** Whether a tool by its name makes something, as an order, whose state says whether it was made. */
 export function makes(toolName: string): boolean {
   return wordsOfTool(toolName).some((word) => MAKES.has(word));
+}
+
+/** Whether a tool by its name does something to several things. */
+export function runsSeveral(toolName: string): boolean {
+  const words = wordsOfTool(toolName);
+  return words.some((word) => RUNS.has(word)) && !words.some((word) => SHELLS.has(word));
+}
+
+/** Whether a name is in another script, and does not tell what the tool does. */
+export function isNamedForeign(toolName: string): boolean {
+  return /[^\p{ASCII}]/u.test(toolName);
 }

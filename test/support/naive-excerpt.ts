@@ -2,15 +2,22 @@
 // src/shared/density/ (what reports a failure is told by src/shared/shrink/), and is not meant to be fast.
 
 import { REMOVED_POINTER } from '../../src/shared/density.js';
+import { withoutCodes } from '../../src/shared/shown-text.js';
 import { toolResponse } from '../../src/shared/content.js';
 import { exitCodeOf, isOfHost } from '../../src/shared/exit-code.js';
 import { hasFailed } from '../../src/shared/shrink/reported-outcome.js';
-import { placeAfter, reportsFailure } from '../../src/shared/shrink/failures-first.js';
+import {
+  countsFailures,
+  placeAfter,
+  reportsFailure,
+} from '../../src/shared/shrink/failures-first.js';
 
 /** The pointer, and below it the names of a result, and its failures or how it came out. */
 export function naiveExcerpt(result: unknown, tool = 'run', error?: string): string {
   const given = textOf(result);
-  const text = unescaped(given.replace(/\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/, ''));
+  const text = unescaped(
+    withoutCodes(given).replace(/\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/, ''),
+  );
   const room = Math.min(400, text.length / 10);
   const isOneLine = /^[{[]/.test(text) && !text.includes('\n');
   const lines = (isOneLine ? text.slice(0, 65_536).replace(/,(?=["{])/g, ',\n') : text)
@@ -59,6 +66,10 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
   const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
   const isSum = came[0].includes('began') || (SUMS_UP.test(came[1]) && !reportsFailure(came[1]));
   const isSame = failures[0]?.slice(0, 40) === came[1].slice(0, 40);
+  const sum = sumOfFailures(text);
+  if (isFailed && sum !== '' && !failures.some((line) => line.slice(0, 40) === sum.slice(0, 40))) {
+    quoted.push(`\nIt failed with: ${sum}`);
+  }
   const all =
     failures.length === 0 ? [said] : !isFailed && isSum && !isSame ? [quoted[0], said] : quoted;
   return REMOVED_POINTER + named + all.join('');
@@ -100,7 +111,7 @@ function report(lines: readonly string[], at: number): string {
 }
 
 const SUMS_UP =
-  /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|problem|problems|vulnerabilities|success|successful|successfully|succeeded|complete|completed|finished(?! at)|done|ok|added|changed|changes|created|updated|deleted|destroy|destroyed|row|rows)\b/i;
+  /\b(passed|passing|failed|failing|failure|failures|fail|error|errors|problem|problems|vulnerabilities|success|successful|successfully|succeeded|complete|completed|finished(?! at)|done|ok|added|applied|changed|changes|created|updated|deleted|destroy|destroyed|row|rows|\d to add|\d to change|\d to remove)\b/i;
 
 /** Characters in place of their escapes, and a space for those that nobody sees. */
 function unescaped(text: string): string {
@@ -141,6 +152,23 @@ function outcome(text: string): [label: string, said: string] {
   ) {
     return ['\nIt began with: ', cut(onOneLine(text.slice(0, 400)), Math.min(140, room))];
   }
+  const lines = lastStatements(text);
+  const sums = lines.filter((line) => SUMS_UP.test(line));
+  const line = onOneLine(sums.at(-1) ?? lines.at(-1) ?? '');
+  return ['\nIt ended with: ', cut(line, Math.min(100, room))];
+}
+
+/** The last line that counts failures; else the exception at the end of a traceback. */
+function sumOfFailures(text: string): string {
+  const lines = lastStatements(text);
+  const counts = lines.filter(countsFailures);
+  const end = lines.at(-1) ?? '';
+  const isThrown = /^[a-zA-Z_][a-zA-Z0-9_.]*(:|$)/.test(end);
+  const hasTraceback = text.includes('Traceback (most recent call last):');
+  return cut(onOneLine(counts.at(-1) ?? (isThrown && hasTraceback ? end : '')), 120);
+}
+
+function lastStatements(text: string): readonly string[] {
   const end = text.slice(-2_000);
   const feed = end.indexOf('\n');
   const lines = (end === text || feed === -1 ? end : end.slice(feed + 1))
@@ -154,11 +182,9 @@ function outcome(text: string): [label: string, said: string] {
       const words = line.trim().split(/\s+/);
       const hasWord = words.some((word) => /\p{L}{2}/u.test(word));
       return (hasWord && words.length > 1) || /\p{Lo}{2}/u.test(line);
-    })
-    .slice(-12);
-  const sums = lines.filter((line) => SUMS_UP.test(line));
-  const line = onOneLine(sums.at(-1) ?? lines.at(-1) ?? '');
-  return ['\nIt ended with: ', cut(line, Math.min(100, room))];
+    });
+  const full = lines.filter((line) => !line.trimEnd().endsWith(':'));
+  return (full.length > 0 ? full : lines).slice(-12);
 }
 
 /** As editors and searches number lines. */
@@ -169,7 +195,8 @@ function isNumbered(line: string): boolean {
 function isQuantity(name: string): boolean {
   return (
     /^v?\d+(\.\d+)+[a-zA-Z]?[a-zA-Z]?$/.test(name) ||
-    /^\d+m?s$|^\d{4}-\d\d-\d\dT[\d.-]*Z?$/.test(name)
+    /^(\d+(d|h|ms|m|s))+$|^\d{4}-\d\d-\d\dT[\d.-]*Z?$/.test(name) ||
+    /^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/.test(name)
   );
 }
 

@@ -28,7 +28,7 @@ const BEHIND_FAILURE = 24;
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
 /** What makes such a command list what was asked for. */
 const LISTS =
   /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
@@ -129,51 +129,98 @@ function startOf(lines: readonly string[], at: number): string {
 }
 
 /**
- * Of the lines between head and tail those that report a failure, then those that may only be named after one; warnings; and files
- * with lines that no test has run.
+ * Of the lines between head and tail those that report a failure, one of each kind first, then those that may only be named after one;
+ * warnings; and files with lines that no test has run.
  */
 function tellingLines(
   lines: readonly string[],
   { head, tail }: Extent,
 ): Readonly<Record<'failures' | 'warnings' | 'uncovered', ReadonlySet<number>>> {
-  const reports: number[] = [];
-  const mentions: number[] = [];
+  const reports = new LinesByKind();
+  const mentions = new LinesByKind();
   const warnings: number[] = [];
   const uncovered: number[] = [];
   const alike = new Map<string, number>();
+  const isNew = (said: string): boolean => {
+    const count = alike.get(said) ?? 0;
+    alike.set(said, count + 1);
+    return count < MOST_ALIKE;
+  };
   for (let at = head; at < lines.length - tail; at += 1) {
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
     else if (!hasSign(line) || PASSED.test(line)) continue;
-    else if (isReport(line)) reports.push(at);
-    else if (mentionsFailure(line)) mentions.push(at);
-    else if (WARNING.test(line)) {
-      const said = line.replace(BEFORE_WARNING, '');
-      const count = alike.get(said) ?? 0;
-      alike.set(said, count + 1);
-      if (count < MOST_ALIKE) warnings.push(at);
-    }
+    else if (isReport(line)) {
+      if (isNew(line) || placeAfter(lines, at) !== at) reports.add(line, at);
+    } else if (mentionsFailure(line)) mentions.add(line, at);
+    else if (WARNING.test(line) && isNew(line.replace(BEFORE_WARNING, ''))) warnings.push(at);
   }
   return {
-    failures: new Set([...reports, ...mentions]),
+    failures: new Set([...reports.inTurns(), ...mentions.inTurns()]),
     warnings: new Set(warnings),
     uncovered: new Set(uncovered),
   };
+}
+
+/** Lines by what they say but for numbers, so that what fails sixty times leaves room for what fails once. */
+class LinesByKind {
+  readonly #counts = new Map<number, number>();
+  /** The first line of each kind, the second ones, and so on. */
+  readonly #turns: number[][] = [];
+
+  add(line: string, at: number): void {
+    const kind = kindOf(line);
+    const count = this.#counts.get(kind) ?? 0;
+    this.#counts.set(kind, count + 1);
+    (this.#turns[count] ??= []).push(at);
+  }
+
+  inTurns(): readonly number[] {
+    return this.#turns.flat();
+  }
+}
+
+const MAX_KIND = 160;
+const [SPACE, ZERO, COLON] = [0x20, 0x30, 0x3a];
+
+/** A hash of a line's start without numbers, the spaces that align them, and the file in front of a number. */
+function kindOf(line: string): number {
+  const colon = line.indexOf(':');
+  let hash = 0;
+  for (
+    let at = colon > 0 && isDigit(line, colon + 1) ? colon : 0;
+    at < line.length && at < MAX_KIND;
+    at += 1
+  ) {
+    if (line.charCodeAt(at) === SPACE || isDigit(line, at)) continue;
+    hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+  }
+  return hash;
+}
+
+function isDigit(line: string, at: number): boolean {
+  const code = line.charCodeAt(at);
+  return code >= ZERO && code < COLON;
 }
 
 /** A row of a table of coverage with line numbers behind its shares, as of Istanbul and of coverage.py. */
 const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
 /** Not code that warns, which is quoted below the warning. */
 const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b/i;
-/** Where it is, before what it says; and how many that say the same are shown. */
+/** Where it is, before what it says; and how many that say the same are shown, also of failures. */
 const BEFORE_WARNING = /^\s*\S{1,200}:\d+(?::\d+)?:\s/;
 const MOST_ALIKE = 8;
 const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line, or the start of it that is given, reports a failure. */
 export function reportsFailure(line: string): boolean {
-  return hasSign(line) && isReport(line) && !PASSED.test(line) && !isOfHost(line);
+  return (
+    hasSign(line) && isReport(line) && !PASSED.test(line) && !FOUND.test(line) && !isOfHost(line)
+  );
 }
+
+/** A line of a file that a search has found; behind the place of a problem, a space or a column stands. */
+const FOUND = /^(?=[^\s:]{0,300}[./\\])[^\s:]{1,300}:\d{1,7}:(?:\t| {2}|[^\s\d])/;
 
 function isReport(line: string): boolean {
   return REPORT.test(line) || (THROWN.test(line) && !CODE.test(line));
@@ -191,7 +238,7 @@ export function mayCountFailures(text: string): boolean {
 
 /** Whether a line counts failures, and does not count none. */
 export function countsFailures(line: string): boolean {
-  return COUNT.test(line) && !PASSED.test(line);
+  return COUNT.test(line) && !PASSED.test(line) && !FOUND.test(line);
 }
 
 /** Every line about a failure or a warning has one of these; most lines have none. */
@@ -201,6 +248,7 @@ const hasSign = searchFor([
   ...['not found', 'not ok', 'segfault', 'segmentation fault', 'out of memory', 'oomkill'],
   ...['backoff', '***', '✗', '✕', '✘', '×', '✖', '❌', '●'],
   ...['fehler', 'ошибка', '错误', '錯誤', 'エラー', '오류'],
+  ...['rejected]', 'curl: (', '[emerg]', '[alert]', '[crit]'],
   // Lines of pytest and of Kotlin's compiler, also in JSON.
   ...['\ne  ', '\ne: ', '\\ne  ', '\\ne: '],
   ...['0.9', '1.0', '1.1', '2', '2.0', '3'].flatMap((of) => [`http/${of} 4`, `http/${of} 5`]),
@@ -216,11 +264,12 @@ const REPORT = new RegExp(
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
     /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
-    /\bpanicked at\b|^Traceback|^E {2}|^e: |Failure\/Error|AssertionError|Failed asserting/,
+    /\bpanicked at\b|^Traceback|^E {2}|^[Ee]: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
     COUNT,
-    // Merges, and answers of servers.
-    /^CONFLICT \(|^Automatic merge failed|^HTTP\/[\d.]+ [45]\d\d\b/,
+    // Merges, and clients of servers.
+    /^CONFLICT \(|^Automatic merge failed|^(?:< )?HTTP\/[\d.]+ [45]\d\d\b|^\(error\) |^ ! \[(?:remote )?rejected\]/,
+    /^curl: \(\d|\bAn error occurred \(|\[(?:emerg|alert|crit)\]|\bActive: failed\b|\bcompleted with 'failure'/,
     // Kernels and clusters.
     /\bI\/O error\b|\bsegfault at\b|\b[Oo]ut of memory\b|\bOOMKill(?:ed|ing)\b|\b(?:CrashLoop|ImagePull)BackOff\b/,
     // Lines of logs.

@@ -19,7 +19,9 @@ import {
 } from './failures-first.js';
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
-import { acts, makes, onlyShows, showsPage } from '../tool-words.js';
+import { acts, isNamedForeign, makes, onlyShows, runsSeveral, showsPage } from '../tool-words.js';
+import { withoutCodes } from '../shown-text.js';
+import { deniesDoing, failedPartIn } from './denied-parts.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
 
@@ -105,21 +107,25 @@ function isInFailedState({ status, state }: JsonRecord): boolean {
 }
 
 /**
- * Whether a tool says that it has not done what it was told to: by the state of its answer, or of what it should have made, or in its
- * first words. Behind them it may name what it is about. What only shows something may show such a state.
+ * Whether a tool says that it has not done what it was told to, or not all of it: by the state of its answer, or of what it should
+ * have made, or in its first words. Behind them it may name what it is about. What only shows something may show such a state.
  */
 function wasRefused({ toolName, result }: ToolResponseBlock, fields: JsonRecord): boolean {
   if (onlyShows(toolName)) return false;
   if (areOfAnswer(fields) && isInFailedState(fields)) return true;
-  if (!acts(toolName)) return false;
+  const isOfThing = fields['id'] !== undefined && !makes(toolName);
+  const hasParts = runsSeveral(toolName) || (acts(toolName) && !isOfThing);
+  if (hasParts && failedPartIn(fields) !== '') return true;
+  if (!acts(toolName) && !isNamedForeign(toolName)) return false;
   if (!areOfAnswer(fields)) {
     const [only, ...others] = Object.values(fields);
     const made = (others.length === 0 ? asRecord(only) : undefined) ?? fields;
-    return makes(toolName) && isInFailedState(made);
+    return (makes(toolName) && isInFailedState(made)) || deniesDoing(fields, toolName);
   }
-  const [line = ''] = wordsOfResult(result).trimStart().slice(0, SEEN).split('\n', 1);
+  const start = withoutCodes(wordsOfResult(result).trimStart().slice(0, SEEN));
+  const [line = ''] = start.split('\n', 1);
   const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
-  return saysNotDone(said);
+  return saysNotDone(said) || (deniesAll(start) && !/\balready\b/i.test(start));
 }
 
 /** Words of failure, but not in the name of a file. */
@@ -127,8 +133,8 @@ const NOT_DONE = new RegExp(
   [
     String.raw`^\W*(?:\w*error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b`,
     String.raw`\b(?:HTTP|status|status code) [45]\d\d\b|\bBad Gateway\b|\bService Unavailable\b|\bInternal Server Error\b`,
-    String.raw`(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|timed out|no replacement|no match(?:es)?|did not|does not)(?![\w/\\-])`,
-    String.raw`(?<![\w/.\\-])not (?:found|allowed|authorized|permitted|written|created|updated|saved|sent)(?![\w/\\-])`,
+    String.raw`(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|was declined|requires? (?:[a-z]+ )?approval|timed out|no replacement|no match(?:es)?|did not|does not)(?![\w/\\-])`,
+    String.raw`(?<![\w/.\\-])not (?:yet )?(?:been )?(?:found|allowed|authorized|permitted|written|created|updated|saved|sent|executed|applied)(?![\w/\\-])`,
     String.raw`(?<![\w/.\\-])(?:could not|couldn['’]t|cannot|can['’]t|has not been|has been modified since|but replace_all)(?![\w/\\-])`,
     '失败|失敗|错误|錯誤|エラー|실패|fehlgeschlagen',
   ].join('|'),
@@ -144,6 +150,17 @@ export function saysNotDone(line: string): boolean {
   return at !== -1 && !DONE.test(seen.slice(0, at));
 }
 
+const NOTHING_DONE = /\bnothing (?:was|has been) (?:[a-z]+ed|sent|made|done)\b/i;
+const NONE_DONE =
+  /\bno (?!errors?\b|warnings?\b|issues?\b|problems?\b)[a-z]{2,20} (?:was|were|has been|have been) (?:changed|created|updated|deleted|saved|applied|executed|charged|refunded|booked|sent|made)\b/i;
+
+/** Whether words say that nothing was done, whatever else they say; or none of one thing, and no other before. */
+function deniesAll(said: string): boolean {
+  if (NOTHING_DONE.test(said)) return true;
+  const at = said.search(NONE_DONE);
+  return at !== -1 && !/\w(?:ed|sent)\b/.test(said.slice(0, at));
+}
+
 // Stopped before its end.
 
 /** How much of a result's start and end is searched for what stopped its program. UTF-16 units. */
@@ -152,16 +169,16 @@ const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 /** A program that could not be run, or was ended. */
 const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server/m;
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(/m;
 /** What programs say last of the system's errors. */
 const SYSTEM_ERROR =
-  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such file or directory|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
+  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such (?:file or directory|process)|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
 
 /** The start and the end of a text. */
 function endsOf(text: string): string {
-  return text.length <= 2 * SEEN_ENDS
-    ? text
-    : `${text.slice(0, SEEN_ENDS)}\n${text.slice(-SEEN_ENDS)}`;
+  return withoutCodes(
+    text.length <= 2 * SEEN_ENDS ? text : `${text.slice(0, SEEN_ENDS)}\n${text.slice(-SEEN_ENDS)}`,
+  );
 }
 
 /** Whether the ends of a text say that a program ran out of time or was stopped. */
@@ -187,7 +204,7 @@ const VERDICT =
  * only shows how they came out. Scripts end well with what they tell.
  */
 function givesVerdict(words: string): boolean {
-  const end = words.slice(-MAX_END);
+  const end = endOf(words);
   if (!mayReportFailure(end)) return false;
   return lastLines(end).some(
     (line) => countsFailures(line) || (VERDICT.test(line) && reportsFailure(line)),
@@ -200,7 +217,7 @@ const ALL_IS_WELL =
 
 /** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
 export function sumsUpFailure(text: string): boolean {
-  const end = text.slice(-MAX_END);
+  const end = endOf(text);
   // Most have neither.
   if (!mayReportFailure(end) && !end.includes('File "')) return false;
   const said = lastLines(end);
@@ -222,7 +239,7 @@ const FRAME = /^ {2}File ".{1,300}", line \d/;
 /** Whether a text reports a failure anywhere, without ending well. */
 export function mayHaveFailed(text: string): boolean {
   if (sumsUpFailure(text)) return true;
-  const seen = text.slice(0, MAX_SEEN);
+  const seen = withoutCodes(text.slice(0, MAX_SEEN));
   if (!mayReportFailure(seen) || lastLines(text).some((line) => ALL_IS_WELL.test(line))) {
     return false;
   }
@@ -236,8 +253,13 @@ const MAX_END_LINES = 12;
 /** How much of a text is searched for reports, in UTF-16 units. */
 const MAX_SEEN = 65_536;
 
+/** The end of a text, as a terminal shows it. */
+function endOf(text: string): string {
+  return withoutCodes(text.slice(-MAX_END));
+}
+
 function lastLines(text: string): readonly string[] {
-  const lines = text.slice(-MAX_END).split('\n');
+  const lines = endOf(text).split('\n');
   const said = lines.filter((line) => line.trim() !== '' && endOfNumber(line, 0) === -1);
   return said.slice(-MAX_COUNTS);
 }
@@ -245,9 +267,23 @@ function lastLines(text: string): readonly string[] {
 /** Not `[INFO]` of a log, nor `[ 12%]` of a build. */
 const DATA = /^\s*(?:\{\s*"|\[\s*(?:\{\s*"|\[|"))/;
 
-/** What a result says in words: of data, only what its fields for that hold. */
+/** Changes that are shown, as of git; and what each line of them begins with. */
+const CHANGES_SHOWN = /^(?:diff --git |commit [\da-f]{7,40}\b)/;
+const OF_CHANGE = /^(?:[ +@\\-]|$)/;
+
+function endsInChanges(text: string): boolean {
+  if (!CHANGES_SHOWN.test(text)) return false;
+  return text
+    .slice(-MAX_END)
+    .split('\n')
+    .slice(-MAX_END_LINES)
+    .every((line) => OF_CHANGE.test(line));
+}
+
+/** What a result says in words: of data, only what its fields for that hold, and nothing of changes that are shown. */
 function wordsOfResult(result: unknown): string {
   const text = textOfResult(result);
+  if (endsInChanges(text)) return '';
   const isData = DATA.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
   return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
 }

@@ -151,11 +151,17 @@ const MIN_GAIN_SHARE = 0.03;
 
 const MAX_MARK_LENGTH = 1_400;
 const MARK_START = '[Shortened from ';
-const MARK = /\n\[Shortened from \d+ characters: [^\n]{0,1240}\]$/;
+const MARK = /\n\[Shortened from (\d+) characters: [^\n]{0,1240}\]$/;
 
 /** Whether a text is a shrunk result, which is not shrunk again. */
 export function isShrunk(text: string): boolean {
-  return text.endsWith(']') && MARK.test(text.slice(-MAX_MARK_LENGTH));
+  return originalLength(text) !== undefined;
+}
+
+/** The characters of the original of a shrunk result; `undefined` of any other text. */
+export function originalLength(text: string): number | undefined {
+  const [, length] = text.endsWith(']') ? (MARK.exec(text.slice(-MAX_MARK_LENGTH)) ?? []) : [];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** A shrunk result without the line that says so; any other text as it is. */

@@ -65,21 +65,21 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 export function shrinkText(
   text: string,
   runs: readonly ShownElsewhere[],
-  { payload = text, purpose, command }: ShrunkCall,
+  { payload = text, purpose, command, isTable = false }: ShrunkCall,
   settings: ShrinkSettings,
   ending: string,
 ): string | undefined {
-  if (text.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
+  if (payload.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
     return undefined;
   }
-  const took = text === payload ? [] : [WRITTEN_OUT];
+  const took = text === payload ? [] : [isTable ? JSON_TABLES.label : WRITTEN_OUT];
   const whole = Draft.ofText(text);
   const shown = purpose === 'command' ? withoutFailures(whole, runs) : runs;
   const withoutShown = withoutRuns(whole, shown);
   if (withoutShown !== undefined) took.push(withoutShown.label);
   let draft = withoutShown?.draft ?? whole;
   for (const shrinker of TEXT_SHRINKERS) {
-    const sees = purpose !== undefined || shrinker.keepsText === true;
+    const sees = !isTable && (purpose !== undefined || shrinker.keepsText === true);
     if (!sees || !runsShrinker(settings, shrinker)) continue;
     // A shrinker that is turned on by name runs at least at its own minimum level.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
@@ -125,4 +125,6 @@ export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
   /** The result as it is sent if it is not shrunk. @default the text */
   readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
+  /** Whether the JSON of the text is written as tables already, which other shrinkers must not change. @default false */
+  readonly isTable?: boolean;
 };

@@ -1,15 +1,11 @@
 // The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
 // progress bars that were overwritten.
 
+import { withoutCodes } from '../shown-text.js';
 import { isDelimited, isSimilar } from './like-lines.js';
 import { Draft, MAX_TELLING, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
-/** Control and operating-system sequences, character sets, single-character codes. Lengths are limited to realistic ones. */
-const CODES =
-  /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
-/** Of the codes, what starts a link. */
-const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
 const LINE = /[^\r\n]+/g;
 const BELLS = /\u0007/g;
 /** Characters that must be equal at the start, but for numbers, for a line to count as overwritten by the next state. */
@@ -24,17 +20,12 @@ export const TERMINAL_CODES: Shrinker = {
   from: 'lossless',
   shrink({ text }) {
     const shown = /[\u0007\u0008\u001b]/.test(text)
-      ? text.replace(CODES, shownCode).replace(LINE, withoutErased).replace(BELLS, '')
+      ? withoutCodes(text).replace(LINE, withoutErased).replace(BELLS, '')
       : text;
     const settled = withoutOverwritten(shown);
     return settled.length < text.length ? Draft.ofText(settled) : undefined;
   },
 };
-
-function shownCode(code: string): string {
-  const [, target] = LINK.exec(code) ?? [];
-  return target === undefined ? '' : `<${target}>`;
-}
 
 /** A line as a terminal shows it: backspaces move back, and what follows is written over what stands there. */
 function withoutErased(line: string): string {

@@ -17,6 +17,7 @@ import {
 } from '../placeholder.js';
 import { withResult } from '../content.js';
 import { hasFailed } from '../shrink/reported-outcome.js';
+import { originalLength } from '../shrink/shown-before.js';
 import type { CallOf } from './history-outline.js';
 
 /** How large a result is. */
@@ -126,7 +127,12 @@ function sizeText({ amount, unit }: ResultSize): string {
 
 function sizeOf(result: unknown): ResultSize | undefined {
   if (isPointer(result)) return undefined;
-  if (typeof result === 'string') return { amount: countLines(result), unit: 'line' };
+  if (typeof result === 'string') {
+    const amount = originalLength(result);
+    return amount === undefined
+      ? { amount: countLines(result), unit: 'line' }
+      : { amount, unit: 'char' };
+  }
   if (typeof result !== 'object' || result === null) return undefined;
   const { output } = result as { readonly output?: unknown };
   if (typeof output === 'string') return sizeOf(output);

@@ -17,11 +17,11 @@ export interface KeptWords {
 /** Words of prohibitions and corrections in a few languages. They only affect the order in which pieces are dropped. */
 const TELLING = new RegExp(
   [
-    String.raw`\b(?:don['’]?t|do not|never|must(?:n['’]t| not)?|stop|instead|wrong|actually|rather than|only|always|undo|revert|without|avoid|should(?:n['’]t| not)|not what|except|leave|keep|forbidden|no,|wait,)(?!\w)`,
-    String.raw`\b(?:nicht|nie|niemals|kein\w*|stattdessen|falsch|sondern|nur|immer|ohne|lass)\b`,
-    String.raw`\b(?:ne pas|jamais|plutôt|seulement|sans|nunca|siempre|solo|sin|no lo|en vez|não|sempre|apenas|non|mai|invece|senza)\b`,
+    String.raw`\b(?:\w{1,9}n['’]t|dont|not|no|cannot|never|must|stop|skip|instead|wrong|actually|rather|only|always|undo|revert|without|avoid|should|except|leave|keep|forbidden|forget|ensure|make sure|require[sd]?|important|deadline|wait,)(?!\w)`,
+    String.raw`\b(?:nicht|nie|niemals|kein\w*|stattdessen|falsch|sondern|nur|immer|ohne|lass|muss|müssen|darf|dürfen|soll|sollen|unbedingt)\b`,
+    String.raw`\b(?:pas|jamais|plutôt|seulement|sans|doit|nunca|siempre|solo|sin|debe|en vez|não|sempre|apenas|deve|non|mai|invece|senza)\b`,
     String.raw`(?<!\p{L})(?:не|нет|нельзя|никогда|вместо|только|всегда|без|لا|ليس|أبدا|دون|لم|לא|אל|אסור|רק|मत|नहीं|कभी)(?!\p{L})`,
-    '不要|别|不能|禁止|必须|而不是|しないで|ではなく|必ず|하지 마|절대',
+    '不要|别|不能|不得|禁止|必须|务必|而不是|しないで|しないこと|ではなく|必ず|하지 마|절대',
   ].join('|'),
   'iu',
 );
@@ -31,7 +31,8 @@ const DASH = '- ';
 const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 // All in UTF-16 units.
-/** Length of a message's beginning. */
+/** Lengths of a message's beginning: of what it is about, and what goes on from there. */
+const OPENING = 200;
 const HEAD = 600;
 /** Longer messages were probably pasted, not typed. */
 const TYPED = 4_000;
@@ -96,8 +97,11 @@ function byImportance(pieces: readonly (readonly Piece[])[]): readonly Piece[] {
     .sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
 }
 
-/** What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none. */
-const BREAK = /\[…(\d{1,9})…\] |(?:\n|[。！？।؟]+|[.!?]["'”’»)\]]?(?=\s|$))[ \t\n]*/g;
+/** What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none, nor does that of an item's number. */
+const BREAK =
+  /\[…(\d{1,9})…\] |(?:\n|[。！？।؟]+|(?<!(?:^|\n)[ \t]{0,8}\d{1,3})[.!?]["'”’»)\]]?(?=\s|$))[ \t\n]*/g;
+/** An item of a list. */
+const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])\s/;
 
 function piecesOf(text: string, message: number): readonly Piece[] {
   const pieces: Piece[] = [];
@@ -110,10 +114,12 @@ function piecesOf(text: string, message: number): readonly Piece[] {
     start += units;
   };
   const addSentence = (to: number): void => {
-    const isTelling = TELLING.test(text.slice(from, to));
+    const sentence = text.slice(from, to);
+    const isTelling = TELLING.test(sentence);
+    const isItem = ITEM.test(sentence);
     while (from < to) {
       const end = surrogateSafe(text, Math.min(to, from + MAX_PIECE));
-      add(text.slice(from, end), tierOf(isTyped, isTelling, start < HEAD), end - from);
+      add(text.slice(from, end), tierOf(isTyped, isTelling, isItem ? 0 : start), end - from);
       from = end;
     }
   };
@@ -138,9 +144,12 @@ function unitsIn(text: string): number {
   return units;
 }
 
-function tierOf(isTyped: boolean, isTelling: boolean, isHead: boolean): number {
-  if (isTyped) return isTelling ? 0 : isHead ? 1 : 3;
-  return isTelling || isHead ? 2 : 4;
+/** @param start where in its message a piece stands; 0 for items of lists, wherever they do */
+function tierOf(isTyped: boolean, isTelling: boolean, start: number): number {
+  const isHead = start < HEAD;
+  if (!isTyped) return isTelling || isHead ? 3 : 5;
+  if (isTelling) return 0;
+  return start < OPENING ? 1 : isHead ? 2 : 4;
 }
 
 function joinPieces(pieces: readonly Piece[], chosen: ReadonlySet<number>): string {

@@ -13,13 +13,22 @@ const PROGRAM =
   /^(?:cd|pwd|echo|true|journalctl|dmesg|ps|top|df|du|free|uptime|whoami|id|env|printenv|date|hostname|uname|which|lsof|netstat|ss|ping|dig|nslookup|nmap|stat|file|wc|tree|ls|cat|head|tail|less|grep|rg|sort|uniq|cut|column|jq|yq|xxd|hexdump|strings|readelf|objdump|ifconfig|history|sleep)(?=\s|$)/;
 /** Behind a program, its options, of which some have a value, and what a cloud calls a thing. */
 const SHOWN =
-  /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
+  /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:kubectl|oc) rollout|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
+
+/** Not with an option that sends something, names another method or writes a file. */
+const REQUEST =
+  /^curl\s(?!(?:.*\s)?-(?:\w*[XdFToOK]|-(?:data|request|form|upload|json|output|remote|config)))/;
+/** What is asked of a database; a function alone may do something. */
+const QUERY =
+  /^(?:psql|mysql|mariadb|sqlite3|duckdb)\s.*["'](?:\\d|\.(?:schema|tables)\b|\s{0,4}(?:explain|show|describe|select\s.*\sfrom)\s)/i;
+const CHANGES = /\b(?:insert|update|delete|drop|alter|create|truncate|into|copy|call|set|do)\b/i;
 
 /** Whether a command only shows something. */
 export function onlyShowsByCommand(command: string): boolean {
   if (command.length > MAX_LENGTH || ACTS.test(command)) return false;
   return command.split(PARTS).every((part) => {
     const run = part.trim().replace(LEADING, '');
-    return run === '' || PROGRAM.test(run) || SHOWN.test(run);
+    const asks = REQUEST.test(run) || (QUERY.test(run) && !CHANGES.test(run));
+    return run === '' || asks || PROGRAM.test(run) || SHOWN.test(run);
   });
 }

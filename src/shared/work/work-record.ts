@@ -1,19 +1,18 @@
 // Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
 // earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
 
-import { keyOfCall, SPENT_TEXT } from '../call-name.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
-import { isExcerpt, saidIn } from '../density/index/excerpt.js';
+import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
-import { identityFields } from '../density/index/identity-fields.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
+import { failedPartIn } from '../shrink/denied-parts.js';
 import { outcomeOf, saysNotDone } from '../shrink/reported-outcome.js';
 import type { CallOutcome } from '../shrink/reported-outcome.js';
-import { onOneLine, shortened } from '../shown-text.js';
+import { commandOf, heldIn, MADE, madeIn, nameOf, nameOfUse, wasTriedOut } from './named-work.js';
 import { onlyShowsByCommand } from './showing-commands.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
@@ -21,7 +20,7 @@ import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
 import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
-import { textOfResult } from '../exit-code.js';
+import { fieldsOfResult, textOfResult } from '../exit-code.js';
 import { acts, onlyShows } from '../tool-words.js';
 
 /** The latest outcome of a file or command; more important ones first. */
@@ -42,8 +41,6 @@ export interface WorkRecord {
 
 /** The empty record. */
 export const NO_WORK: WorkRecord = { said: [], lostSaid: 0, done: new Map(), lostDone: {} };
-
-const MAX_NAME = 200;
 
 /** What a compaction makes of an entry. A shortened one has the same blocks, but not all of their contents. */
 export type EntryFate = 'kept' | 'shortened' | 'removed';
@@ -131,8 +128,15 @@ function noteCall(
       done.delete(name);
     else note(done, name, outcome);
   } else if (mayHaveActed(call, response, { kind, access, paths })) {
+    // A line in its place does not tell of the parts any more.
+    if (outcome === 'failed' && isPruned(response) && isTold(done, name + MADE, 'failed')) return;
     done.delete(name);
-    if (outcome === 'passed') notePassed(done, name, madeIn(response));
+    for (const [told, known] of done) {
+      if (known === 'failed' && told.startsWith(name + MADE)) done.delete(told);
+    }
+    const part = partOf(call, response, outcome);
+    if (part !== '') note(done, name + part, 'failed');
+    else if (outcome === 'passed') notePassed(done, name, madeIn(call, response));
     else if (outcome === 'failed') note(done, name, outcome);
   } else {
     // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
@@ -142,7 +146,7 @@ function noteCall(
   }
 }
 
-/** What the line in place of a result will not tell any more: that the call was denied, or what it has made. */
+/** What the line in place of a result will not tell any more: that the call was denied, what it has made, or not done of it. */
 function noteAhead(
   done: Map<string, WorkKind>,
   call: ToolCallBlock,
@@ -152,10 +156,22 @@ function noteAhead(
   const outcome = outcomeLeft(response);
   if (outcome === 'denied') {
     note(done, nameOfUse(call, use) + feedbackIn(response), outcome);
-  } else if (outcome === 'passed' && mayHaveActed(call, response, use)) {
-    const made = madeIn(response);
-    if (made !== '') notePassed(done, nameOfUse(call, use), made);
+  } else if (mayHaveActed(call, response, use)) {
+    const part = partOf(call, response, outcome);
+    const made = outcome === 'passed' ? madeIn(call, response) : '';
+    if (part !== '') note(done, nameOfUse(call, use) + part, 'failed');
+    else if (made !== '') notePassed(done, nameOfUse(call, use), made);
   }
+}
+
+/**
+ * What was not done of several things, with what was made; empty if there is none. Of what acts by its name, it is judged already
+ * whether the counts are of the answer or of a thing.
+ */
+function partOf(call: ToolCallBlock, response: ToolResponseBlock, outcome: CallOutcome): string {
+  if (outcome !== 'failed' && (outcome !== 'passed' || acts(call.name))) return '';
+  const part = failedPartIn(fieldsOfResult(response.result));
+  return part === '' ? '' : MADE + nameOf(part) + madeIn(call, response);
 }
 
 /** Where the record tells already what the call has made, it says enough. */
@@ -167,42 +183,11 @@ function isTold(done: ReadonlyMap<string, WorkKind>, start: string, kind: WorkKi
   return [...done].some(([name, known]) => known === kind && name.startsWith(start));
 }
 
-/** The command; or the tool with its file, or with its short arguments. */
-function nameOfUse(call: ToolCallBlock, { command, paths }: CallUse): string {
-  const run = commandOf(command);
-  if (run !== undefined) return nameOf(run);
-  return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
-}
-
-function commandOf(command: string | undefined): string | undefined {
-  return command?.split('\0', 1)[0];
-}
-
-/** Longer arguments are contents. */
-const MAX_ARGUMENT = 80;
-const MAX_ARGUMENTS = 140;
-
-/** The only short argument, or all of them with their names: a number may be what tells one ticket from another. */
-function argumentsOf(call: ToolCallBlock): string {
-  const isShort = (value: unknown): boolean =>
-    typeof value === 'string'
-      ? !isBlank(value) && value.length <= MAX_ARGUMENT && !value.startsWith(SPENT_TEXT)
-      : typeof value === 'number' || typeof value === 'boolean';
-  const short = Object.entries(asRecord(call.parameters) ?? {}).filter(([, value]) =>
-    isShort(value),
-  );
-  if (short.length < 2 && typeof short[0]?.[1] !== 'number') return keyOfCall(call) ?? '';
-  let said = '';
-  for (const [name, value] of short) {
-    const more = `${said}${said === '' ? '' : ', '}${name}: ${String(value)}`;
-    if (said === '' || more.length <= MAX_ARGUMENTS) said = more;
-  }
-  return said;
-}
-
 /** The outcome, also of a call whose result was pruned: what is left may say it. */
 function outcomeLeft(response: ToolResponseBlock): CallOutcome {
   const outcome = outcomeOf(response);
+  // What was only tried out has done nothing.
+  if (outcome !== 'denied' && wasTriedOut(response)) return 'unknown';
   const stated = statedOutcome(response);
   // What an object reports stands beside what it holds.
   const isObject = isExcerpt(response.result) && heldIn(String(response.result)) !== '';
@@ -240,29 +225,6 @@ function saysLittle(response: ToolResponseBlock): boolean {
   if (isPruned(response)) return / — success, 1 line\b/.test(String(result));
   return estimateResultTokens({ result }) < RECORD_TOKENS;
 }
-
-const MAX_MADE = 100;
-const MADE = ' → ';
-
-/** What names the thing that was made, as an order's number: what is left of the result may not say it any more. */
-function madeIn({ result }: ToolResponseBlock): string {
-  const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
-  if (!payload.startsWith('{')) return '';
-  const made =
-    identityFields(payload, MAX_MADE, true) ||
-    identityFields(payload.replace(WRAPPER, ''), MAX_MADE, true);
-  return made === '' ? '' : MADE + made;
-}
-
-/** The object of which an excerpt holds the telling fields, or the start. */
-function heldIn(excerpt: string): string {
-  const [, held] = excerpt.split(EXCERPT.held);
-  const [, began] = excerpt.split(EXCERPT.began);
-  return (held ?? began ?? '').split('\n', 1)[0] ?? '';
-}
-
-/** What stands around an object that is the only field, or the first. */
-const WRAPPER = /^\{\s{0,20}"[^"]{0,80}"\s{0,20}:\s{0,20}(?=\{)/;
 
 /** Tools without an exit code say in their first line that nothing was written. */
 function hasWritten(
@@ -310,14 +272,6 @@ function note(done: Map<string, WorkKind>, name: string, kind: WorkKind): void {
 /** A failed edit does not undo an earlier write. */
 function noteFailedWrite(done: Map<string, WorkKind>, name: string): void {
   if (done.get(name) !== 'written') note(done, name, 'failed');
-}
-
-/** Shortens a long name to its start and end, which distinguish it best. */
-function nameOf(text: string): string {
-  const line = onOneLine(text);
-  if (line.length <= MAX_NAME) return line;
-  const end = onOneLine(text.slice(-MAX_NAME / 4));
-  return `${shortened(line, MAX_NAME - end.length)}${end}`;
 }
 
 /** What users say when they deny a call, as agents quote it. */

@@ -137,6 +137,29 @@ describe('failuresFirst', () => {
     expect(kept).toHaveLength(15 + 1 + 4 * 8 - 2 + 1 + 45);
   });
 
+  it('shows what fails once among what fails all the time, and hardly what says the same again', () => {
+    const platinum = times(60, (at) => [
+      `____ test_price[${at}-platinum] ____`,
+      ...times(9, (line) => `    a line of code ${'abcdefghi'.charAt(line)}`),
+      "E   KeyError: 'platinum'",
+      `billing.py:7: KeyError`,
+      '',
+    ]);
+    const once = [
+      '____ test_price[41-gold] ____',
+      'E   assert 4.1 == 4.11',
+      'test_a.py:5: AssertionError',
+    ];
+    const listed = times(60, (at) => `test_a.py::test_price[${at}-platinum] FAILED  [ ${at}%]`);
+    const all = [...platinum.slice(0, 41).flat(), ...once, ...platinum.slice(41).flat()];
+    const kept = left([...NOISE, ...listed, ...all, ...NOISE], 'pytest -v');
+    expect(kept).toEqual(expect.arrayContaining(once));
+    expect(kept).toContain("E   KeyError: 'platinum'");
+    const alike = kept.filter((line) => line === "E   KeyError: 'platinum'");
+    expect(alike.length).toBeLessThan(12);
+    expect(kept.length).toBeLessThan(260);
+  });
+
   it('shortens the log of a run of continuous integration', () => {
     const log = NOISE.map((line) => `build\tRun npm test\t2026-01-02T10:00:00.1Z ${line}`);
     const error = 'build\tRun npm test\t2026-01-02T10:00:01.1Z ##[error]Process completed';

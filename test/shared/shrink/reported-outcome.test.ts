@@ -44,6 +44,31 @@ describe('sumsUpFailure', () => {
     ['a list of commits', '951f4af8 Fix TypeError: it is undefined', false],
     ['a log with ids of requests', 'a1b2c3d4 ERROR the request failed', true],
     ['CMake', '67% tests passed, 1 tests failed out of 3', true],
+    ['a client of Redis', "(error) OOM command not allowed when used memory > 'maxmemory'.", true],
+    ['a client of HTTP that tells all', '> GET /a HTTP/2\n< HTTP/2 429 \n< retry-after: 120', true],
+    [
+      'what writes in colours',
+      '\u001b[32m==>\u001b[0m Push\n\u001b[31mERROR\u001b[0m denied',
+      true,
+    ],
+    [
+      'a build in colours',
+      "a.ts:3:5 - \u001b[91merror\u001b[0m\u001b[90m TS2304: \u001b[0mno 'x'",
+      true,
+    ],
+    ['a push', 'To github.com:a/b.git\n ! [rejected]        main -> main (fetch first)', true],
+    ['a search', 'src/a.ts:40:    log("Error: it is")\nsrc/b.ts:7:throw Error: 2 failed', false],
+    ['a checker of types', 'app/a.py:3: error: Incompatible types\nFound it', true],
+    ['a client that finds no host', 'curl: (6) Could not resolve host: x.invalid', true],
+    [
+      'a client of a cloud',
+      'upload failed: a An error occurred (AccessDenied) when calling it',
+      true,
+    ],
+    ['packages', 'Get:1 a\nE: Unable to fetch some archives', true],
+    ['a server that does not start', 'nginx: [emerg] unknown directive in /etc/nginx/a:14', true],
+    ['a service', '● api.service - API\n     Active: failed (Result: exit-code) since today', true],
+    ['a run that was watched', "X main build · 99\nRun build (99) completed with 'failure'", true],
     ['hosts that were not reached', 'web-1 : ok=0 changed=0 unreachable=1 failed=0', true],
   ])('tells of the end of %s', (_, text, is) => {
     expect(sumsUpFailure(text)).toBe(is);
@@ -70,6 +95,12 @@ describe('hasFailed', () => {
       expect(sumsUpFailure(given)).toBe(true);
       expect(hasFailed(toolResponse('c', 'create_ticket', given))).toBe(false);
     }
+  });
+
+  it('reads no failure in changes that are shown, but behind them', () => {
+    const diff = `diff --git a/x b/x\n@@ -1 +1,2 @@\n+throw "Error: it is"\n${' a line\n'.repeat(12)}`;
+    expect(hasFailed(toolResponse('c', 'Bash', `${diff}+log("ERROR: 2 failed")`))).toBe(false);
+    expect(hasFailed(toolResponse('c', 'Bash', `${diff}2 failed, 3 passed`))).toBe(true);
   });
 
   it('believes an exit code, but for the counts of tests in front of a pipe', () => {
@@ -103,6 +134,9 @@ describe('hasFailed', () => {
     for (const code of ['exit 1', '  return 1', '[ -z "$a" ] && exit 1', '|| { exit 3; }']) {
       expect(hasFailed(toolResponse('c', 'bash', `if bad; then\n${code}`))).toBe(false);
     }
+    const leaks = '    in use at exit: 72 bytes in 1 blocks\nERROR SUMMARY: 0 errors';
+    expect(hasFailed(toolResponse('c', 'bash', leaks))).toBe(false);
+    expect(hasFailed(toolResponse('c', 'bash', '\u001b[31mexited with 2\u001b[0m'))).toBe(true);
     for (const code of ['(exit 1)', '[exit 1]', 'exit status 1', 'Exit: 1', 'exited with 2']) {
       expect(hasFailed(toolResponse('c', 'bash', `a line of it\n${code}`))).toBe(true);
     }
@@ -118,6 +152,8 @@ describe('hasFailed', () => {
     "cp: cannot create regular file '/x/y': No such file or directory",
     'rm: x: Permission denied',
     'ssh: connect to host x port 22: Connection refused',
+    'Permission denied (publickey).',
+    'bash: kill: (99): No such process',
   ])('takes a program for failed that could not be run to its end: %s', (said) => {
     const output = `${'a plain line of it\n'.repeat(40)}${said}\n`;
     expect(hasFailed(toolResponse('c', 'Bash', output))).toBe(true);
@@ -135,6 +171,29 @@ describe('hasFailed', () => {
     ['create_refund', 'Request timed out after 30 s', true],
     ['create_refund', '<html><head><title>502 Bad Gateway</title></head></html>', true],
     ['create_refund', '退款失败：订单已过期', true],
+    ['退款', '退款失败:余额不足', true],
+    ['reset_password', 'This action requires manager approval. It is asked for.', true],
+    ['reset_password', 'A request was sent. Nothing has been changed yet.', true],
+    ['reset_password', 'It is set already. No changes were made.', false],
+    ['reset_password', 'Not possible. No message was sent.', true],
+    ['update_ticket', 'Ticket updated. No message was sent.', false],
+    ['deploy', 'It runs. No errors were created.', false],
+    ['bulk_update', { succeeded: 9, failed: 1 }, true],
+    ['bulk_update', { succeeded: 10, failed: 0, errors: [] }, false],
+    ['send_batch', { Successful: [{ Id: 1 }], Failed: [{ Id: 2 }] }, true],
+    ['put_records', { FailedRecordCount: 2, Records: [] }, true],
+    ['batch_write', { UnprocessedItems: { orders: [{}] } }, true],
+    ['batch_write', { UnprocessedItems: {}, failed_at: 1795, error_code: 7 }, false],
+    ['elastic_bulk', JSON.stringify({ took: 3, errors: true, items: [] }), true],
+    ['run_import', { id: 'i_1', imported: 3, failed_count: 2 }, true],
+    ['update_campaign', { id: 'c_1', sent: 90, failed: 3 }, false],
+    ['run_shell_command', JSON.stringify({ failed: 3 }), false],
+    ['list_jobs', { failed: 3, passed: 9 }, false],
+    ['create_event', { created: false, reason: 'conflict' }, true],
+    ['schedule_job', { scheduled: true, executed: false }, false],
+    ['update_user', { updated: true, enabled: false }, false],
+    ['merge_pull_request', { merged: false, sha: 'abc' }, true],
+    ['create_issue', { id: 5, locked: false, merged: false }, false],
     ['create_refund', { errcode: 40001, errmsg: 'invalid credential' }, true],
     ['create_refund', { errcode: 0, errmsg: 'ok' }, false],
     ['write_file', 'Successfully wrote it. Note: it has not been formatted', false],

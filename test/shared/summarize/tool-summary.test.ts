@@ -63,6 +63,11 @@ describe('summarizeToolResponse', () => {
 
   it.each([
     ['lines of a text', 'a\nb', '[tool — success, 2 lines]'],
+    [
+      'the size that a result had before it was shortened',
+      'a\n[Shortened from 4711 characters: repeated lines]',
+      '[tool — success, 4711 chars]',
+    ],
     ['lines of an output', { output: 'a\nb\nc' }, '[tool — success, 3 lines]'],
     ['characters of anything else', { a: 1 }, '[tool — success, 7 chars]'],
     ['no success of a command that failed', 'Exit code: 1\na\nb', '[tool — error, 3 lines]'],

@@ -17,6 +17,12 @@ describe('onlyShowsByCommand', () => {
     'aws ec2 describe-instances --filters x',
     'sudo dmesg | tail',
     'df -h 2>/dev/null || true',
+    'kubectl rollout status deploy/api -n prod --timeout=60s',
+    'date; uptime; curl -sS http://localhost:9090/metrics | head',
+    'psql -h db -c "select id, total from orders where total = 5"',
+    'psql -c "\\d+ orders"',
+    'psql -c "explain (analyze, buffers) select * from orders"',
+    'sqlite3 app.db ".schema"',
   ])('is true of %s', (command) => {
     expect(onlyShowsByCommand(command)).toBe(true);
   });
@@ -31,6 +37,14 @@ describe('onlyShowsByCommand', () => {
     'git stash list; git stash drop',
     'journalctl --vacuum-time=2d > /tmp/x',
     'cat a.sql | psql',
+    'psql -f a.sql',
+    'psql -c "select pg_terminate_backend(7)"',
+    'psql -c "explain analyze delete from orders"',
+    'psql -c "select * into copy from orders"',
+    'curl -sX DELETE http://localhost/orders/7',
+    'curl http://localhost/orders -d @a.json',
+    'curl --data-raw a http://localhost',
+    'curl -so out.html http://localhost',
     'echo $(rm -rf build)',
     'terraform apply',
     'terraform plan -out=tfplan',
@@ -42,7 +56,15 @@ describe('onlyShowsByCommand', () => {
   });
 
   it('takes time in proportion to the command', () => {
-    for (const shape of ['a -b ', 'git -c x ', 'kubectl ', '; ', 'sudo ']) {
+    for (const shape of [
+      'a -b ',
+      'git -c x ',
+      'kubectl ',
+      '; ',
+      'sudo ',
+      'curl ',
+      'psql "select from ',
+    ]) {
       onlyShowsByCommand(shape.repeat(200_000));
       onlyShowsByCommand(shape.repeat(400 / shape.length));
     }

@@ -140,6 +140,29 @@ describe('workNote', () => {
     expect(kept.lostSaid).toBeGreaterThan(150);
   });
 
+  it('keeps what is demanded at the end of a long task, and later changes, rather than how it is explained', () => {
+    const story = Array.from(
+      { length: 14 },
+      (_, at) => `Part ${at} has a different idea of a price. `,
+    );
+    const items = [
+      '1. Keys are inv-<id>.',
+      '2. Amounts are in cents; EUR and CHF.',
+      '- Flag payments_v2.',
+    ];
+    const demands = [
+      'Under no circumstances touch the ledger table.',
+      'Make sure to run the tests.',
+    ];
+    const task = `Migrate the billing. ${story.join('')}\nPlan:\n${items.join('\n')}\n${story.join('')}\n${demands.join(' ')}`;
+    const later = ['Can you also bump stripe to 17.4?', 'Skip CHF for now.', 'It moved to Monday.'];
+    const kept = readWorkNote(workNote({ ...NO_WORK, said: [task, ...later] }, 1_500)!);
+    const [first = ''] = kept.said;
+    for (const said of ['Migrate the billing.', ...items, ...demands])
+      expect(first).toContain(said);
+    expect(kept.said.slice(1)).toEqual(later);
+  });
+
   it('gives up what was pasted before what was typed, however often it is reduced', () => {
     const rules = Array.from({ length: 300 }, (_, at) => `Rule ${at}: it must never be empty.\n`);
     const typed = ['Build it.', 'Do not use regular expressions.'];

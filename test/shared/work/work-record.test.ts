@@ -71,7 +71,7 @@ describe('gatherWork', () => {
       'crm__sendMail ada@example.com → {"id":"re_1","status":"succeeded"}': 'passed',
       'reply-to-ticket T-1': 'failed',
       'crm_update_address cus_1': 'passed',
-      'ticketClose T-1': 'passed',
+      'ticketClose T-1 → {"status":"closed"}': 'passed',
       'create_invoice ord_7': 'failed',
     });
   });
@@ -133,6 +133,83 @@ describe('gatherWork', () => {
     });
   });
 
+  it('tells of several things what was not done, until all of it is', () => {
+    const ids = { status: 'closed', team: 'a' };
+    const partly = { succeeded: 9, failed: 1, errors: [{ id: 704, code: 'LOCKED' }] };
+    const name = 'bulk_update_tickets status: closed, team: a';
+    const first = call('bulk_update_tickets', ids, partly);
+    const imported = { id: 'imp_7', status: 'completed', imported: 288, failed: 12 };
+    expect(done(first, call('import_contacts', { file_id: 'f_1' }, imported))).toEqual({
+      [`${name} → failed: 1, errors: 1, succeeded: 9`]: 'failed',
+      'import_contacts f_1 → failed: 12, imported: 288 → {"id":"imp_7","status":"completed","failed":12}':
+        'failed',
+    });
+    const shared = { shared: ['a@b.de'], failed: [{ email: 'c@d.de' }] };
+    expect(done(call('share_document', { id: 'doc_9' }, shared))).toEqual({
+      'share_document doc_9 → failed: 1': 'failed',
+    });
+    expect(done(call('update_campaign', { id: 'c' }, { id: 'c_1', sent: 9, failed: 3 }))).toEqual({
+      'update_campaign c → {"id":"c_1","failed":3}': 'passed',
+    });
+    expect(done(first, call('bulk_update_tickets', ids, { succeeded: 10, failed: 0 }))).toEqual({
+      [name]: 'passed',
+    });
+  });
+
+  it('claims of nothing that it was done which was only tried out, and tells in which state a thing is', () => {
+    const refund = { order_id: 'ord_9' };
+    const tried = { dry_run: true, would_refund: 12.5 };
+    expect(
+      done(
+        call('create_refund', refund, tried),
+        call('apply_changes', refund, excerptOf({ ...tried, rows: 'x'.repeat(900) }, '[x]')),
+        call('create_refund', { order_id: 'ord_8' }, { id: 're_8', status: 'succeeded' }),
+        call('create_refund', { order_id: 'ord_8' }, JSON.stringify(tried, null, 2)),
+        call(
+          'create_refund',
+          { order_id: 'ord_7' },
+          { warning: 'w', refund: { id: 're_7', state: 'held' } },
+        ),
+        call('book_flight', { flight: 'X1' }, { booking: { status: 'WAITLISTED', pnr: 'AB' } }),
+        call('update_order_status', { order: 'o_1', status: 'shipped' }, { success: true }),
+        call('create_event', { title: 'Review' }, { created: false, reason: 'conflict' }),
+      ),
+    ).toEqual({
+      'create_refund ord_8 → {"id":"re_8","status":"succeeded"}': 'passed',
+      'create_refund ord_7 → {"id":"re_7","state":"held"}': 'passed',
+      'book_flight X1 → {"status":"WAITLISTED"}': 'passed',
+      'update_order_status order: o_1, status: shipped': 'passed',
+      'create_event Review': 'failed',
+    });
+  });
+
+  it('tells things apart by lists of their ids, and says of what was made only what the call does not', () => {
+    const tagged = { updated: 1, failed: 1 };
+    const made = '{"id":123456789012345678901,"status":"solved","ticket_id":"T-1"}';
+    expect(
+      done(
+        call('bulk_tag', { ids: ['T-1', 'T-2'], tag: 'done' }, tagged),
+        call('bulk_tag', { ids: ['T-3', 'T-4'], tag: 'done' }, { updated: 2 }),
+        call('delete_rows', { rows: [7, 8] }, 'gone'),
+        call('update_ticket', { ticket_id: 'T-1', status: 'solved' }, made),
+        call('update_ticket', { ticket_id: 'T-2', status: 'open' }, { id: 'T-2', status: 'open' }),
+      ),
+    ).toEqual({
+      'bulk_tag ids: T-1, T-2, tag: done → failed: 1, updated: 1': 'failed',
+      'bulk_tag ids: T-3, T-4, tag: done': 'passed',
+      'delete_rows rows: 7, 8': 'passed',
+      'update_ticket ticket_id: T-1, status: solved → {"id":123456789012345678901}': 'passed',
+      'update_ticket ticket_id: T-2, status: open': 'passed',
+    });
+  });
+
+  it('names the short arguments of a call before long ones', () => {
+    const long = { sql: 's'.repeat(78), note: 'n'.repeat(60), limit: 5, force: true };
+    expect(done(call('apply_sql', long, 'done'))).toEqual({
+      [`apply_sql note: ${long.note}, limit: 5, force: true`]: 'passed',
+    });
+  });
+
   it('takes down only what the user answered of entries that are shortened', () => {
     const history = [
       ...call('AskUserQuestion', {}, 'Never the red one.'),
@@ -154,12 +231,14 @@ describe('gatherWork', () => {
       ...call('update_ticket', { ticket_id: 7, status: 'open' }, denial),
       ...call('get_order', { order_id: 'ord_9' }, { id: 'ord_9' }),
       ...call('add_note', { ticket_id: 7, note: 'x'.repeat(200) }, 'noted'),
+      ...call('bulk_tag', { ids: [7, 8] }, { updated: 1, failed: 1 }),
     ];
     const from = { callOf: outlineHistory(history).callOf, toolCatalog: KNOWN_TOOL_CATALOG };
     const shortened = gatherWork({ history, ...from, fateOf: () => 'shortened', earlier: NO_WORK });
     const told = {
       'create_refund order_id: ord_9, amount: 1999 → {"id":"re_1"}': 'passed',
       'update_ticket ticket_id: 7, status: open — the user said: legal looks at it': 'denied',
+      'bulk_tag ids: 7, 8 → failed: 1, updated: 1': 'failed',
     };
     expect(Object.fromEntries(shortened.done)).toEqual(told);
     const lines = history.map((entry, index) => summarizeEntry(entry, index, from.callOf));

@@ -8,14 +8,19 @@ import { exitCodeOf, isOfHost } from '../../exit-code.js';
 import { EXCERPT, isExcerptText } from '../../placeholder.js';
 import { hasFailed } from '../../shrink/reported-outcome.js';
 import { onOneLine, shortened } from '../../shown-text.js';
-import { mayReportFailure, placeAfter, reportsFailure } from '../../shrink/failures-first.js';
-import { endOfNumber, withoutMark } from '../../shrink/shown-before.js';
+import {
+  countsFailures,
+  mayReportFailure,
+  placeAfter,
+  reportsFailure,
+} from '../../shrink/failures-first.js';
+import { endOfNumber } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
-import { payloadText } from '../../tokens/content-text.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
-import { asRecord, textOfParts } from '../../json.js';
+import { readableText, withMembersInLines } from './readable-text.js';
+import { asRecord } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
 
 /** Results with fewer estimated tokens get no excerpt. */
@@ -35,10 +40,7 @@ const MAX_JSON_LENGTH = 140;
 /** A token of the next page is of use as a whole only. */
 const MAX_NEXT_LENGTH = 240;
 
-/**
- * Stand-ins for a long result and for an excerpt where nothing else matters about them. BigInts are
- * not JSON, so no tool returns them.
- */
+/** Stand-ins for a long result and for an excerpt where nothing else matters about them: no tool returns a BigInt. */
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
@@ -59,7 +61,7 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 
 /** The part below the placeholder; empty if the result says nothing. */
 function namedIn(response: ToolResponseBlock): string {
-  const payload = withoutEscapes(withoutReminders(withoutMark(saidIn(response.result))));
+  const payload = readableText(response.result);
   const text = withMembersInLines(payload);
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
   const links = linksIn(payload, room / 2);
@@ -94,12 +96,6 @@ function linksIn(text: string, maxLength: number): readonly string[] {
   });
 }
 
-/** What an answer of MCP says; else the result as the model is sent it. */
-export function saidIn(result: unknown): string {
-  const content = asRecord(result)?.['content'];
-  return textOfParts(Array.isArray(content) ? content : result) ?? payloadText(result);
-}
-
 /** The failures in a result and how it came out: of a call that has not failed, its outcome along with the first of them. */
 function cameOut(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
@@ -110,7 +106,11 @@ function cameOut(response: ToolResponseBlock, text: string, payload: string): st
   const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   if (failures.length === 0) return outcome;
-  if (isFailed) return failures.map((line) => EXCERPT.failed + line).join('');
+  if (isFailed) {
+    const sum = sumOfFailures(payload);
+    const isNew = sum !== '' && failures.every((line) => line.slice(0, 40) !== sum.slice(0, 40));
+    return [...failures, ...(isNew ? [sum] : [])].map((line) => EXCERPT.failed + line).join('');
+  }
   const isSum = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
   const [first = '', ...others] = failures;
   if (isSum && first.slice(0, 40) !== said.slice(0, 40)) return EXCERPT.reported + first + outcome;
@@ -143,22 +143,30 @@ function outcomeIn(payload: string): readonly [label: string, said: string] {
       return [EXCERPT.began, shortened(onOneLine(payload.slice(0, MAX_END)), room)];
     }
   }
-  const end = payload.slice(-MAX_END);
-  const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
-  const line = onOneLine(lastStatement(lines));
+  const last = lastStatements(payload);
+  const line = onOneLine(last.findLast((each) => OUTCOME.test(each)) ?? last.at(-1) ?? '');
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
 }
 
-/** Of the last statements the last that sums up, else the last one. */
-function lastStatement(lines: readonly string[]): string {
+/** What counts the failures, or the last exception: the first ones do not tell how many there are, nor which ended it. */
+function sumOfFailures(payload: string): string {
+  const last = lastStatements(payload);
+  const end = last.at(-1) ?? '';
+  const thrown = EXCEPTION.test(end) && payload.includes('Traceback (most recent call') ? end : '';
+  return shortened(onOneLine(last.findLast(countsFailures) ?? thrown), MAX_FAILURE_LENGTH);
+}
+
+/** The last lines that say something, without those that only stand above others. */
+function lastStatements(payload: string): readonly string[] {
+  const end = payload.slice(-MAX_END);
+  const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
+  const headings: string[] = [];
   const last: string[] = [];
   for (let at = lines.length - 1; at >= 0 && last.length < MAX_END_LINES; at -= 1) {
     const line = lines[at] ?? '';
-    if (!isStatement(line)) continue;
-    if (OUTCOME.test(line)) return line;
-    last.push(line);
+    if (isStatement(line)) (line.trimEnd().endsWith(':') ? headings : last).push(line);
   }
-  return last[0] ?? '';
+  return (last.length === 0 ? headings.slice(0, MAX_END_LINES) : last).reverse();
 }
 
 /** Not a table that shrinking made, of which nothing stands before its columns; nor is a log, with an object in each line. */
@@ -172,45 +180,12 @@ const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 /** How programs sum up. */
 const OUTCOME =
-  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?)\b/i;
+  /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|applied|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?|\d to (?:add|change|remove))\b/i;
 
 /** Neither a line of a file or a match in one, nor one of the host, nor a note of ours. */
 function isStatement(line: string): boolean {
   const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line);
   return WORDS.test(line) && !isOfFile && !isOfHost(line) && !saysLeftOut(line);
-}
-
-const [REMINDER, REMINDER_END] = ['<system-reminder>', '</system-reminder>'];
-
-/** A result without what its host reminds the model of behind it. */
-function withoutReminders(text: string): string {
-  let said = text;
-  for (let end = said.trimEnd(); end.endsWith(REMINDER_END); end = said.trimEnd()) {
-    const start = end.lastIndexOf(REMINDER);
-    if (start <= 0) break;
-    said = end.slice(0, start);
-  }
-  return said;
-}
-
-/** How JSON writes control characters, and some writers whatever is not ASCII, `<`, `&` and slashes. Line breaks are read as such. */
-const ESCAPE = /\\(?:\/|u([\dA-Fa-f]{4}))/g;
-
-/** A text with the characters that its JSON escapes: no escape is a name, and an address goes on behind one. */
-function withoutEscapes(text: string): string {
-  if (!text.includes('\\u') && !text.includes('\\/')) return text;
-  const said = text.replace(ESCAPE, (_, code: string | undefined) => {
-    if (code === undefined) return '/';
-    const character = String.fromCharCode(parseInt(code, 16));
-    return /["\\\p{Cc}]/u.test(character) ? ' ' : character;
-  });
-  return said.replace(/\p{Surrogate}/gu, ' ');
-}
-
-/** JSON in one line is as long as encoded text, of which nothing is read. */
-function withMembersInLines(text: string): string {
-  if (!/^[{[]/.test(text) || text.includes('\n')) return text;
-  return text.slice(0, MAX_SEEN).replaceAll(',"', ',\n"').replaceAll(',{', ',\n{');
 }
 
 /** Lines with numbers are of a file, which reports nothing. */

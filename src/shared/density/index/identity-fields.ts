@@ -6,10 +6,13 @@ import { MAX_SEEN } from './names-in-text.js';
 /** Names of fields, most telling first. Without one of the first, the others say too little. */
 const TELLING: readonly RegExp[] = [
   /^(?:id|number|key|uuid|sha)$/i,
-  /^(?:status|state|conclusion|success|ok|merged)$/i,
+  /^(?:status|state|conclusion|success|ok|merged|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
   /^(?:html_?url|web_?url|url|\w{1,30}(?:_id|Id))$/,
   /^(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
 ];
+/** A state that says more than that all is well. */
+const STATE =
+  /^"\w+":"(?!(?:success|ok|done)|(?:complete|succee|finishe|create|update|delete|remove|save|sen)[dt])[a-z]/i;
 /** Behind a name: a value that is no list, no object and no long text. */
 const VALUE = /\s*:\s*("[^"\\]{0,100}"|-?\d[\d.eE+-]{0,30}|true|false)(?=\s*[,}])/y;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
@@ -25,7 +28,8 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
     found[TELLING.findIndex((telling) => telling.test(name))]?.push(`"${name}":${value}`);
   }
   const [own, , ids, numbers] = found.map(({ length }) => length > 0);
-  if (own !== true && !(isAnswer && (ids === true || numbers === true))) return '';
+  const isInState = found[1]?.some((field) => STATE.test(field)) === true;
+  if (own !== true && !(isAnswer && (ids === true || numbers === true || isInState))) return '';
   let fields = '';
   for (const field of found.flat()) {
     const more = fields === '' ? field : `${fields},${field}`;

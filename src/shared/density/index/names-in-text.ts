@@ -197,8 +197,9 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
-/** Versions, durations and times: outputs are full of them, and nobody looks for one. */
-const QUANTITY = /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+m?s$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$/;
+/** Versions, durations, times and the modes of files: outputs are full of them, and nobody looks for one. */
+const QUANTITY =
+  /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^(?:\d+(?:ms|[dhms]))+$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$|^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/;
 
 /** Names start at least `MIN_NAME_LENGTH` apart. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);

@@ -23,6 +23,7 @@ import {
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
 import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import { countLines } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
@@ -174,7 +175,7 @@ function shrunkBy(
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const runs = isOn ? standingRuns(result, index, stands, referredBy) : [];
+  const runs = isOn ? standingRuns(result, index, stands, referredBy, shrink) : [];
   const key = JSON.stringify([shrink, form, runs]);
   if (result.shrunk?.settings !== key) {
     const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
@@ -189,11 +190,13 @@ function standingRuns(
   index: HistoryIndex,
   stands: (row: number) => boolean,
   referredBy: Marks['referredBy'],
+  shrink: ShrinkSettings,
 ): readonly ShownElsewhere[] {
   const shown = index.shownOf(result, stands);
   const isWhole =
     shown.length === 1 && shown[0]?.start === 0 && shown[0].end === result.lines.count;
-  const runs = (isWhole ? undefined : shownAsTable(result, index, stands)) ?? shown;
+  const areTables = runsShrinker(shrink, JSON_TABLES);
+  const runs = (isWhole ? undefined : shownInTable(result, index, stands, areTables)) ?? shown;
   return runs.map(({ row, ...lines }) => {
     pushTo(referredBy, row, result.row);
     const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
@@ -204,27 +207,41 @@ function standingRuns(
 
 const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
 const TABLES = new WeakMap<UnsentResult, TextLines | null>();
+/** Of the lines of a table, so many are shown. */
+const MIN_SHOWN_SHARE = 0.5;
+
+/** The text with its JSON as tables, whose lines are those that the session shows of such results. */
+function withTables(text: string): string | undefined {
+  return JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
+}
 
 /**
- * The result that shows all of this one as a table of JSON, which differs in its lines; `undefined` if there is none.
+ * The lines that earlier results show of this one as a table of JSON, which differs in its lines; `undefined` if they are few. A line of
+ * the table is counted behind the lines of the text, unless one result shows them all.
  */
-function shownAsTable(
+function shownInTable(
   result: UnsentResult,
   index: HistoryIndex,
   stands: (row: number) => boolean,
+  areTables: boolean,
 ): readonly ShownRun[] | undefined {
   // The text of a file is sent as it is.
   if (PURPOSES[index.useOf(result.call).kind] === undefined) return undefined;
   let table = TABLES.get(result);
   if (table === undefined) {
-    const draft = JSON_TABLES.shrink(Draft.ofText(result.text), UNKNOWN_SUBJECT);
-    table = draft === undefined ? null : linesOf(draft.text);
+    const text = withTables(result.text);
+    table = text === undefined ? null : linesOf(text);
     TABLES.set(result, table);
   }
   if (table === null) return undefined;
-  const [run] = index.shownOf({ row: result.row, lines: table }, stands);
+  const { count } = result.lines;
+  const runs = index.shownOf({ row: result.row, lines: table }, stands);
+  const [run] = runs;
   const isWhole = run?.start === 0 && run.end === table.count && run.there === undefined;
-  return isWhole ? [{ ...run, end: result.lines.count }] : undefined;
+  if (isWhole) return [{ ...run, end: count }];
+  const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (!areTables || shown < MIN_SHOWN_SHARE * table.count) return undefined;
+  return runs.map((each) => ({ ...each, start: each.start + count, end: each.end + count }));
 }
 
 /** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
@@ -257,7 +274,7 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
  * thread.
  *
- * @param runs its lines that earlier results show
+ * @param runs its lines that earlier results show; behind those of its text, the ones of the text with tables
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
@@ -271,6 +288,13 @@ export function shrunkResult(
   const { text = resultText(result) } = known;
   if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
+  const given = { payload: payloadText(result), purpose: PURPOSES[kind], command };
+  const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
+  const inTable = runsInTable(runs, known.lines?.count ?? countLines(text));
+  if (inTable.length > 0 && !isJsonFile) {
+    const table = withTables(text) ?? text;
+    return shrinkText(table, inTable, { ...given, isTable: true }, settings, ending);
+  }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
   const shown = isOn ? withOthers(runs, runsInCall(call, text, known.lines)) : runs;
   const source = sourceOfAll(text, shown);
@@ -280,9 +304,14 @@ export function shrunkResult(
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
-  const payload = payloadText(result);
-  if (text !== result && JSON_FILE.test(payloadText(call.parameters))) return undefined;
-  return shrinkText(text, shown, { payload, purpose: PURPOSES[kind], command }, settings, ending);
+  return isJsonFile ? undefined : shrinkText(text, shown, given, settings, ending);
+}
+
+/** The runs that are of the table, which stands behind so many lines, by the lines of the table. */
+function runsInTable(runs: readonly ShownElsewhere[], count: number): readonly ShownElsewhere[] {
+  return runs.flatMap((run) =>
+    run.start < count ? [] : { ...run, start: run.start - count, end: run.end - count },
+  );
 }
 
 /**

@@ -170,6 +170,44 @@ describe('excerptOf', () => {
     expect(excerptOf(nothing, '[x]')).toContain('\nIt reported: ==== FAILURES ====');
   });
 
+  it('tells how many have failed beside the first of them, and which exception came last', () => {
+    const failed = Array.from({ length: 9 }, (_, at) => `test_a.py::test_${at} FAILED [ ${at}%]`);
+    const noise = 'a plain line of it\n'.repeat(20);
+    const tests = `${noise}${failed.join('\n')}\n${noise}== 9 failed, 219 passed in 0.80s ==`;
+    expect(excerptOf(tests, '[x]').split('\nIt failed with: ').slice(1)).toEqual([
+      ...failed.slice(0, 2),
+      '== 9 failed, 219 passed in 0.80s ==',
+    ]);
+    const thrown = (what: string): string =>
+      `Traceback (most recent call last):\n  File "/w/a.py", line 8, in <module>\n    main()\n${what}\n`;
+    const chain = ['KeyError: 1', 'RuntimeError: no config', "PriceError: cannot price 'x'"];
+    const behind = '\nDuring handling of the above exception, another exception occurred:\n\n';
+    const told = excerptOf(noise + chain.map(thrown).join(behind), '[x]');
+    expect(told.split('\nIt failed with: ').slice(1)).toEqual(chain);
+  });
+
+  it('takes nothing for an outcome that only stands above others, and what a plan comes to for one', () => {
+    const noise = 'a plain line of it\n'.repeat(20);
+    const plan = 'Plan: 1 to add, 40 to change, 1 to destroy.\n\nChanges to Outputs:\n  ~ db = 1';
+    expect(excerptOf(noise + plan, '[x]')).toMatch(/It ended with: Plan: 1 to add, 40 to change/);
+    const audit =
+      '2 vulnerabilities (1 high)\n\nTo address all (including breaking changes), run:\n';
+    expect(excerptOf(noise + audit, '[x]')).toMatch(/It ended with: 2 vulnerabilities/);
+  });
+
+  it('reads what a terminal would show, and names no modes of files, nor how old something is', () => {
+    const noise = 'a plain line of it\n'.repeat(20);
+    const coloured = `${noise}\u001b[1m\u001b[31mERROR\u001b[0m push denied for \u001b[36mapi_v2\u001b[0m\n`;
+    expect(excerptOf(coloured, '[x]')).toBe(
+      '[x]\nIt named: ERROR api_v2\nIt failed with: ERROR push denied for api_v2',
+    );
+    const listed =
+      '-rw-r--r-- 1 me me 483 Nov 26 15:52 ok.cpp\ndrwxr-xr-x 2 me me 4 Nov 26 15:52 map\n';
+    expect(excerptOf(listed.repeat(9), '[x]')).toContain('It named: ok.cpp\n');
+    const pods = 'api-7c9d 1/1 Running 0 10d7h\napi-8e1f 0/1 Pending 3 5h32m10s\n';
+    expect(excerptOf(pods.repeat(9), '[x]')).toContain('It named: api-7c9d api-8e1f\n');
+  });
+
   it('quotes of an entry in JSON what stands beside its level', () => {
     const results = [
       { level: 'note', message: { text: 'all is well' } },

@@ -213,6 +213,36 @@ describe('SHRINK', () => {
     expect(lastResult([...known, ...ofFile])).toBe(responseAt(history, 2).result);
   });
 
+  it('shows of a list in JSON that is polled what has changed since', () => {
+    const polled = (restarts: number, id?: string): IContent[] => {
+      const pods = Array.from({ length: 20 }, (_, at) => ({
+        name: `api-${at}`,
+        image: 'registry.example.com/api:1.5.0',
+        restarts: at === 7 ? restarts : 0,
+      }));
+      return asked(
+        'list_pods',
+        { namespace: 'prod' },
+        JSON.stringify({ restarts, pods }, null, 2),
+        id,
+      );
+    };
+    const history = [humanText('go'), ...polled(0, 'first')];
+    const known = applied(history, optimize(history, CONFIG));
+    expect(String(lastResult([...known, ...polled(3)])).split('\n')).toEqual([
+      '{"restarts":3,"pods":{"columns":["name","image","restarts"],"rows":[',
+      '[… 7 lines as in list_pods prod …]',
+      '["api-7","registry.example.com/api:1.5.0",3],',
+      '[… 12 lines as in list_pods prod …]',
+      expect.stringMatching(
+        /^\[Shortened from \d+ characters: white space .* of earlier results \(first\)/,
+      ),
+    ]);
+    const whole = { ...CONFIG, shrink: { level: 'default', jsonTables: false } } as const;
+    const again = polled(3);
+    expect(lastResult([...known, ...again], whole)).toBe(responseAt(again, 1).result);
+  });
+
   it('leaves the lines of a file that the session does not show, in their order', () => {
     const changed = `${lines(12, 30)}\n${lines(0, 5, 'changed')}\n${lines(30, 48)}`;
     const result = lastResult([

@@ -1,0 +1,128 @@
+// What the record of work calls a call, and what it says that the call has made. Pure; reads the starts of arguments and results.
+
+import { keyOfCall, SPENT_TEXT } from '../call-name.js';
+import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
+import { isBlank } from '../content.js';
+import type { CallUse } from '../density/index/call-use.js';
+import { isExcerpt } from '../density/index/excerpt.js';
+import { saidIn } from '../density/index/readable-text.js';
+import { identityFields } from '../density/index/identity-fields.js';
+import { asRecord } from '../json.js';
+import { EXCERPT } from '../placeholder.js';
+import { wordsOfTool } from '../tool-words.js';
+import { onOneLine, shortened } from '../shown-text.js';
+
+const MAX_NAME = 200;
+
+/** The command; or the tool with its file, or with its short arguments. */
+export function nameOfUse(call: ToolCallBlock, { command, paths }: CallUse): string {
+  const run = commandOf(command);
+  if (run !== undefined) return nameOf(run);
+  return nameOf(`${call.name} ${paths.length > 0 ? (keyOfCall(call) ?? '') : argumentsOf(call)}`);
+}
+
+export function commandOf(command: string | undefined): string | undefined {
+  return command?.split('\0', 1)[0];
+}
+
+/** Longer arguments are contents. */
+const MAX_ARGUMENT = 80;
+const MAX_ARGUMENTS = 140;
+
+/** The only short argument, or all of them with their names: a number may be what tells one ticket from another. */
+function argumentsOf(call: ToolCallBlock): string {
+  const short = Object.entries(asRecord(call.parameters) ?? {}).flatMap(([name, value]) => {
+    const said = shortArgument(value);
+    return said === undefined ? [] : [{ said: `${name}: ${said}`, value }];
+  });
+  if (short.length < 2 && (short.length === 0 || typeof short[0]?.value === 'string')) {
+    return keyOfCall(call) ?? '';
+  }
+  let left = MAX_ARGUMENTS;
+  // What tells two calls apart is short, as a number or `dry_run`.
+  const fitting = [...short]
+    .sort((a, other) => a.said.length - other.said.length)
+    .filter(({ said }) => (left -= said.length + 2) >= 0);
+  return short.flatMap((each) => (fitting.includes(each) ? each.said : [])).join(', ');
+}
+
+/** Also a list of such, as the ids of several things; `undefined` for contents. */
+function shortArgument(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) {
+    const said = value
+      .slice(0, MAX_ARGUMENT)
+      .map((each) => (typeof each === 'object' ? undefined : shortArgument(each)));
+    if (said.length === 0 || said.includes(undefined)) return undefined;
+    return shortened(said.join(', '), MAX_ARGUMENT);
+  }
+  const isShort =
+    typeof value === 'string' &&
+    !isBlank(value) &&
+    value.length <= MAX_ARGUMENT &&
+    !value.startsWith(SPENT_TEXT);
+  return isShort ? value : undefined;
+}
+
+/** Shortens a long name to its start and end, which distinguish it best. */
+export function nameOf(text: string): string {
+  const line = onOneLine(text);
+  if (line.length <= MAX_NAME) return line;
+  const end = onOneLine(text.slice(-MAX_NAME / 4));
+  return `${shortened(line, MAX_NAME - end.length)}${end}`;
+}
+
+const MAX_MADE = 100;
+export const MADE = ' → ';
+
+/**
+ * What names the thing that was made, as an order's number, and its state, where the arguments do not: what is left of the result may
+ * not say it any more.
+ */
+export function madeIn({ name, parameters }: ToolCallBlock, response: ToolResponseBlock): string {
+  const payload = objectIn(response);
+  const words = wordsOfTool(name);
+  const wrapped = [...payload.slice(0, MAX_WRAPPED).matchAll(WRAPPED)].filter(
+    ({ index, groups }, at) =>
+      (at === 0 && payload.slice(1, index).trim() === '') ||
+      words.includes(groups?.['key']?.toLowerCase() ?? ''),
+  );
+  const objects = [
+    payload,
+    ...wrapped.map(({ 0: wrapper, index }) => payload.slice(index + wrapper.length)),
+  ];
+  const made = objects.map((object) => identityFields(object, MAX_MADE, true));
+  const found = made.find((fields) => fields !== '') ?? '';
+  const told = new Set(Object.values(asRecord(parameters) ?? {}).map(String));
+  // Not parsed: long numbers would change.
+  const others = Array.from(found.matchAll(IDENTITY_FIELD), ([field, text, number]) =>
+    told.has(text ?? number ?? '') ? '' : field,
+  ).filter((field) => field !== '');
+  return others.length === 0 ? '' : `${MADE}{${others.join(',')}}`;
+}
+
+const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
+
+/** Whether an answer says that its call was only tried out. */
+export function wasTriedOut(response: ToolResponseBlock): boolean {
+  return TRIED_OUT.test(objectIn(response).slice(0, MAX_WRAPPED));
+}
+
+const TRIED_OUT = /"(?:dry_?run|validate_?only|simulated)"\s{0,20}:\s{0,20}true\b/i;
+
+/** The object that a result is, or of which an excerpt tells; empty for other results. */
+function objectIn({ result }: ToolResponseBlock): string {
+  const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
+  return payload.startsWith('{') ? payload : '';
+}
+
+/** The object of which an excerpt holds the telling fields, or the start. */
+export function heldIn(excerpt: string): string {
+  const [, held] = excerpt.split(EXCERPT.held);
+  const [, began] = excerpt.split(EXCERPT.began);
+  return (held ?? began ?? '').split('\n', 1)[0] ?? '';
+}
+
+/** What stands around an object that is the first field, or one that is called as the tool says. */
+const WRAPPED = /"(?<key>[^"]{0,80})"\s{0,20}:\s{0,20}(?=\{)/g;
+const MAX_WRAPPED = 1_000;

@@ -1,0 +1,19 @@
+// What tools do by the words of their names.
+
+import { describe, expect, it } from 'vitest';
+import { onlyShows } from '../../src/shared/tool-words.js';
+
+describe('onlyShows', () => {
+  it.each([
+    ['order_status', true],
+    ['get_order_updates', true],
+    ['update_plan', true],
+    ['TodoWrite', true],
+    ['poll_job', true],
+    ['update_order_status', false],
+    ['createView', false],
+    ['mcp__x__delete_snapshot', false],
+  ])('goes by what comes first in %s', (tool, is) => {
+    expect(onlyShows(tool)).toBe(is);
+  });
+});
