@@ -179,7 +179,9 @@ export class Preflight {
     const end = await this.#end(run, signal);
     if (end.event) this.costs.noteEdits(end.event);
     yield { step: 'pruned', strategy: config.pruning.name, ...end };
-    return isWriteFailure(end.failure?.thrown) && gauge.fits() ? null : eventOf(end);
+    const { failure } = end;
+    const isUnrecorded = failure !== undefined && isWriteFailure(failure.thrown);
+    return isUnrecorded && gauge.fits() ? null : eventOf(end);
   }
 
   /** @param isReached whether an automatic compression has achieved its goal @default it is on request */
