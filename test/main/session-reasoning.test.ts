@@ -5,6 +5,7 @@ import type { Session } from '../../src/main/session.js';
 import type { ReasoningPolicy } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { createCompactor } from '../../src/main/compactor.js';
+import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
 import { historyOf } from '../support/notation.js';
 import { entriesOf, openNoted } from '../support/session-bench.js';
 
@@ -54,6 +55,16 @@ describe('Session, with a policy on reasoning for each request', () => {
     const session = await compactor.createSession({ history: added, state: former.snapshot() });
     await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: STRIP });
     expect(entriesOf(session)).not.toContain('*');
+  });
+
+  it('removes what the provider has refused, also where that has compacted the history', async () => {
+    const compaction = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
+    const session = openNoted('h a:r1 t:r1', { contextLimit: 10_000, timing: {} });
+    session.history.add(compaction);
+    session.history.addAll(historyOf('a:*s3,s3 t:s3 h'));
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { removesReasoning: true });
+    expect(entriesOf(session)).not.toContain('r1');
+    expect(entriesOf(session)).toContain('a:s3 t:s3');
   });
 
   it('goes by the option of the session, if it has one', async () => {
