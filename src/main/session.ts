@@ -239,7 +239,8 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Makes history and pending tokens fit the context window: prunes, compresses, summarizes the largest tool results and drops
-   * the oldest turns. A failing compression is reported by `compressionFailed` and does not stop this.
+   * the oldest turns. A failing compression is reported by `compressionFailed` and does not stop this. Waits for a running
+   * preflight.
    *
    * @throws ContextWindowExceededError that says which part cannot fit.
    */
@@ -249,7 +250,12 @@ export class Session extends SafeEmitter<SessionEvents> {
     given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
     const request = readCall(promptId, given, pendingTokens);
-    return this.#runSteps(this.#preflight.enforceLimit(request));
+    const { signal } = request;
+    const ended = this.#next(() => {
+      signal?.throwIfAborted();
+      return this.#runSteps(this.#preflight.enforceLimit(request));
+    });
+    return abortable(ended, signal);
   }
 
   /** Returns what a strategy would be given to compress the present history. */

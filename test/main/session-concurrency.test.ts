@@ -183,6 +183,22 @@ describe('Session', () => {
       expect(await second).toMatchObject({ pruned: null, totalTokens: 60 });
     });
 
+    it('one that only keeps the limit waits as well, and takes no room from the first', async () => {
+      const offload = new HeldOffload();
+      const session = openSession({
+        offload,
+        contextLimit: 60,
+        entries: historyOf('h a h a h:1 a h:2'),
+      });
+      const first = session.ensureCompressionBeforeSend('p1', 40);
+      await nextImmediate();
+      const second = session.enforceContextWindow('p2');
+      await nextImmediate();
+      offload.answer(0);
+      expect((await first).totalTokens).toBeLessThanOrEqual(20);
+      expect(await second).toBeNull();
+    });
+
     it('a second call runs also when the first has failed', async () => {
       const compress = vi
         .fn(async (): Promise<readonly IContent[]> => [humanText('short')])

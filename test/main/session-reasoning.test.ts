@@ -1,14 +1,18 @@
 // What becomes of reasoning when the requests of one session go to models with different policies.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Session } from '../../src/main/session.js';
 import type { ReasoningPolicy } from '../../src/main/preflight/reasoning-policy.js';
 import type { IContent } from '../../src/shared/content.js';
 import { createCompactor } from '../../src/main/compactor.js';
+import { HistoryService } from '../../src/main/history-service.js';
+import { memoryStore } from '../../src/main/state/memory-store.js';
+import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
 import { historyOf } from '../support/notation.js';
 import { entriesOf, openNoted } from '../support/session-bench.js';
 
 const STRIP = 'strip-after-first-edit';
+const PLAIN = { offload: 'inline', tokenizer: 'estimate' } as const;
 
 async function send(session: Session, added: string, reasoning?: ReasoningPolicy): Promise<string> {
   session.history.addAll(historyOf(added));
@@ -50,10 +54,38 @@ describe('Session, with a policy on reasoning for each request', () => {
   it('removes what a state says was left', async () => {
     const former = await keptBehindEdit();
     const added = historyOf('h a:*s1,r1 t:r1 a:*s3,s3 t:s3 a:*s2,w2 t:w2');
-    await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+    await using compactor = createCompactor(PLAIN);
     const session = await compactor.createSession({ history: added, state: former.snapshot() });
     await session.ensureCompressionBeforeSend('p', 0, 'send', { reasoning: STRIP });
     expect(entriesOf(session)).not.toContain('*');
+  });
+
+  it('removes what the provider has refused, also where that has compacted the history', async () => {
+    const compaction = providerEntry({ kind: 'compaction', data: {}, tokens: 9 });
+    const session = openNoted('h a:r1 t:r1', { contextLimit: 10_000, timing: {} });
+    session.history.add(compaction);
+    session.history.addAll(historyOf('a:*s3,s3 t:s3 h'));
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { removesReasoning: true });
+    expect(entriesOf(session)).not.toContain('r1');
+    expect(entriesOf(session)).toContain('a:s3 t:s3');
+  });
+
+  it('goes by what was refused, also with the state of another process', async () => {
+    await using compactor = createCompactor({ store: memoryStore(), ...PLAIN });
+    const given = {
+      sessionId: 'one',
+      edits: 'every-turn',
+      history: historyOf('h a:r1 t:r1'),
+    } as const;
+    const session = await compactor.createSession(given);
+    await session.ensureCompressionBeforeSend('p', 0, 'send', { removesReasoning: true });
+    const other = await compactor.createSession(given);
+    for (const each of [other, session]) await send(each, 'a:s5 t:s5 h');
+    const goesOn = vi.spyOn(HistoryService.prototype, 'goOn');
+    onTestFinished(() => void vi.restoreAllMocks());
+    for (const each of [other, session]) await send(each, 'a:*s3,s3 t:s3 h');
+    expect(goesOn).toHaveBeenCalled();
+    expect(await send(session, 'a:w2 t:w2')).toBe('h a:s5 t:s5 h a:s3 t:s3 h a:w2 t:w2');
   });
 
   it('goes by the option of the session, if it has one', async () => {

@@ -84,8 +84,9 @@ export class Preflight {
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), signal);
-    if (request.removesReasoning === true) sent.noteRefusedReasoning();
     const dropped = yield* this.#dropReplaced(signal);
+    // Not before: a dropped beginning takes with it all that is known of what was sent.
+    if (request.removesReasoning === true) sent.noteRefusedReasoning();
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(request);

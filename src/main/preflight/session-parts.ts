@@ -64,8 +64,14 @@ export interface SessionParts extends SessionInit {
   readonly ending: AbortController;
 }
 
-/** Creates the parts of a session. @throws TypeError or RangeError for an invalid overhead. */
-export function createParts(init: SessionInit): SessionParts {
+/**
+ * Creates the parts of a session. What providers have refused is of the model, so that it stays where the state is replaced.
+ *
+ * @throws TypeError or RangeError for an invalid overhead.
+ */
+export function createParts(
+  init: SessionInit & Partial<Pick<SessionParts, 'reasoningTerms'>>,
+): SessionParts {
   const { config, history, former, removalLog, now = sessionClock() } = init;
   const { edits, model, runtimeContext } = config;
   model.follow(history);
@@ -74,7 +80,7 @@ export function createParts(init: SessionInit): SessionParts {
   const gauge = new ContextGauge({ ...init, runtimeContext });
   return {
     ...init,
-    reasoningTerms: new ReasoningTerms(edits.reasoning),
+    reasoningTerms: init.reasoningTerms ?? new ReasoningTerms(edits.reasoning),
     cache,
     gauge,
     guard: new ProgressGuard({

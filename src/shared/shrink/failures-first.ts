@@ -251,7 +251,10 @@ const hasSign = searchFor([
   ...['rejected]', 'curl: (', '[emerg]', '[alert]', '[crit]'],
   // Lines of pytest and of Kotlin's compiler, also in JSON.
   ...['\ne  ', '\ne: ', '\\ne  ', '\\ne: '],
-  ...['0.9', '1.0', '1.1', '2', '2.0', '3'].flatMap((of) => [`http/${of} 4`, `http/${of} 5`]),
+  ...['0.9', '1.0', '1.1', '2', '2.0', '3', '3.0'].flatMap((of) => [
+    `http/${of} 4`,
+    `http/${of} 5`,
+  ]),
 ]);
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =

@@ -34,6 +34,7 @@ describe('sumsUpFailure', () => {
     ['a build that was shortened', '[ 1%] Building a\nmake: *** [all] Error 2\n[Shortened]', true],
     ['a merge', 'Auto-merging a.ts\nCONFLICT (content): Merge conflict in a.ts', true],
     ['an answer of a server', 'HTTP/2 503 \ncontent-type: text/html\n\nlater', true],
+    ['one that QUIC has brought to Go', 'HTTP/3.0 503 \ncontent-type: text/html', true],
     ['a log of a server', '10.0.0.1 "GET / HTTP/1.1" 503', false],
     ['tests before a build', '12 passed\nerror: could not compile', true],
     ['a time and a size', '2 errors.ts\n10:05 errors: none', false],

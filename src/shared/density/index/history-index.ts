@@ -31,7 +31,7 @@ import {
 import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
 import { numberIn, PathTable, TextTable } from './text-table.js';
-import { FAR_RESULTS, farLengthOf, UnsentResults } from './unsent-results.js';
+import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
@@ -120,7 +120,7 @@ export class HistoryIndex {
 
   /** Appends the entries behind the indexed ones, up to `end`. The others must follow before a plan. */
   extend(history: readonly IContent[], end: number = history.length): void {
-    const far = this.#scope.unsent ? farLengthOf(history, this.#length) : 0;
+    const far = this.#scope.unsent ? this.#unsent.farLengthIn(history, this.#length) : 0;
     // By index: a caller's list may have methods of its own.
     for (let at = this.#length; at < end; at += 1) {
       this.append(history[at] as IContent, at < far ? 'far' : 'end');

@@ -91,12 +91,21 @@ export class UnsentResults {
   #texts: number;
   /** What was still needed after the last clearing. */
   #needed = { shingles: 0, texts: 0 };
+  /** How much of a list is far back, and the length of that list. */
+  #far = { length: 0, of: 0 };
 
   /** @param former the state of the history that this one derives from */
   constructor(former?: UnsentResults) {
     this.#calls = former === undefined ? new Map<string, ToolCallBlock[]>() : former.#calls;
     this.#shingles = former === undefined ? new KnownShingles() : former.#shingles;
     this.#texts = former === undefined ? 0 : former.#texts;
+  }
+
+  /** As `farLengthOf`, but looks once at a long list that is taken up in many steps. */
+  farLengthIn(contents: readonly IContent[], from: number): number {
+    const { length: of } = contents;
+    if (this.#far.of !== of) this.#far = { length: farLengthOf(contents, from), of };
+    return this.#far.length;
   }
 
   /** Remembers a call whose result may come. */

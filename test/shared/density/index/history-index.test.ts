@@ -278,6 +278,21 @@ describe('HistoryIndex', () => {
     expect(other.calls.paths.length).toBe(1);
   });
 
+  it('takes a long list with few results up in steps without a look at all of it in each', () => {
+    let reads = 0;
+    const history = Array.from({ length: 1_000 }, (_, at): IContent => ({
+      get speaker() {
+        reads += 1;
+        return at % 2 === 0 ? 'human' : 'ai';
+      },
+      blocks: [{ type: 'text', text: 'said' }],
+    }));
+    const index = new HistoryIndex(SCOPE);
+    for (let end = 10; end <= history.length; end += 10) index.extend(history, end);
+    expect(index.length).toBe(1_000);
+    expect(reads).toBeLessThan(4 * history.length);
+  });
+
   it('notes no ids when it will not be rewritten', () => {
     const history: IContent[] = [
       {
