@@ -173,8 +173,11 @@ describe('gatherWork', () => {
         call('book_flight', { flight: 'X1' }, { booking: { status: 'WAITLISTED', pnr: 'AB' } }),
         call('update_order_status', { order: 'o_1', status: 'shipped' }, { success: true }),
         call('create_event', { title: 'Review' }, { created: false, reason: 'conflict' }),
+        call('create_refund', { order_id: 'ord_6' }, { refund: { id: 're_6', dry_run: true } }),
+        call('create_job', { of: 'x' }, { id: 'j_1', settings: { dry_run: true } }),
       ),
     ).toEqual({
+      'create_job x → {"id":"j_1"}': 'passed',
       'create_refund ord_8 → {"id":"re_8","status":"succeeded"}': 'passed',
       'create_refund ord_7 → {"id":"re_7","state":"held"}': 'passed',
       'book_flight X1 → {"status":"WAITLISTED"}': 'passed',
