@@ -170,7 +170,7 @@ function noteAhead(
  */
 function partOf(call: ToolCallBlock, response: ToolResponseBlock, outcome: CallOutcome): string {
   if (outcome !== 'failed' && (outcome !== 'passed' || acts(call.name))) return '';
-  const part = failedPartIn(fieldsOfResult(response.result));
+  const part = failedPartIn(fieldsOfResult(response.result), call.name);
   return part === '' ? '' : MADE + nameOf(part) + madeIn(call, response);
 }
 
