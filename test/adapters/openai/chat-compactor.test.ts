@@ -145,6 +145,34 @@ it.each([
   expect(broken === 0).toBe(isTaken);
 });
 
+it('keeps the reasoning of a model, though another one has refused it in the same conversation', async () => {
+  const compact = compactorFor({}, { contextLimit: 3_000 });
+  const messages: object[] = [{ role: 'user', content: 'make it work' }];
+  const bare = new Set<unknown>();
+  for (let at = 0; at < 40; at += 1) {
+    const sent = await compact(messages as ChatCompletionMessageParam[], {
+      modelName: at < 10 ? 'my-model' : 'deepseek-v9',
+      removesReasoning: at === 9,
+    });
+    for (const message of sent as readonly { readonly content?: unknown }[]) {
+      const isOfSecond = /\b[1-3]\d\.ts/.test(JSON.stringify(message));
+      if ('tool_calls' in message && isOfSecond && !('reasoning_content' in message)) bare.add(at);
+    }
+    const id = `c${at}`;
+    const called = { name: 'read_file', arguments: `{"path":"${at}.ts"}` };
+    messages.push(
+      {
+        ...{ role: 'assistant', content: null, reasoning_content: `hm ${at}` },
+        tool_calls: [{ type: 'function', id, function: called }],
+      },
+      { role: 'tool', tool_call_id: id, content: `line of file ${at}\n`.repeat(60) },
+    );
+  }
+  expect(compact.report()).toHaveLength(1);
+  expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length);
+  expect([...bare]).toEqual([]);
+});
+
 function withoutCalls(message: unknown): string {
   return JSON.stringify({ ...(message as object), tool_calls: undefined });
 }
