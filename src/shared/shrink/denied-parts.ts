@@ -51,11 +51,12 @@ const OWN_ID = /^([a-z]+)_?(?:id|key|name|number)$/i;
 
 /**
  * Whether a field denies what the tool does, as `created: false` of `create_event`, or that anything was done, and none says that
- * something was. What has an id is there: its fields tell of its state, but for the tool's own word, as `deleted: false`.
+ * something was, or that it is under way. What has an id is there: its fields tell of its state, but for the tool's own word, as `deleted: false`.
  */
 export function deniesDoing(fields: JsonRecord, toolName: string): boolean {
   const flags = Object.entries(fields).filter(([name]) => /(?:ed|sent|paid|made)$/.test(name));
-  if (flags.some(([, value]) => value === true)) return false;
+  if (flags.some(([, value]) => value === true) || Object.entries(fields).some(isPending))
+    return false;
   const doing = doingOf(toolName);
   const isThere = [fields, ...Object.values(fields)].some(namesThing);
   return flags.some(([name, value]) => {
@@ -66,6 +67,23 @@ export function deniesDoing(fields: JsonRecord, toolName: string): boolean {
     );
     return isOwn || isMade || DONE_FLAG.test(name);
   });
+}
+
+function isPending([name, value]: readonly [string, unknown]): boolean {
+  if (name === 'status' || name === 'state') return PENDING.test(String(value));
+  return /^(?:pending|queued|scheduled)/.test(name) && Boolean(value);
+}
+
+const PENDING = /pending|request|queue|schedul|process|progress|await/i;
+
+/** Whether a field says what was done in the word of the tool, as `shared` of `share_document`. */
+export function countsDoing(fields: JsonRecord, toolName: string): boolean {
+  const stems = wordsOfTool(toolName)
+    .filter((word) => word.length > 2)
+    .map(stemOf);
+  return Object.keys(fields).some(
+    (name) => name.endsWith('ed') && stems.some((stem) => name.startsWith(stem)),
+  );
 }
 
 /** What a verb and its participle begin with. */

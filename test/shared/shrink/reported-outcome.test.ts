@@ -206,6 +206,8 @@ describe('hasFailed', () => {
     ['create_contact', { email: 'a@b.c', contacted: false }, false],
     ['create_refund', { refunded: false, reason: 'too old' }, true],
     ['delete_user', { user_id: 7, deleted: false }, true],
+    ['cancel_order', { order_id: 7, cancelled: false, status: 'requested' }, false],
+    ['send_report', { executed: false, scheduled_for: '2027-01-01' }, false],
     ['update_document', { _index: 'a', _id: '1', created: false }, false],
     ['put_item', { created: false }, false],
     ['update_consent', { purpose: 'mail', consent: false }, false],

@@ -148,6 +148,9 @@ describe('gatherWork', () => {
     expect(done(call('share_document', { id: 'doc_9' }, shared))).toEqual({
       'share_document doc_9 → failed: 1': 'failed',
     });
+    expect(done(call('queue_stats', { of: 'mail' }, { processed: 90, failed: 3 }))).toEqual({
+      'queue_stats mail': 'passed',
+    });
     expect(done(call('update_campaign', { id: 'c' }, { id: 'c_1', sent: 9, failed: 3 }))).toEqual({
       'update_campaign c → {"id":"c_1","failed":3}': 'passed',
     });
