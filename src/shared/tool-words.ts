@@ -25,9 +25,11 @@ const MAKES = setOf(
   'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
 );
 
-/** What these do, they do to several things; not in a shell, whose programs may only show something. */
+/** What these do, they do to several things; not where programs run or queries, which may only show something. */
 const RUNS = setOf('batch bulk execute import migrate process run sync');
-const SHELLS = setOf('bash cmd command console powershell shell terminal');
+const SHELLS = setOf(
+  'bash cmd code command console js javascript notebook powershell python repl script shell sql ssh terminal',
+);
 
 /** The words of a tool's name, in small letters. */
 export function wordsOfTool(name: string): readonly string[] {

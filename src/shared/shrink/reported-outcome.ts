@@ -125,7 +125,8 @@ function wasRefused({ toolName, result }: ToolResponseBlock, fields: JsonRecord)
   const start = withoutCodes(wordsOfResult(result).trimStart().slice(0, SEEN));
   const [line = ''] = start.split('\n', 1);
   const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
-  return saysNotDone(said) || (deniesAll(start) && !ALL_DONE.test(start));
+  const [told = ''] = start.split(SHOWN_BELOW, 1);
+  return saysNotDone(said) || (deniesAll(told) && !ALL_DONE.test(told));
 }
 
 /** Words of failure, but not in the name of a file. */
@@ -150,6 +151,8 @@ export function saysNotDone(line: string): boolean {
   return at !== -1 && !DONE.test(seen.slice(0, at));
 }
 
+/** Where a tool shows a part of a file, or how it has changed. */
+const SHOWN_BELOW = /:[ \t]*\n|^(?:```|diff |--- |@@ |[ \t]*\d+[\t|→:])/m;
 /** There was nothing left to do. */
 const ALL_DONE = /\balready\b|^\W*(?:ok|done|success\w*|(?:\w+ ){0,3}complete)\b/i;
 const NOTHING_DONE = /\bnothing (?:was|has been) (?:[a-z]+ed|sent|made|done)\b/i;
