@@ -173,6 +173,21 @@ it('keeps the reasoning of a model, though another one has refused it in the sam
   expect([...bare]).toEqual([]);
 });
 
+it('goes on in the same session where a call names no model, but not with one that may need what has gone', async () => {
+  const compact = compactorFor({});
+  const messages: ChatCompletionMessageParam[] = [];
+  const sessionsWith = async (modelName?: string): Promise<number> => {
+    messages.push({ role: 'user', content: `go on ${messages.length}` });
+    await compact(messages, { modelName });
+    messages.push({ role: 'assistant', content: 'done' });
+    return compact.report().length;
+  };
+  expect(await sessionsWith()).toBe(1);
+  expect(await sessionsWith('anthropic/claude-opus-5.5')).toBe(1);
+  expect(await sessionsWith()).toBe(1);
+  expect(await sessionsWith('openai/gpt-5.5')).toBe(2);
+});
+
 function withoutCalls(message: unknown): string {
   return JSON.stringify({ ...(message as object), tool_calls: undefined });
 }
