@@ -25,9 +25,11 @@ const MAKES = setOf(
   'book buy charge checkout create deploy order pay place post publish refund register reserve send submit transfer',
 );
 
-/** What these do, they do to several things; not in a shell, whose programs may only show something. */
+/** What these do, they do to several things; not where programs run or queries, which may only show something. */
 const RUNS = setOf('batch bulk execute import migrate process run sync');
-const SHELLS = setOf('bash cmd command console powershell shell terminal');
+const SHELLS = setOf(
+  'bash cmd code command console js javascript notebook powershell python repl script shell sql ssh terminal',
+);
 
 /** The words of a tool's name, in small letters. */
 export function wordsOfTool(name: string): readonly string[] {
@@ -39,9 +41,18 @@ export function wordsOfTool(name: string): readonly string[] {
 
 /** Whether a tool by its name only shows something, as `order_status`. */
 export function onlyShows(toolName: string): boolean {
+  if (wordsOfTool(toolName).some((word) => NOTES.has(word))) return true;
+  const tells = (word: string): boolean => SHOWS.has(word) || CHANGES.has(word);
+  // Behind the name of its server, which may be a verb.
+  const first =
+    wordsOfTool(toolName.replace(/^.*__/, '')).find(tells) ?? wordsOfTool(toolName).find(tells);
+  return SHOWS.has(first ?? '');
+}
+
+/** The verb that a tool is called after, if it changes something. */
+export function doingOf(toolName: string): string | undefined {
   const words = wordsOfTool(toolName);
-  if (words.some((word) => NOTES.has(word))) return true;
-  return SHOWS.has(words.find((word) => SHOWS.has(word) || CHANGES.has(word)) ?? '');
+  return words.find((word) => CHANGES.has(word)) ?? words.find((word) => MAY_CHANGE.has(word));
 }
 
 /** Whether a tool of a browser answers with the page on which it has acted, whose console may tell of failures. */
@@ -51,10 +62,7 @@ export function showsPage(toolName: string): boolean {
 
 /** Whether a tool by its name changes something, as `create_refund`. */
 export function acts(toolName: string): boolean {
-  return (
-    !onlyShows(toolName) &&
-    wordsOfTool(toolName).some((word) => CHANGES.has(word) || MAY_CHANGE.has(word))
-  );
+  return !onlyShows(toolName) && doingOf(toolName) !== undefined;
 }
 
 /** Whether a tool by its name makes something, as an order, whose state says whether it was made. */

@@ -13,6 +13,9 @@ describe('onlyShows', () => {
     ['update_order_status', false],
     ['createView', false],
     ['mcp__x__delete_snapshot', false],
+    ['mcp__make__list_scenarios', true],
+    ['mcp__search__update_index', false],
+    ['list__all', true],
   ])('goes by what comes first in %s', (tool, is) => {
     expect(onlyShows(tool)).toBe(is);
   });

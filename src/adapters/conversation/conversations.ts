@@ -19,8 +19,11 @@ interface ConversationKey {
   readonly name: string | undefined;
   /**
    * Whether its model decides what happens to reasoning, as Claude does. Others refuse a history that has lost reasoning for Claude's sake.
+   * `undefined` where no model is named: it is the same as before, if its name decided.
    */
-  readonly hasReasoningPolicy: boolean;
+  readonly hasReasoningPolicy: boolean | undefined;
+  /** Whether the call decided. */
+  readonly isPolicyGiven: boolean;
   /** The same object for equal options. */
   readonly options: PlainOptions;
 }
@@ -90,7 +93,8 @@ export class Conversations<Message> {
     return {
       conversationId,
       name: conversationId && JSON.stringify([options.removalLogDirectory, conversationId]),
-      hasReasoningPolicy: reasoning !== undefined,
+      hasReasoningPolicy: reasoning !== undefined || (modelName === undefined ? undefined : false),
+      isPolicyGiven: call.reasoning !== undefined,
       options: this.#knownOptions(options),
     };
   }
@@ -153,7 +157,8 @@ export class Conversations<Message> {
     const alike: Conversation<Message>[] = [];
     for (const [conversation, key] of this.#conversations) {
       if (key.conversationId !== undefined || key.options !== options) continue;
-      if (key.hasReasoningPolicy !== hasReasoningPolicy) continue;
+      const { hasReasoningPolicy: known = hasReasoningPolicy, isPolicyGiven } = key;
+      if (hasReasoningPolicy === undefined ? isPolicyGiven : known !== hasReasoningPolicy) continue;
       alike.push(conversation);
       const knownLength = conversation.knownLength(messages);
       if (knownLength < bestLength) continue;
@@ -178,8 +183,9 @@ export class Conversations<Message> {
     key: ConversationKey,
     { maxConversations, logger }: CompleteAdapterOptions,
   ): void {
+    const { hasReasoningPolicy = this.#conversations.get(conversation)?.hasReasoningPolicy } = key;
     this.#conversations.delete(conversation);
-    this.#conversations.set(conversation, key);
+    this.#conversations.set(conversation, { ...key, hasReasoningPolicy });
     if (this.#conversations.size <= maxConversations) return;
     const all = [...this.#conversations];
     const alike = all.filter(([, { options }]) => options === key.options);

@@ -40,8 +40,8 @@ export function modelFacts(model: unknown, request: ModelRequest = {}): ModelFac
 
 /** Returns the fields of a model, or those that one is made of with each call: agents make such a model of a name. */
 function fieldsOf(model: JsonRecord, configurable: unknown): JsonRecord {
-  const { _defaultConfig: fields } = model;
-  if (!isRecord(fields)) return model;
+  const { _defaultConfig: fields, _modelParams: params } = model;
+  if (!isRecord(fields) || typeof params !== 'function') return model;
   return { ...fields, ...asRecord(resultOf(model, '_modelParams', { configurable })) };
 }
 

@@ -135,20 +135,30 @@ export class CacheTerms {
   }
 }
 
-/** The policy for the requests of one session: the host's option, else what the present request asks for, else what was refused. */
+/**
+ * The policy for the requests of one session: the host's option, else what the present request asks for, else what its model has
+ * refused.
+ */
 export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
   #usual: ReasoningPolicy = 'keep';
+  /** Others may require what these refuse. */
+  readonly #refusing = new Set<string | undefined>();
 
   constructor(given: ReasoningPolicy | undefined) {
     this.#given = given;
   }
 
-  /** @param isRefused whether the provider has refused reasoning: it binds it, which the model's name need not tell */
-  beginRequest(asked: ReasoningPolicy | undefined, isRefused: boolean = false): void {
+  /** @param isRefused whether the provider has refused reasoning: its model binds it, which the name need not tell */
+  beginRequest(
+    asked: ReasoningPolicy | undefined,
+    isRefused: boolean = false,
+    modelName?: string,
+  ): void {
     this.#asked = asked;
-    if (isRefused) this.#usual = 'strip-after-first-edit';
+    if (isRefused) this.#refusing.add(modelName);
+    this.#usual = this.#refusing.has(modelName) ? 'strip-after-first-edit' : 'keep';
   }
 
   get policy(): ReasoningPolicy {

@@ -79,7 +79,7 @@ export class Preflight {
     const { history, gauge, sent, cache, cacheMisses, reasoningTerms } = this.#parts;
     const { promptId, signal } = request;
     cache.beginRequest(request.cacheTtlMs);
-    reasoningTerms.beginRequest(request.reasoning, request.removesReasoning);
+    reasoningTerms.beginRequest(request.reasoning, request.removesReasoning, history.modelName);
     gauge.beginRequest(request.pendingTokens);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();

@@ -146,13 +146,13 @@ function tellingLines(
     alike.set(said, count + 1);
     return count < MOST_ALIKE;
   };
-  for (let at = head; at < lines.length - tail; at += 1) {
+  for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
     else if (!hasSign(line) || PASSED.test(line)) continue;
     else if (isReport(line)) {
-      if (isNew(line) || placeAfter(lines, at) !== at) reports.add(line, at);
-    } else if (mentionsFailure(line)) mentions.add(line, at);
+      reports.add(line, at, () => isNew(line) || placeAfter(lines, at) !== at);
+    } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
     else if (WARNING.test(line) && isNew(line.replace(BEFORE_WARNING, ''))) warnings.push(at);
   }
   return {
@@ -168,11 +168,18 @@ class LinesByKind {
   /** The first line of each kind, the second ones, and so on. */
   readonly #turns: number[][] = [];
 
-  add(line: string, at: number): void {
+  add(line: string, at: number, isWanted: () => boolean): void {
     const kind = kindOf(line);
     const count = this.#counts.get(kind) ?? 0;
+    const turn = (this.#turns[count] ??= []);
+    if (count >= MAX_USED || turn.length >= MAX_USED || !isWanted()) return;
     this.#counts.set(kind, count + 1);
-    (this.#turns[count] ??= []).push(at);
+    turn.push(at);
+  }
+
+  /** Whether so many kinds are known that no other line is shown. */
+  get isFull(): boolean {
+    return (this.#turns[0]?.length ?? 0) >= MAX_USED;
   }
 
   inTurns(): readonly number[] {
@@ -180,6 +187,8 @@ class LinesByKind {
   }
 }
 
+/** Fewer lines are shown of an output, with those around failures: what stands behind so many is not. */
+const MAX_USED = 1_000;
 const MAX_KIND = 160;
 const [SPACE, ZERO, COLON] = [0x20, 0x30, 0x3a];
 

@@ -21,7 +21,7 @@ import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
 import { acts, isNamedForeign, makes, onlyShows, runsSeveral, showsPage } from '../tool-words.js';
 import { withoutCodes } from '../shown-text.js';
-import { deniesDoing, failedPartIn } from './denied-parts.js';
+import { deniesDoing, failedPartIn, isOfThing } from './denied-parts.js';
 import { MAX_TELLING } from './shrinker.js';
 import { endOfNumber } from './shown-before.js';
 
@@ -113,9 +113,9 @@ function isInFailedState({ status, state }: JsonRecord): boolean {
 function wasRefused({ toolName, result }: ToolResponseBlock, fields: JsonRecord): boolean {
   if (onlyShows(toolName)) return false;
   if (areOfAnswer(fields) && isInFailedState(fields)) return true;
-  const isOfThing = fields['id'] !== undefined && !makes(toolName);
-  const hasParts = runsSeveral(toolName) || (acts(toolName) && !isOfThing);
-  if (hasParts && failedPartIn(fields) !== '') return true;
+  const isChanged = isOfThing(fields, toolName) && !makes(toolName);
+  const hasParts = runsSeveral(toolName) || (acts(toolName) && !isChanged);
+  if (hasParts && failedPartIn(fields, toolName) !== '') return true;
   if (!acts(toolName) && !isNamedForeign(toolName)) return false;
   if (!areOfAnswer(fields)) {
     const [only, ...others] = Object.values(fields);
@@ -125,7 +125,8 @@ function wasRefused({ toolName, result }: ToolResponseBlock, fields: JsonRecord)
   const start = withoutCodes(wordsOfResult(result).trimStart().slice(0, SEEN));
   const [line = ''] = start.split('\n', 1);
   const [said = ''] = line.split(/[:"(#]|\.\s/, 1);
-  return saysNotDone(said) || (deniesAll(start) && !/\balready\b/i.test(start));
+  const [told = ''] = start.split(SHOWN_BELOW, 1);
+  return saysNotDone(said) || (deniesAll(told) && !ALL_DONE.test(told));
 }
 
 /** Words of failure, but not in the name of a file. */
@@ -133,7 +134,7 @@ const NOT_DONE = new RegExp(
   [
     String.raw`^\W*(?:\w*error|failed|failure|invalid|unable)\b|^MCP error\b|\bvalidation errors?\b`,
     String.raw`\b(?:HTTP|status|status code) [45]\d\d\b|\bBad Gateway\b|\bService Unavailable\b|\bInternal Server Error\b`,
-    String.raw`(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|was declined|requires? (?:[a-z]+ )?approval|timed out|no replacement|no match(?:es)?|did not|does not)(?![\w/\\-])`,
+    String.raw`(?<![\w/.\\-])(?:failed|refused|forbidden|unauthorized|was declined|(?<!\b(?:submitted|opened|sent|raised|created|requested)\b.{0,80})requires? (?:[a-z]+ )?approval|timed out|no replacement|no match(?:es)?|did not|does not)(?![\w/\\-])`,
     String.raw`(?<![\w/.\\-])not (?:yet )?(?:been )?(?:found|allowed|authorized|permitted|written|created|updated|saved|sent|executed|applied)(?![\w/\\-])`,
     String.raw`(?<![\w/.\\-])(?:could not|couldn['’]t|cannot|can['’]t|has not been|has been modified since|but replace_all)(?![\w/\\-])`,
     '失败|失敗|错误|錯誤|エラー|실패|fehlgeschlagen',
@@ -150,6 +151,10 @@ export function saysNotDone(line: string): boolean {
   return at !== -1 && !DONE.test(seen.slice(0, at));
 }
 
+/** Where a tool shows a part of a file, or how it has changed. */
+const SHOWN_BELOW = /:[ \t]*\n|^(?:```|diff |--- |@@ |[ \t]*\d+[\t|→:])/m;
+/** There was nothing left to do. */
+const ALL_DONE = /\balready\b|^\W*(?:ok|done|success\w*|(?:\w+ ){0,3}complete)\b/i;
 const NOTHING_DONE = /\bnothing (?:was|has been) (?:[a-z]+ed|sent|made|done)\b/i;
 const NONE_DONE =
   /\bno (?!errors?\b|warnings?\b|issues?\b|problems?\b)[a-z]{2,20} (?:was|were|has been|have been) (?:changed|created|updated|deleted|saved|applied|executed|charged|refunded|booked|sent|made)\b/i;

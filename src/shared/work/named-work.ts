@@ -6,7 +6,7 @@ import { isBlank } from '../content.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { saidIn } from '../density/index/readable-text.js';
-import { identityFields } from '../density/index/identity-fields.js';
+import { fieldsOf, identityFields } from '../density/index/identity-fields.js';
 import { asRecord } from '../json.js';
 import { EXCERPT } from '../placeholder.js';
 import { wordsOfTool } from '../tool-words.js';
@@ -80,18 +80,7 @@ export const MADE = ' → ';
  * not say it any more.
  */
 export function madeIn({ name, parameters }: ToolCallBlock, response: ToolResponseBlock): string {
-  const payload = objectIn(response);
-  const words = wordsOfTool(name);
-  const wrapped = [...payload.slice(0, MAX_WRAPPED).matchAll(WRAPPED)].filter(
-    ({ index, groups }, at) =>
-      (at === 0 && payload.slice(1, index).trim() === '') ||
-      words.includes(groups?.['key']?.toLowerCase() ?? ''),
-  );
-  const objects = [
-    payload,
-    ...wrapped.map(({ 0: wrapper, index }) => payload.slice(index + wrapper.length)),
-  ];
-  const made = objects.map((object) => identityFields(object, MAX_MADE, true));
+  const made = answersIn(name, response).map((object) => identityFields(object, MAX_MADE, true));
   const found = made.find((fields) => fields !== '') ?? '';
   const told = new Set(Object.values(asRecord(parameters) ?? {}).map(String));
   // Not parsed: long numbers would change.
@@ -101,14 +90,33 @@ export function madeIn({ name, parameters }: ToolCallBlock, response: ToolRespon
   return others.length === 0 ? '' : `${MADE}{${others.join(',')}}`;
 }
 
-const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
-
-/** Whether an answer says that its call was only tried out. */
-export function wasTriedOut(response: ToolResponseBlock): boolean {
-  return TRIED_OUT.test(objectIn(response).slice(0, MAX_WRAPPED));
+/** The object that a result is, and those in it that are the first field, or called as the tool says. */
+function answersIn(toolName: string, response: ToolResponseBlock): readonly string[] {
+  const payload = objectIn(response);
+  const words = wordsOfTool(toolName);
+  const wrapped = [...payload.slice(0, MAX_WRAPPED).matchAll(WRAPPED)].filter(
+    ({ index, groups }, at) =>
+      (at === 0 && payload.slice(1, index).trim() === '') ||
+      words.includes(groups?.['key']?.toLowerCase() ?? ''),
+  );
+  return [
+    payload,
+    ...wrapped.map(({ 0: wrapper, index }) => payload.slice(index + wrapper.length)),
+  ];
 }
 
-const TRIED_OUT = /"(?:dry_?run|validate_?only|simulated)"\s{0,20}:\s{0,20}true\b/i;
+const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
+
+/** Whether an answer says that its call was only tried out; a thing may have such a setting. */
+export function wasTriedOut(response: ToolResponseBlock): boolean {
+  return answersIn(response.toolName, response).some((object) =>
+    [...fieldsOf(object.slice(0, MAX_WRAPPED))].some(
+      ([name, value]) => value === 'true' && TRIED_OUT.test(name),
+    ),
+  );
+}
+
+const TRIED_OUT = /^(?:dry_?run|validate_?only|simulated)$/i;
 
 /** The object that a result is, or of which an excerpt tells; empty for other results. */
 function objectIn({ result }: ToolResponseBlock): string {
@@ -123,6 +131,6 @@ export function heldIn(excerpt: string): string {
   return (held ?? began ?? '').split('\n', 1)[0] ?? '';
 }
 
-/** What stands around an object that is the first field, or one that is called as the tool says. */
+/** What stands around an object. */
 const WRAPPED = /"(?<key>[^"]{0,80})"\s{0,20}:\s{0,20}(?=\{)/g;
 const MAX_WRAPPED = 1_000;

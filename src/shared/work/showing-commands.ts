@@ -21,7 +21,8 @@ const REQUEST =
 /** What is asked of a database; a function alone may do something. */
 const QUERY =
   /^(?:psql|mysql|mariadb|sqlite3|duckdb)\s.*["'](?:\\d|\.(?:schema|tables)\b|\s{0,4}(?:explain|show|describe|select\s.*\sfrom)\s)/i;
-const CHANGES = /\b(?:insert|update|delete|drop|alter|create|truncate|into|copy|call|set|do)\b/i;
+const CHANGES =
+  /\b(?:insert|update|delete|drop|alter|create|truncate|into|copy|call|set|do|vacuum|reindex|grant|revoke|refresh|merge|kill|load|attach)\b|\b(?:pg_(?:terminate|cancel|reload|rotate|advisory|replication|create|drop|switch)\w*|nextval|setval|dblink_exec|lo_\w+|cron\.\w+)\s*\(|\s(?:-f|--file)\b/i;
 
 /** Whether a command only shows something. */
 export function onlyShowsByCommand(command: string): boolean {

@@ -9,7 +9,7 @@ import { isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
 import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
-import { failedPartIn } from '../shrink/denied-parts.js';
+import { countsDoing, failedPartIn } from '../shrink/denied-parts.js';
 import { outcomeOf, saysNotDone } from '../shrink/reported-outcome.js';
 import type { CallOutcome } from '../shrink/reported-outcome.js';
 import { commandOf, heldIn, MADE, madeIn, nameOf, nameOfUse, wasTriedOut } from './named-work.js';
@@ -21,7 +21,7 @@ import { payloadText } from '../tokens/content-text.js';
 import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
 import { fieldsOfResult, textOfResult } from '../exit-code.js';
-import { acts, onlyShows } from '../tool-words.js';
+import { acts, isNamedForeign, onlyShows } from '../tool-words.js';
 
 /** The latest outcome of a file or command; more important ones first. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
@@ -165,12 +165,17 @@ function noteAhead(
 }
 
 /**
- * What was not done of several things, with what was made; empty if there is none. Of what acts by its name, it is judged already
- * whether the counts are of the answer or of a thing.
+ * What was not done of several things, with what was made; empty if there is none. What neither acts nor runs by its name may count
+ * what failed elsewhere, as `queue_stats`, unless it says so in its own word. Of what acts, it is judged already.
  */
 function partOf(call: ToolCallBlock, response: ToolResponseBlock, outcome: CallOutcome): string {
-  if (outcome !== 'failed' && (outcome !== 'passed' || acts(call.name))) return '';
-  const part = failedPartIn(fieldsOfResult(response.result));
+  const { name } = call;
+  const fields = fieldsOfResult(response.result);
+  const mayTell = outcome === 'passed' && !acts(name);
+  if (outcome !== 'failed' && !(mayTell && (isNamedForeign(name) || countsDoing(fields, name)))) {
+    return '';
+  }
+  const part = failedPartIn(fields, name);
   return part === '' ? '' : MADE + nameOf(part) + madeIn(call, response);
 }
 

@@ -46,5 +46,7 @@ describe('modelFacts', () => {
   it('knows little of a model that says nothing, and nothing of none', () => {
     expect(modelFacts(new FakeListChatModel({ responses: [] }))).toEqual({});
     expect(modelFacts(undefined)).toEqual({});
+    const own = { model: 'gpt', _defaultConfig: { temperature: 1 } };
+    expect(modelFacts(own)).toEqual({ modelName: 'gpt' });
   });
 });

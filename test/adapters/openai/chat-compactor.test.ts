@@ -145,6 +145,49 @@ it.each([
   expect(broken === 0).toBe(isTaken);
 });
 
+it('keeps the reasoning of a model, though another one has refused it in the same conversation', async () => {
+  const compact = compactorFor({}, { contextLimit: 3_000 });
+  const messages: object[] = [{ role: 'user', content: 'make it work' }];
+  const bare = new Set<unknown>();
+  for (let at = 0; at < 40; at += 1) {
+    const sent = await compact(messages as ChatCompletionMessageParam[], {
+      modelName: at < 10 ? 'my-model' : 'deepseek-v9',
+      removesReasoning: at === 9,
+    });
+    for (const message of sent as readonly { readonly content?: unknown }[]) {
+      const isOfSecond = /\b[1-3]\d\.ts/.test(JSON.stringify(message));
+      if ('tool_calls' in message && isOfSecond && !('reasoning_content' in message)) bare.add(at);
+    }
+    const id = `c${at}`;
+    const called = { name: 'read_file', arguments: `{"path":"${at}.ts"}` };
+    messages.push(
+      {
+        ...{ role: 'assistant', content: null, reasoning_content: `hm ${at}` },
+        tool_calls: [{ type: 'function', id, function: called }],
+      },
+      { role: 'tool', tool_call_id: id, content: `line of file ${at}\n`.repeat(60) },
+    );
+  }
+  expect(compact.report()).toHaveLength(1);
+  expect(compact.report()[0]?.sentMessages).toBeLessThan(messages.length);
+  expect([...bare]).toEqual([]);
+});
+
+it('goes on in the same session where a call names no model, but not with one that may need what has gone', async () => {
+  const compact = compactorFor({});
+  const messages: ChatCompletionMessageParam[] = [];
+  const sessionsWith = async (modelName?: string): Promise<number> => {
+    messages.push({ role: 'user', content: `go on ${messages.length}` });
+    await compact(messages, { modelName });
+    messages.push({ role: 'assistant', content: 'done' });
+    return compact.report().length;
+  };
+  expect(await sessionsWith()).toBe(1);
+  expect(await sessionsWith('anthropic/claude-opus-5.5')).toBe(1);
+  expect(await sessionsWith()).toBe(1);
+  expect(await sessionsWith('openai/gpt-5.5')).toBe(2);
+});
+
 function withoutCalls(message: unknown): string {
   return JSON.stringify({ ...(message as object), tool_calls: undefined });
 }

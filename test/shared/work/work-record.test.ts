@@ -148,6 +148,9 @@ describe('gatherWork', () => {
     expect(done(call('share_document', { id: 'doc_9' }, shared))).toEqual({
       'share_document doc_9 → failed: 1': 'failed',
     });
+    expect(done(call('queue_stats', { of: 'mail' }, { processed: 90, failed: 3 }))).toEqual({
+      'queue_stats mail': 'passed',
+    });
     expect(done(call('update_campaign', { id: 'c' }, { id: 'c_1', sent: 9, failed: 3 }))).toEqual({
       'update_campaign c → {"id":"c_1","failed":3}': 'passed',
     });
@@ -173,8 +176,11 @@ describe('gatherWork', () => {
         call('book_flight', { flight: 'X1' }, { booking: { status: 'WAITLISTED', pnr: 'AB' } }),
         call('update_order_status', { order: 'o_1', status: 'shipped' }, { success: true }),
         call('create_event', { title: 'Review' }, { created: false, reason: 'conflict' }),
+        call('create_refund', { order_id: 'ord_6' }, { refund: { id: 're_6', dry_run: true } }),
+        call('create_job', { of: 'x' }, { id: 'j_1', settings: { dry_run: true } }),
       ),
     ).toEqual({
+      'create_job x → {"id":"j_1"}': 'passed',
       'create_refund ord_8 → {"id":"re_8","status":"succeeded"}': 'passed',
       'create_refund ord_7 → {"id":"re_7","state":"held"}': 'passed',
       'book_flight X1 → {"status":"WAITLISTED"}': 'passed',

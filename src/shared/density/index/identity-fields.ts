@@ -39,7 +39,7 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
 }
 
 /** The object's own fields with short values. */
-function* fieldsOf(json: string): Generator<readonly [name: string, value: string]> {
+export function* fieldsOf(json: string): Generator<readonly [name: string, value: string]> {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
