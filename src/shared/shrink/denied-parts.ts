@@ -88,8 +88,14 @@ export function countsDoing(fields: JsonRecord, toolName: string): boolean {
 
 /** What a verb and its participle begin with. */
 function stemOf(verb: string): string {
-  return verb.slice(0, 4);
+  return IRREGULAR.get(verb) ?? verb.slice(0, 4);
 }
+
+const IRREGULAR: ReadonlyMap<string, string> = new Map([
+  ['send', 'sent'],
+  ['pay', 'paid'],
+  ['make', 'made'],
+]);
 
 /** Not the id of a request. */
 const NAMED =
