@@ -391,7 +391,8 @@ describe('compression.ahead', () => {
           }
         }
         const left = new Set(running);
-        for (const run of running) void run.then(() => left.delete(run));
+        // A preflight beside a compression of its own may be refused.
+        for (const run of running) void run.catch(() => undefined).then(() => left.delete(run));
         const ended = Promise.allSettled(running);
         for (let at = 0; at < 200 && left.size > 0; at += 1) {
           await nextTurn();
