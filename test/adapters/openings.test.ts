@@ -73,7 +73,7 @@ const TALKS: Readonly<Record<string, Talk<never>>> = {
       const made = new AIMessage({ content, tool_calls: [call] });
       return [made, new ToolMessage({ content: result, tool_call_id: id })];
     },
-    roleOf: (message) => (message.getType() === 'human' ? 'user' : message.getType()),
+    roleOf: (message) => (message.type === 'human' ? 'user' : message.type),
   } satisfies Talk<BaseMessage> as unknown as Talk<never>,
   chat: {
     compactor: (compactor) => chatCompactor(compactor, OPTIONS) as unknown as Roleds,
@@ -115,7 +115,7 @@ async function openings(
       const added = of === 'user' ? [user(text)] : exchange(`call_${at}`, text, of === 'pinned');
       messages = [...messages, ...added];
       const sent = await compact(messages);
-      seen.push(sent[0] === undefined ? 'nothing' : roleOf(sent[0]));
+      seen.push(sent.length === 0 ? 'nothing' : roleOf(sent[0] as never));
       if (at % 2 === 0) messages = sent;
     }
   } catch (thrown) {

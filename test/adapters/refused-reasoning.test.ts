@@ -182,12 +182,12 @@ const overAiSdk =
             ...(ai.onCall && { providerOptions }),
           },
         ];
-        messages.push({ role: 'assistant', content } as SdkMessage);
+        messages.push({ role: 'assistant', content });
       },
       addResult: (value) => {
         const ids = { toolCallId: `t${provider.call}`, toolName: 'read_file' };
         const content = [{ type: 'tool-result', ...ids, output: { type: 'text', value } }];
-        messages.push({ role: 'tool', content } as SdkMessage);
+        messages.push({ role: 'tool', content });
       },
       endTurn: () => messages.push(text('assistant', 'done'), text('user', 'go on')),
     };

@@ -103,7 +103,7 @@ describe('a summarizer', () => {
     ['an error whose stack is no text', Object.assign(new Error(), { stack: {} })],
     ['nothing', undefined],
   ])('that throws %s fails the compression by a code', async (_, thrown: unknown) => {
-    const generate = (): Promise<never> => Promise.reject(thrown as Error);
+    const generate = vi.fn<() => Promise<never>>().mockRejectedValue(thrown);
     const session = await dueSession({ summarizer: { contextLimit: 9_000, generate } });
     await expect(session.performCompression('p')).rejects.toMatchObject({
       code: 'SUMMARIZER_FAILED',

@@ -205,7 +205,7 @@ describe.skipIf(!isThere)(
       const model = scriptedSummarizer('here');
       const clock = stopClock();
       const asked = queuedSummarizer(model, { queue, store }).generate(REQUEST);
-      await expect.poll(() => counted.mock.settledResults[0]?.value).toBe(1);
+      await expect.poll(() => counted.mock.settledResults[0]?.value as unknown).toBe(1);
       await workers.pop()?.close(true);
       clock.nowMs += 60_000;
       expect((await asked).text).toBe('here');
@@ -276,7 +276,7 @@ describe.skipIf(!isThere)(
         });
         const said = one.generate({ ...REQUEST }).then(
           (answer) => answer.text,
-          (thrown: Error) => thrown.message,
+          (thrown: unknown) => (thrown as Error).message,
         );
         expect(await said).toBe(text);
       }

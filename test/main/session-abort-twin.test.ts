@@ -55,7 +55,7 @@ async function isCalledOff(session: Session, ticks: number): Promise<boolean> {
   const { requests } = session.costs();
   const controller = new AbortController();
   const ended = window(session, controller.signal).catch(() => undefined);
-  for (let tick = 0; tick < ticks; tick += 1) await null;
+  for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
   controller.abort();
   await ended;
   // One that had just been completed counts as sent.

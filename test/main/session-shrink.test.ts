@@ -179,7 +179,7 @@ describe('Session', () => {
     const PART = ['// what is new', ...LINES.slice(10, 50)].join('\n');
 
     const words = (id: string): string =>
-      Array.from({ length: 150 }, (_, at) => `${(at * 7_919 + Number(id)).toString(36)}`).join(' ');
+      Array.from({ length: 150 }, (_, at) => (at * 7_919 + Number(id)).toString(36)).join(' ');
 
     function readsAgain(result: string, ...reasoning: readonly ThinkingBlock[]): IContent[] {
       const read = (id: string, text: string): IContent[] => [

@@ -93,7 +93,7 @@ function unknownUse(parameters: unknown): NaiveUse {
         ...Object.values(parameters).flatMap((each) => [...firstOf(each), ...passedOn(each)]),
       ]
     : [];
-  const keys = given.flatMap((one) => Object.keys((one ?? {}) as object));
+  const keys = given.flatMap((one) => Object.keys(one ?? {}));
   const names = isObject ? keys.join(' ').toLowerCase() : 'file';
   const isRead = ['path', 'file', 'uri'].some((name) => names.includes(name));
   return { kind: isRead ? 'read' : 'unknown', files: [] };

@@ -61,7 +61,7 @@ function refusals(messages: readonly Message[]): readonly string[] {
     for (const { type, id, tool_use_id: answered } of parts) {
       if (id !== undefined) open.add(id);
       else if (answered !== undefined) {
-        if (!open.delete(answered)) found.push(`${type} of ${String(answered)} alone`);
+        if (!open.delete(answered)) found.push(`${type} of ${JSON.stringify(answered)} alone`);
       } else if (isWithin && role === 'user') found.push(`${type} within a program`);
     }
     if (role === 'user' && [...open].some((id) => /^[a-d]/.test(String(id)))) found.push('open');
@@ -99,7 +99,7 @@ async function play(settings: EphemeralSettings): Promise<{
     const parts = [...stood, ...partsOfMessages(messages.slice(stood.length === 0 ? 0 : 1))];
     broken += seals.broken(parts).length;
     refused.push(...refusals(messages));
-    const usage = { input_tokens: Math.ceil(String(init?.body).length / 4), output_tokens: 5 };
+    const usage = { input_tokens: Math.ceil((init?.body as string).length / 4), output_tokens: 5 };
     const reply = { id: 'm', type: 'message', role: 'assistant', model: 'claude-opus-5-5', usage };
     if (compaction !== undefined) {
       const summary = { type: 'compaction', content: `until ${requests.length}`, signature: 's' };

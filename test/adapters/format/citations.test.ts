@@ -129,7 +129,7 @@ describe('MessageView', () => {
     view: MessageView<MessageParam>;
     history: readonly IContent[];
   } {
-    const view = new MessageView(MESSAGE_PARAM_FORMAT as never) as MessageView<MessageParam>;
+    const view: MessageView<MessageParam> = new MessageView<never>(MESSAGE_PARAM_FORMAT as never);
     const { entries, commitInSlices } = runSlices(view.readInSlices(messages));
     runSlices(commitInSlices());
     return { view, history: entries };

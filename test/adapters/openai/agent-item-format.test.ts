@@ -112,7 +112,7 @@ describe('agentItemFormat', () => {
       'an answer',
       true,
       { ...ANSWER, id: 'msg_1', providerData: { phase: 'commentary' } },
-      { ...ANSWER, phase: 'commentary' } as AgentInputItem,
+      { ...ANSWER, phase: 'commentary' },
     ],
     ['another reference', false, { type: 'unknown', id: 'rs_1' }, { type: 'unknown', id: 'rs_2' }],
   ])('recognizes what a session has rebuilt: %s', (_, isSame, given, stored) => {

@@ -47,7 +47,7 @@ const steps = (messages: readonly object[]): (readonly object[])[] =>
 describe.each(API_TALKS)('an engine, for $name', (api) => {
   it('learns from a usage once, and from none where an answer was cut off before it', async () => {
     const learned = vi.spyOn(Session.prototype, 'reportUsage');
-    onTestFinished(() => void learned.mockRestore());
+    onTestFinished(() => learned.mockRestore());
     const calls = steps(talk(api, 4));
     const { line } = await ask(api, calls[0]!);
     const usage = { cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
@@ -274,7 +274,9 @@ describe('an engine', () => {
     expect((await send(messages)).failures).toBeUndefined();
     const tooLong = chat!.user('a word '.repeat(5_000));
     const answer = await send([...messages, chat!.answer('yes'), tooLong]);
-    const sent = JSON.parse(Buffer.from(answer.body!).toString()).messages as object[];
+    const { messages: sent } = JSON.parse(Buffer.from(answer.body!).toString()) as {
+      readonly messages: readonly object[];
+    };
     expect(sent.at(-1)).toEqual(tooLong);
     expect(sent.length).toBeLessThan(messages.length / 2);
     expect(answer.failures).toEqual([

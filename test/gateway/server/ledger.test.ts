@@ -71,7 +71,7 @@ describe('Ledger', () => {
       ledger.recordFailure('openai did not answer (ECONNRESET)');
     }
     const both = [['the state is not kept'], ['openai did not answer (ECONNRESET)']];
-    expect(warn.mock.calls.map(([message]) => [message])).toEqual([...both, ...both]);
+    expect(warn.mock.calls.map(([message]) => [message as unknown])).toEqual([...both, ...both]);
     expect(ledger.status.failureCount).toBe(6);
   });
 

@@ -46,7 +46,7 @@ describe('the events of the page', () => {
     for (let at = 0; at < CONVERSATIONS; at += 1) ledger.recordAnswer(answerOf(`c${at}`), 9);
     const page = new Page();
     const parts = { ledger, options, engine: {} as Engine };
-    const request = { method: 'GET' } as IncomingMessage;
+    const request = { method: 'GET' } as unknown as IncomingMessage;
     await answerOwn(parts, request, page as unknown as ServerResponse, '/ctxfold/events');
     const oneTurn = page.text.length;
     vi.advanceTimersByTime(10_000);

@@ -337,7 +337,7 @@ describe('Residence', () => {
       bench.settings = { ...SETTINGS, shrink: 'default' };
       bench.history.addAll(history);
       const removals = history.flatMap((_, at) => (at < 2 * 400 ? [] : [at]));
-      bench.history.applyDensityResult({ ...NO_EDITS, removals }, bench.history.base);
+      void bench.history.applyDensityResult({ ...NO_EDITS, removals }, bench.history.base);
       await drain(scheduler);
       expect(bench.host.traffic).toMatchObject({ openings: 1, farDeltas: 0, complaints: [] });
     }, 1);

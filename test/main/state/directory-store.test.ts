@@ -194,6 +194,7 @@ describe('directoryStore', () => {
 
   it('never saves over what others have saved meanwhile, at whichever step they were faster', async () => {
     const writer = new AsyncLocalStorage<number>();
+    const isWaiting = (): boolean => life.wait !== undefined;
     for (let pause = 1, isOver = false; !isOver; pause += 1) {
       const root = newRoot();
       const late = directoryStore(root);
@@ -212,7 +213,7 @@ describe('directoryStore', () => {
         }
       };
       const outcome = await writer.run(pause, () => late.save('key', 'late', first));
-      isOver = life.wait !== undefined;
+      isOver = isWaiting();
       life.wait = undefined;
       if (isOver) continue;
       if (outcome !== 'conflict') expect(known).toBe('late');
