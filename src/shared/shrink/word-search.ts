@@ -62,6 +62,8 @@ function tablesOf(words: readonly string[]): Tables {
     }
     ends.add(state);
   }
+  // Offsets have 16 bits, and a larger table would find what is not there.
+  if (next.length > FOUND) throw new RangeError('Expected fewer words, or shorter ones.');
   followFailures(next, width, ends);
   const start = next[classes['\n'.charCodeAt(0)] ?? 0] ?? 0;
   const table = Uint16Array.from(next, (state) => (ends.has(state) ? FOUND : state));

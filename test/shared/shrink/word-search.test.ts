@@ -33,6 +33,11 @@ describe('searchFor', () => {
     );
   });
 
+  it('refuses words that its table cannot hold', () => {
+    const words = Array.from({ length: 400 }, (_, at) => `${at}`.padEnd(200, 'abcdefghij'));
+    expect(() => searchFor(words)('')).toThrow(RangeError);
+  });
+
   it('finds a word across the parts in which a long text is read', () => {
     const has = searchFor(WORDS);
     for (let before = 8_185; before < 8_200; before += 1) {
