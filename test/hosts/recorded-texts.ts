@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { readTranscript } from '../../src/main/formats/read-transcript.js';
 import type { ContentBlock } from '../../src/shared/content.js';
+import { payloadText } from '../../src/shared/tokens/content-text.js';
 
 /** Texts of recorded sessions, by what they are, each once and in the order of their lengths. */
 export interface RecordedTexts {
@@ -73,9 +74,7 @@ function kindOfResult(block: ContentBlock): 'read' | 'run' | undefined {
 function textOf(block: ContentBlock): string {
   if (block.type === 'text') return block.text;
   if (block.type !== 'tool_response') return '';
-  return typeof block.result === 'string'
-    ? block.result
-    : ((JSON.stringify(block.result) as string | undefined) ?? '');
+  return payloadText(block.result);
 }
 
 function byLength(texts: readonly string[]): readonly string[] {
