@@ -290,6 +290,23 @@ export function mapIndex(result: DensityResult, index: number): number | null {
   return index - shift;
 }
 
+/** Edits in ascending order of their indices: what is removed, what is replaced, and by what. */
+export function inOrder({
+  removals,
+  replacements,
+}: Pick<DensityResult, 'removals' | 'replacements'>): {
+  readonly removals: Int32Array;
+  readonly replaced: Int32Array;
+  readonly contents: IContent[];
+} {
+  const sorted = [...replacements].sort(([a], [b]) => a - b);
+  return {
+    removals: Int32Array.from(removals).sort(),
+    replaced: Int32Array.from(sorted, ([index]) => index),
+    contents: sorted.map(([, entry]) => entry),
+  };
+}
+
 function ascending(indices: readonly number[]): readonly number[] {
   const isSorted = indices.every((index, at) => at === 0 || (indices[at - 1] ?? 0) < index);
   return isSorted ? indices : [...indices].sort((a, b) => a - b);

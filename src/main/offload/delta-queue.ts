@@ -2,9 +2,9 @@
 // a noticeable pause. Posts nothing itself.
 
 import type { IContent } from '../../shared/content.js';
+import { inOrder } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
-import { inOrder } from '../../shared/density/index/stretches.js';
 import { farLengthOf } from '../../shared/density/index/unsent-results.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';

@@ -2,11 +2,11 @@
 // indexed twice.
 
 import type { IContent } from '../../shared/content.js';
+import { inOrder } from '../../shared/density.js';
 import type { DensityConfig, DensityResult } from '../../shared/density.js';
 import { HistoryIndex } from '../../shared/density/index/history-index.js';
 import type { IndexScope } from '../../shared/density/index/index-scope.js';
-import { inOrder, stretchesOfEdit } from '../../shared/density/index/stretches.js';
-import type { UnorderedEdit } from '../../shared/density/index/stretches.js';
+import { stretchesOfEdit } from '../../shared/density/index/stretches.js';
 import { planWithTexts } from '../../shared/density/plan/optimize.js';
 import type { PlanWithTexts } from '../../shared/density/plan/optimize.js';
 import { WorkerPoolError } from '../../shared/errors.js';
@@ -58,7 +58,7 @@ export class GrowingIndex {
   }
 
   /** Follows an edit of indexed entries. */
-  noteEdit(edit: UnorderedEdit): void {
+  noteEdit(edit: Pick<DensityResult, 'removals' | 'replacements'>): void {
     const { removals, replaced, contents } = inOrder(edit);
     const { length } = this.#index;
     const placeOf = this.#index.placesOf(new Set([...removals, ...replaced]));

@@ -1,7 +1,6 @@
 // Describes what a rewritten history keeps of the former one as stretches of entries or table rows
 // to copy. Most edits leave only a few, however long the history is.
 
-import type { IContent } from '../../content.js';
 import { NONE } from './history-columns.js';
 import type { IntColumn, Stretch } from './history-columns.js';
 
@@ -60,26 +59,6 @@ export function firstRowFrom(entryOfRow: IntColumn, entry: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** What an edit changes, in any order; indices refer to the history before it. */
-export interface UnorderedEdit {
-  readonly removals: readonly number[];
-  readonly replacements: ReadonlyMap<number, IContent>;
-}
-
-/** Returns the indices of an edit in ascending order, with the contents of the replaced entries. */
-export function inOrder({ removals, replacements }: UnorderedEdit): {
-  readonly removals: Int32Array;
-  readonly replaced: Int32Array;
-  readonly contents: IContent[];
-} {
-  const sorted = [...replacements].sort(([a], [b]) => a - b);
-  return {
-    removals: Int32Array.from(removals).sort(),
-    replaced: Int32Array.from(sorted, ([index]) => index),
-    contents: sorted.map(([, entry]) => entry),
-  };
 }
 
 /**
