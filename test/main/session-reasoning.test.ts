@@ -7,6 +7,7 @@ import type { IContent } from '../../src/shared/content.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import { HistoryService } from '../../src/main/history-service.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
+import type { SessionState } from '../../src/main/state/session-state.js';
 import { providerEntry } from '../../src/main/strategies/provider-compaction.js';
 import { historyOf } from '../support/notation.js';
 import { entriesOf, openNoted } from '../support/session-bench.js';
@@ -87,6 +88,28 @@ describe('Session, with a policy on reasoning for each request', () => {
     expect(goesOn).toHaveBeenCalled();
     expect(await send(session, 'a:w2 t:w2')).toBe('h a:s5 t:s5 h a:s3 t:s3 h a:w2 t:w2');
   });
+
+  it.each([undefined, 'a-profile'])(
+    'goes by what the model %s has refused in another process, also where the history differs',
+    async (modelName) => {
+      await using compactor = createCompactor(PLAIN);
+      const [added, differing] = ['h a:r1 t:r1 h', 'h a:r1 t:r1 a:s5 t:s5'].map(historyOf);
+      const open = async (history?: IContent[], state?: SessionState): Promise<Session> => {
+        const session = await compactor.createSession({ edits: 'every-turn', history, state });
+        if (modelName !== undefined) session.history.nameModel(modelName);
+        return session;
+      };
+      const refused = await open(added);
+      await refused.ensureCompressionBeforeSend('p', 0, 'send', { removesReasoning: true });
+      for (const history of [added, differing]) {
+        const [other, unaware] = [await open(history, refused.snapshot()), await open(history)];
+        for (const each of [other, unaware])
+          await send(each, 'a:*s3,s3 t:s3 a:r2 t:r2 a:w2 t:w2 h');
+        expect(entriesOf(other)).not.toContain('*');
+        expect(entriesOf(unaware)).toContain('*');
+      }
+    },
+  );
 
   it('goes by the option of the session, if it has one', async () => {
     const session = await keptBehindEdit('keep');

@@ -143,7 +143,7 @@ export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
   #usual: ReasoningPolicy = 'keep';
-  /** Others may require what these refuse. */
+  /** Names of models; others may require what these refuse. */
   readonly #refusing = new Set<string | undefined>();
 
   constructor(given: ReasoningPolicy | undefined) {
@@ -159,6 +159,16 @@ export class ReasoningTerms {
     this.#asked = asked;
     if (isRefused) this.#refusing.add(modelName);
     this.#usual = this.#refusing.has(modelName) ? 'strip-after-first-edit' : 'keep';
+  }
+
+  /** Takes over what other processes were refused; see `memory`. */
+  takeOver(refusing: readonly (string | null)[] = []): void {
+    for (const name of refusing) this.#refusing.add(name ?? undefined);
+  }
+
+  /** The models that have refused reasoning, `null` for one without a name; `undefined` if there are none. */
+  get memory(): readonly (string | null)[] | undefined {
+    return this.#refusing.size > 0 ? Array.from(this.#refusing, (name) => name ?? null) : undefined;
   }
 
   get policy(): ReasoningPolicy {

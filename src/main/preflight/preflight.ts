@@ -54,7 +54,7 @@ export class Preflight {
 
   /** The state for a later session of this history. */
   get memory(): SessionMemory {
-    const { sent, guard, gauge } = this.#parts;
+    const { sent, guard, gauge, reasoningTerms } = this.#parts;
     return {
       sent: sent.memory,
       costs: this.costs.memory,
@@ -63,6 +63,7 @@ export class Preflight {
       request: gauge.request,
       usage: gauge.usageMemory,
       summaries: this.ahead.memory,
+      refusing: reasoningTerms.memory,
     };
   }
 

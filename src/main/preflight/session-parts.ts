@@ -65,7 +65,8 @@ export interface SessionParts extends SessionInit {
 }
 
 /**
- * Creates the parts of a session. What providers have refused is of the model, so that it stays where the state is replaced.
+ * Creates the parts of a session. What providers have refused is of the model: it stays where the state is replaced, beside what
+ * that knows of.
  *
  * @throws TypeError or RangeError for an invalid overhead.
  */
@@ -76,11 +77,13 @@ export function createParts(
   const { edits, model, runtimeContext } = config;
   model.follow(history);
   const { cache } = model;
+  const { reasoningTerms = new ReasoningTerms(edits.reasoning) } = init;
+  reasoningTerms.takeOver(former?.refusing);
   const sent = new SentHistory(init, cache, now);
   const gauge = new ContextGauge({ ...init, runtimeContext });
   return {
     ...init,
-    reasoningTerms: init.reasoningTerms ?? new ReasoningTerms(edits.reasoning),
+    reasoningTerms,
     cache,
     gauge,
     guard: new ProgressGuard({

@@ -150,7 +150,7 @@ const LEAST_KEPT_SHARE = 0.125;
  * without: the session is not to pay for that.
  */
 function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): SessionMemory {
-  const { sent, costs, usage, summaries } = memory;
+  const { sent, costs, usage, summaries, refusing } = memory;
   const entries = Math.min(sent.intactEntries, fold.intactEntries);
   const kept = tokens.slice(0, entries).reduce<number>((sum, count) => sum + (count ?? 0), 0);
   const isKept = kept >= LEAST_KEPT_SHARE * costs.compacted[2];
@@ -174,6 +174,7 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
     request: null,
     usage,
     summaries,
+    refusing,
   };
 }
 

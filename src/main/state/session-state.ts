@@ -205,6 +205,7 @@ const STATE = z.object({
         asked: z.optional(z.object({ entries: COUNT, edits: COUNT, at: COUNT })),
       }),
     ),
+    refusing: z.optional(z.array(z.nullable(z.string()))),
   }),
   model: z.nullable(
     z.object({ name: z.nullable(z.string()), ratio: z.number(), observations: COUNT }),
@@ -295,4 +296,6 @@ export interface SessionMemory {
   readonly usage?: UsageMemory | null | undefined;
   /** Summaries by a model, of which one that is under way counts as thrown away. @default none */
   readonly summaries?: SummaryMemory | undefined;
+  /** Names of models that have refused reasoning behind an edit, which their names need not tell. @default none */
+  readonly refusing?: readonly (string | null)[] | undefined;
 }
