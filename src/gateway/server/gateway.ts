@@ -28,6 +28,8 @@ export interface Gateway {
   close(graceMs?: number): Promise<void>;
 }
 
+/** Which upgrades a server agrees to, from Node 24.9 on; the types do not have it. Before, each one is an event. */
+const UPGRADES = { shouldUpgradeCallback: isForWebSocket };
 const HEADERS_TIMEOUT_MS = 30_000;
 /** Enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
@@ -41,6 +43,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
   const forwarder = new Forwarder(options);
   const parts = { engine, forwarder, ledger, options };
   const server = createServer({
+    ...UPGRADES,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -63,8 +63,8 @@ export function isForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Has the server read a connection again, without the request's wish for an upgrade. Node has stopped reading it, but the wish is
- * optional: Java's HTTP client sends one for HTTP/2 with the first request, its body included.
+ * Has the server read a connection again, without the request's wish for an upgrade. Node before 24.9 has stopped reading it, but
+ * the wish is optional: Java's HTTP client sends one for HTTP/2 with the first request, its body included.
  */
 export function declineUpgrade(
   server: Server,
