@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -24,7 +25,7 @@ import { TSC } from './tsc.js';
 const HOSTS = [
   {
     name: 'pi',
-    packages: ['@earendil-works/pi-coding-agent@0.87.1'],
+    packages: ['@earendil-works/pi-coding-agent@1.5.2'],
     node: [22, 19],
     types: `import type { ExtensionFactory } from '@earendil-works/pi-coding-agent';
       import extension from 'ctxfold/pi';
@@ -49,8 +50,8 @@ const HOSTS = [
   { name: 'python', pip: ['anthropic==1.13.0', 'openai==3.22.1', 'google-genai==2.25.0'] },
   { name: 'kilo', packages: ['@kilocode/cli@7.7.7'] },
   { name: 'gemini', packages: ['@google/gemini-cli@0.61.0'] },
-  { name: 'codex', packages: ['@openai/codex@0.169.0'] },
-  { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.197'] },
+  { name: 'codex', packages: ['@openai/codex@0.171.0'] },
+  { name: 'claude', packages: ['@anthropic-ai/claude-code@2.1.332'] },
   { name: 'continue', packages: ['@continuedev/cli@1.5.47'] },
   { name: 'qwen', packages: ['@qwen-code/qwen-code@0.24.4'], node: [22, 0] },
   { name: 'copilot', packages: ['@github/copilot@1.0.102'] },
@@ -83,13 +84,14 @@ function run(command, args, { cwd = ROOT, timeout = INSTALL_LIMIT_MS } = {}) {
 function install(name, packages, pip) {
   const folder = join(INSTALLED, name);
   const done = join(folder, 'done');
-  if (existsSync(done)) return folder;
+  const wanted = (packages ?? pip).join('\n');
+  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return folder;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   if (!(pip === undefined ? installByNpm(folder, packages) : installByPip(folder, pip))) {
     return undefined;
   }
-  writeFileSync(done, '');
+  writeFileSync(done, wanted);
   return folder;
 }
 

@@ -1,4 +1,4 @@
-// Types for the parts of pi's extension API that are used, as of version 0.87. What older versions lack is optional.
+// Types for the parts of pi's extension API that are used, as of version 1.5. What older versions lack is optional.
 
 import type { PiMessage } from './agent-message.js';
 import type { PiContextEntry } from './context-edits.js';
