@@ -13,7 +13,8 @@ type Policy = NonNullable<CompactCall['reasoning']>;
  * Models that bind thinking to the messages before it (adaptive thinking, and between tools) reject an edit of those
  * with status 400, so the thinking is removed. It is kept with a budget (`type: 'enabled'`), because the last assistant turn must
  * start with thinking, and models that accept a budget bind nothing; and with `drop_block`, because the API itself drops
- * thinking that no longer matches. Models that know budgets keep it in any case: not every host says what it asks for.
+ * thinking that no longer matches. Models that know budgets keep it in any case: not every host says what it asks for. Of models
+ * that bind it, a budget says nothing: the AI SDK asks these for adaptive thinking instead.
  */
 export function reasoningOfModel(modelName: string | undefined, thinking?: unknown): Policy {
   if (thinksWithBudget(modelName)) return 'keep';
@@ -22,8 +23,8 @@ export function reasoningOfModel(modelName: string | undefined, thinking?: unkno
   const { type, blockBinding, block_binding: binding = blockBinding } = thinking;
   const { prefixMismatchBehavior, prefix_mismatch_behavior: behavior = prefixMismatchBehavior } =
     asRecord(binding) ?? {};
-  const drops = behavior === 'drop_block';
-  return type === 'enabled' || drops ? 'keep' : 'strip-after-first-edit';
+  const hasBudget = type === 'enabled' && !bindsReasoning(modelName);
+  return hasBudget || behavior === 'drop_block' ? 'keep' : 'strip-after-first-edit';
 }
 
 /** The same for hosts that say nothing of `thinking`: only for models that are known to bind it. */

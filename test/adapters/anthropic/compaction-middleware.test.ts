@@ -283,6 +283,7 @@ describe('compactionMiddleware', () => {
       const provider = await startStrictProvider(SCRIPT);
 
       await runLoop(clientOf(provider), {
+        model: 'my-deployment',
         max_tokens: 4_000,
         thinking: { type: 'enabled', budget_tokens: 1_024 },
       });
@@ -297,6 +298,7 @@ describe('compactionMiddleware', () => {
       const provider = await startStrictProvider([first!, ...silent]);
 
       await runLoop(clientOf(provider), {
+        model: 'my-deployment',
         max_tokens: 4_000,
         thinking: { type: 'enabled', budget_tokens: 1_024 },
       });

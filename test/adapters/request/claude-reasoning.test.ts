@@ -19,7 +19,14 @@ describe('reasoningOfModel', () => {
     expect(reasoningOfModel(model, { type: 'disabled' })).toBe('keep');
   });
 
-  it.each([undefined, 'claude-opus-4-8', 'claude-opus-5-5', 'opus'])(
+  it('strips that of a model that binds it, although the AI SDK is asked for a budget', () => {
+    const thinking = { type: 'enabled', budgetTokens: 1_024 };
+    expect(reasoningOfModel('claude-opus-5-5', thinking)).toBe('strip-after-first-edit');
+    const blockBinding = { prefixMismatchBehavior: 'drop_block' };
+    expect(reasoningOfModel('claude-opus-5-5', { ...thinking, blockBinding })).toBe('keep');
+  });
+
+  it.each([undefined, 'claude-opus-4-8', 'opus'])(
     'strips the reasoning of %s unless the request has a budget',
     (model) => {
       expect(reasoningOfModel(model)).toBe('strip-after-first-edit');
