@@ -9,10 +9,12 @@ import type { AdapterOptions, CompactCall } from '../request/adapter-options.js'
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields, reportedUsage } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
 import {
-  assertHoldsNoItems,
   compactedTo,
   compactionFailed,
+  isServerHeld,
+  SERVER_HELD,
 } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { hasServerCalls } from '../request/provider-usage.js';
@@ -104,6 +106,10 @@ export function compactionMiddleware(
       params,
       'the parameters of a call',
     );
+    if (isServerHeld(...Object.values(asRecord(providerOptions) ?? {}))) {
+      warnOfIdling(options.logger, SERVER_HELD);
+      return params;
+    }
     const call: CompactedCall = { modelCall: { model, params } };
     const compacted = await compact(inCallOrder(params.prompt), {
       ...describeModel(model, providerOptions),
@@ -181,7 +187,6 @@ function compactionByModel(
     if (ignoring.has(fullName)) throw compactionFailed(IGNORED);
     const options = asRecord(params.providerOptions) ?? {};
     const providerOptions = { ...asRecord(options['openai']), ...asRecord(options[name]) };
-    assertHoldsNoItems(providerOptions);
     const systemEnd = params.prompt.findIndex(({ role }) => role !== 'system');
     const call = {
       ...params,

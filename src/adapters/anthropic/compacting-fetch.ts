@@ -2,9 +2,9 @@
 
 import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import { safeLogger } from '../../main/host/logger.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
 import { compactionMiddleware } from './compaction-middleware.js';
 
 /** There is no Anthropic client to parse the answer. */
@@ -52,14 +52,11 @@ export function compactingFetch(
   send: typeof globalThis.fetch = globalThis.fetch,
 ): typeof globalThis.fetch {
   const middleware = compactionMiddleware(compactor, options);
-  let hasWarned = false;
   return (input, init) => {
     // The body of a `Request` is a stream.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
     if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
-      if (!hasWarned && options.logger !== undefined)
-        safeLogger(options.logger).warn(SIGNED_WARNING);
-      hasWarned = true;
+      warnOfIdling(options.logger, SIGNED_WARNING);
       return send(input, init);
     }
     const request = { ...init, url: String(input) } as Parameters<typeof middleware>[0];

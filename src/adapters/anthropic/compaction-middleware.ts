@@ -3,7 +3,6 @@
 
 import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
@@ -13,7 +12,9 @@ import { isSameList } from '../format/same-value.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
 import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
+import { withoutReasoning } from './message-param-format.js';
 import type { AnthropicMessage } from './message-part.js';
 import {
   beginsWithBlock,
@@ -64,19 +65,15 @@ export function compactionMiddleware(
 ): Middleware {
   const compact = createMessageCompactor(compactor, CLAUDE_FORMAT, options);
   const requests = new WeakMap<object, CompactedRequest>();
-  const logger = options.logger === undefined ? SILENT_LOGGER : safeLogger(options.logger);
-  let hasWarned = false;
 
   return async (request, next, context) => {
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      if (!hasWarned) logger.warn(THREAD_WARNING);
-      hasWarned = true;
+      warnOfIdling(options.logger, THREAD_WARNING);
       return next(request);
     }
-    if (COUNT_PATH.test(request.url))
-      return next(withBody(request, await countedBody(request, body)));
+    if (COUNT_PATH.test(request.url)) return countTokens(request, body, next);
     let compacted = await compactedBody(request, body);
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
@@ -134,6 +131,17 @@ export function compactionMiddleware(
       return { ...withMessages(parsed, compacted), answer };
     }
   };
+
+  /** Counts messages as they were last sent, and what follows. If nobody knows how that was, as after a restart, reasoning may have to go. */
+  async function countTokens(
+    request: APIRequest,
+    body: RequestBody,
+    next: Parameters<Middleware>[1],
+  ): Promise<Response> {
+    const response = await next(withBody(request, await countedBody(request, body)));
+    if (!refusesReasoning(await refusalIn(response))) return response;
+    return next(withBody(request, withMessages(body, withoutReasoning(body.messages))));
+  }
 
   async function countedBody(attempt: APIRequest, parsed: RequestBody): Promise<CompactedBody> {
     const { messages: given } = parsed;

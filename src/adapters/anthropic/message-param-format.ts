@@ -79,6 +79,16 @@ function loadsTools({ content }: MessagePart): boolean {
   return asArray(content).some((item) => asRecord(item)?.['type'] === 'tool_reference');
 }
 
+/** Returns messages without any reasoning. */
+export function withoutReasoning(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
+  return messages.flatMap((message) => {
+    const parts = asArray(message.content) as readonly MessagePart[];
+    if (!parts.some(isReasoning)) return message;
+    const content = parts.filter((part) => !isReasoning(part));
+    return content.length === 0 ? [] : withContent(message, content);
+  });
+}
+
 function withoutLastReasoning(parts: readonly MessagePart[]): readonly MessagePart[] {
   const end = parts.findLastIndex((part) => !isReasoning(part)) + 1;
   return end === 0 ? parts : parts.slice(0, end);

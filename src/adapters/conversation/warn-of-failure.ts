@@ -1,6 +1,6 @@
-// Tells a host that compaction has failed, and what is sent instead.
+// Tells a host that compaction has failed, and what is sent instead; or that there is nothing that it could compact.
 
-import { SILENT_LOGGER } from '../../main/host/logger.js';
+import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
 import { asError } from '../../shared/errors.js';
 
@@ -16,4 +16,21 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
     `Compaction failed (${error.name}), and the messages were sent without it. Give the adapter a logger to see why, or onError: 'throw'.`,
     { type: 'CtxfoldWarning', code: 'CTXFOLD_SENT_UNCOMPACTED' },
   );
+}
+
+/** What was said, by logger. */
+const SAID = new WeakMap<Logger, Set<string>>();
+
+/**
+ * Says once why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
+ *
+ * @param given the adapter's, by which it is known what was said: an adapter may be created anew for each run
+ */
+export function warnOfIdling(given: Logger | undefined, message: string): void {
+  const logger = given ?? SILENT_LOGGER;
+  const said = SAID.get(logger) ?? new Set();
+  if (said.has(message)) return;
+  SAID.set(logger, said.add(message));
+  if (given !== undefined) safeLogger(given).warn(message);
+  else process.emitWarning(message, { type: 'CtxfoldWarning', code: 'CTXFOLD_NOTHING_TO_COMPACT' });
 }

@@ -49,18 +49,21 @@ export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
   write: (item) => item as never,
 };
 
-const STATE_OPTIONS = [
-  'previous_response_id',
-  'previousResponseId',
-  'conversation',
-  'conversationId',
-];
+const STATE_OPTIONS = ['previous_response_id', 'previousResponseId', 'conversation'];
 
-/** @throws CompressionExecutionError if the server keeps the items of a request, with the options of any SDK */
-export function assertHoldsNoItems(...requests: readonly unknown[]): void {
-  if (requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key])))
-    throw compactionFailed('the server holds the items of these requests.');
+/** Whether the server keeps the items of a request, by its fields, or by its options in any SDK. */
+export function isServerHeld(...requests: readonly unknown[]): boolean {
+  try {
+    return requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key]));
+  } catch {
+    // Whoever sends the request reads them, too.
+    return false;
+  }
 }
+
+/** Why nothing of such a request can be compacted, and what to do. */
+export const SERVER_HELD =
+  'the server holds the items of these requests (previous_response_id, conversation), so that nothing can be compacted; send all items each time, or have the server compact by context_management';
 
 /**
  * Splits an entry at the compactions that a provider made by itself, each of which gets its own entry; `undefined` if there is

@@ -6,6 +6,8 @@ import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../request/call-arguments.js';
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -49,6 +51,11 @@ export function compactionMiddleware(
       } = checkedFields<Partial<typeof request>>(request, 'a model call');
       const given = checkedMessages(list ?? null);
       const { configurable } = asRecord(runtime) ?? {};
+      const { defaultOptions, modelKwargs } = asRecord(model) ?? {};
+      if (isServerHeld(modelSettings, defaultOptions, modelKwargs)) {
+        warnOfIdling(options?.logger, SERVER_HELD);
+        return handler(request);
+      }
       const facts = modelFacts(model, { modelSettings, configurable });
       const compacted = (removesReasoning: boolean): Promise<BaseMessage[]> =>
         compact(given, {

@@ -3,10 +3,8 @@
 
 import type { BaseMessage } from '@langchain/core/messages';
 import { asRecord } from '../../shared/json.js';
-import type { JsonRecord } from '../../shared/json.js';
 import type { ProviderMessages } from '../format/message-format.js';
 import {
-  assertHoldsNoItems,
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
@@ -48,8 +46,7 @@ export function compactionByModel(request: CompactedRequest): CompactMessages {
   return async (messages, signal) => {
     const { tools = [], modelSettings: settings = {}, systemMessage } = request;
     const model = await namedModel(request.model);
-    const { defaultOptions, modelKwargs } = assertCanCompact(model, { tools, ...settings });
-    assertHoldsNoItems(settings, defaultOptions, modelKwargs);
+    assertCanCompact(model, { tools, ...settings });
     const given = messages as readonly BaseMessage[];
     const first = systemMessage === undefined || systemMessage.text === '' ? [] : [systemMessage];
     const callable = model as CallableModel;
@@ -73,7 +70,7 @@ async function namedModel(model: unknown): Promise<unknown> {
 }
 
 /** @throws CompressionExecutionError if LangChain cannot carry the model's compactions */
-function assertCanCompact(given: unknown, options: object): JsonRecord {
+function assertCanCompact(given: unknown, options: object): void {
   const model = asRecord(given) ?? {};
   // Only for Anthropic's models, the policy is known.
   if (modelFacts(model).reasoning !== undefined)
@@ -86,5 +83,4 @@ function assertCanCompact(given: unknown, options: object): JsonRecord {
     throw compactionFailed(
       "LangChain carries compactions of OpenAI's Responses API alone (`useResponsesApi: true`).",
     );
-  return model;
 }

@@ -9,14 +9,16 @@ import type { JsonRecord } from '../../shared/json.js';
 import { assertAdapterOptions } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import type { ConversationReport } from '../conversation/conversation.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields } from '../request/call-arguments.js';
 import {
-  assertHoldsNoItems,
   compactedTo,
   COMPACTION_TRIGGER,
   compactionFailed,
+  isServerHeld,
   newestCompaction,
+  SERVER_HELD,
 } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -86,12 +88,16 @@ export function callModelInputFilter(
     >(modelData, 'what the model is to be sent');
     const fields = asRecord(agent) ?? {};
     const { model, modelSettings, tools } = fields;
+    if (isServerHeld(asRecord(modelSettings)?.['providerData'])) {
+      warnOfIdling(options.logger, SERVER_HELD);
+      return modelData;
+    }
     const modelName = asText(model);
     const input = await compact(given, {
       ...(modelName !== '' && { modelName }),
       overheadTokens: overheadOf(instructions, tools),
       cacheTtlMs: cacheTtlIn(modelSettings),
-      compactByProvider: compactionByAgentModel(fields, instructions, given, provider),
+      compactByProvider: compactionByAgentModel(fields, instructions, provider),
     });
     return { ...modelData, input };
   };
@@ -117,18 +123,15 @@ interface AgentModel {
  * Returns a function that has the agent's model compact items: with the agent's instructions, tools and settings, and the trigger as
  * the last item. It rejects with the reason if the model does not support that.
  *
- * @param given all items of the call, to find out whether the server keeps earlier ones
  * @param provider returns the model if the agent has its name only
  */
 function compactionByAgentModel(
   agent: JsonRecord,
   instructions: unknown,
-  given: readonly unknown[],
   provider: AgentModelProvider | undefined,
 ): CompactMessages {
   return async (messages, signal) => {
     const { toolChoice: _, ...modelSettings } = asRecord(agent['modelSettings']) ?? {};
-    assertHoldsNoItems(modelSettings['providerData'], { conversation: lacksCalls(given) });
     const model = await modelOf(agent['model'], provider);
     const request = {
       systemInstructions: asText(instructions),
@@ -160,13 +163,4 @@ async function modelOf(
   throw compactionFailed(
     'the agent names its model alone; give the filter `compactByProvider: new OpenAIProvider()`.',
   );
-}
-
-/** Whether items answer calls that are missing, as with `previousResponseId` or `conversationId`. */
-function lacksCalls(items: readonly unknown[]): boolean {
-  const calls = new Set<unknown>();
-  return items.map(asRecord).some((item) => {
-    if (item?.['type'] === 'function_call') calls.add(item['callId']);
-    return item?.['type'] === 'function_call_result' && !calls.has(item['callId']);
-  });
 }

@@ -4,7 +4,11 @@ import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { checkedCall, checkedReasoning } from '../request/call-arguments.js';
+import { asRecord } from '../../shared/json.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { tryPlainData } from '../format/plain-data.js';
+import { SERVER_HELD } from '../format/provider-compaction.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { responseItemFormat } from './response-item-format.js';
@@ -44,11 +48,26 @@ export function createItemCompactor<Item>(
     (inner) => async (items, given) => {
       const call = checkedCall(given);
       assertKeepsReasoning(call.reasoning);
-      return inner(items, call);
+      if (!beginsWithAnswer(items)) return inner(items, call);
+      warnOfIdling(options.logger, SERVER_HELD);
+      return items.slice();
     },
   );
   assertKeepsReasoning(options.reasoning);
   return compact;
+}
+
+/** What answers a call, or a request for approval. */
+const ANSWER = /_(?:output|result|approval_response)$/;
+
+/** Whether the first item besides messages answers a call: then the server keeps what was before it. */
+function beginsWithAnswer(items: readonly unknown[]): boolean {
+  if (!Array.isArray(items)) return false;
+  for (const given of items as readonly unknown[]) {
+    const { type, role } = asRecord(tryPlainData(given)) ?? {};
+    if (role === undefined) return ANSWER.test(String(type));
+  }
+  return false;
 }
 
 /** All other policies remove reasoning, at the latest when the history is compressed. */

@@ -4,10 +4,10 @@ import { asArray, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import {
-  assertHoldsNoItems,
   COMPACTION_TRIGGER,
   compactionFailed,
   isCompactionPart,
+  isServerHeld,
 } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
 
@@ -36,7 +36,8 @@ export function providerCompaction(
   request: Readonly<Record<string, unknown>> = {},
 ): CompactMessages {
   return async (input, signal) => {
-    assertHoldsNoItems(request);
+    if (isServerHeld(request))
+      throw compactionFailed('the server holds the items of these requests.');
     const { responses } = client;
     const byEndpoint = { model, input };
     const byTrigger = { ...request, stream: false, model, input: [...input, COMPACTION_TRIGGER] };

@@ -320,6 +320,36 @@ describe('compactionMiddleware', () => {
   });
 
   describe('what it leaves alone', () => {
+    it('is the reasoning of an unknown conversation, unless the endpoint refuses it', async () => {
+      const seen: { messages: MessageParam[] }[] = [];
+      const client = new Anthropic({
+        apiKey: 'none',
+        maxRetries: 0,
+        middleware: [compactionMiddleware(compactor)],
+        fetch: (_, init) => {
+          seen.push(JSON.parse(init?.body as string));
+          if (seen.length > 1) return Promise.resolve(Response.json({ input_tokens: 1 }));
+          const error = { message: 'The block is bound to a different conversation.' };
+          return Promise.resolve(Response.json({ type: 'error', error }, { status: 400 }));
+        },
+      });
+      const messages = staleRead({ thinking: 'I look.' });
+
+      await client.messages.countTokens({ model: REQUEST.model, messages });
+
+      expect(seen[0]!.messages).toEqual(messages);
+      expect(seen[1]!.messages).toEqual(
+        messages.map(({ role, content }) => ({
+          role,
+          content: Array.isArray(content)
+            ? content.filter(({ type }) => type !== 'thinking')
+            : content,
+        })),
+      );
+      expect(seen).toHaveLength(2);
+      expect(JSON.stringify(seen[0])).toContain('I look.');
+    });
+
     it('is a request that counts the tokens of an unknown conversation', async () => {
       const seen: string[] = [];
       const client = new Anthropic({
@@ -337,17 +367,20 @@ describe('compactionMiddleware', () => {
       expect(JSON.parse(seen[0]!)).toEqual({ model: REQUEST.model, messages });
     });
 
-    it('is a request of a thread that the server holds', async () => {
-      const provider = await startStrictProvider([ANSWER]);
+    it('is a request of a thread that the server holds, which a logger is told once', async () => {
+      const provider = await startStrictProvider([ANSWER, ANSWER]);
       const messages = staleRead();
+      const warnings: string[] = [];
+      const warn = (message: string) => void warnings.push(message);
+      const logger = { debug: () => undefined, warn, error: () => undefined };
+      const params = { ...REQUEST, messages, thread: { type: 'create' as const } };
 
-      await clientOf(provider).beta.messages.create({
-        ...REQUEST,
-        messages,
-        thread: { type: 'create' },
-      });
+      // An adapter may be made for each run.
+      for (let run = 0; run < 2; run += 1)
+        await clientOf(provider, { logger }).beta.messages.create(params);
 
       expect(sentMessages(provider.requests[0]!)).toEqual(messages);
+      expect(warnings).toEqual([expect.stringContaining('`thread: false`')]);
     });
 
     it('is a request for anything else', async () => {

@@ -140,4 +140,24 @@ describe('inputCompactor', () => {
       await expect(compact([], { reasoning })).rejects.toThrow(RangeError);
     },
   );
+
+  it('returns items that answer what only the server has, begins no session, and says so once', async () => {
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const sessions: unknown[] = [];
+    const options = {
+      logger: { debug: () => undefined, warn, error: () => undefined },
+      onSession: (session: unknown) => void sessions.push(session),
+    };
+    const compact = compactorFor(options);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const items: ResponseInputItem[] = [
+        { type: 'function_call_output', call_id: `call_${turn}`, output: 'line '.repeat(9_000) },
+        { role: 'user', content: 'And now?' },
+      ];
+      expect(await compact(items)).toEqual(items);
+    }
+    expect(sessions).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('previous_response_id')]);
+  });
 });
