@@ -215,10 +215,11 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Runs the first step only: prunes a dirty history, as far as `edits` and `reasoning` let edits land now. Returns what
-   * changed, or `null`. Must not be called while another step runs.
+   * changed, or `null`. Waits for a running preflight.
    */
   async ensureDensityOptimized(given: AbortOptions = {}): Promise<PrunedEvent | null> {
-    return this.#runSteps(this.#preflight.prune(readAbortOptions(given)));
+    const options = readAbortOptions(given);
+    return this.#runAlone(options.signal, () => this.#preflight.prune(options));
   }
 
   /** Whether history, overhead and pending tokens together reach the threshold. */
@@ -229,12 +230,13 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Runs the second step only: compresses the history with the current strategy, and applies the result if it is smaller.
-   * Entries added meanwhile are appended to it. Must not be called while another step runs.
+   * Entries added meanwhile are appended to it. Waits for a running preflight.
    *
    * @throws what the strategy threw; `CLOSED` after `close`. The history is unchanged then.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
-    return this.#runSteps(this.#preflight.compress(readCall(promptId, given)));
+    const request = readCall(promptId, given);
+    return this.#runAlone(request.signal, () => this.#preflight.compress(request));
   }
 
   /**
@@ -250,12 +252,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     given: AbortOptions = {},
   ): Promise<FittedEvent | null> {
     const request = readCall(promptId, given, pendingTokens);
-    const { signal } = request;
-    const ended = this.#next(() => {
-      signal?.throwIfAborted();
-      return this.#runSteps(this.#preflight.enforceLimit(request));
-    });
-    return abortable(ended, signal);
+    return this.#runAlone(request.signal, () => this.#preflight.enforceLimit(request));
   }
 
   /** Returns what a strategy would be given to compress the present history. */
@@ -307,6 +304,15 @@ export class Session extends SafeEmitter<SessionEvents> {
   /** Totals of the offloaded work, and where it ran. */
   stats(): OffloadStats {
     return this.#parts.offload.stats;
+  }
+
+  /** Runs steps once what is under way has ended. */
+  #runAlone<Result>(signal: AbortSignal | undefined, begin: () => Steps<Result>): Promise<Result> {
+    const ended = this.#next(() => {
+      signal?.throwIfAborted();
+      return this.#runSteps(begin());
+    });
+    return abortable(ended, signal);
   }
 
   /** Runs something once what is under way has ended. */

@@ -155,14 +155,17 @@ describe('Session', () => {
       expect(entriesOf(session)).toBe('h:1 h:2 h:3 h:4 h:5 h:6');
     });
 
-    it('lets no second one start', async () => {
+    it('has a second one wait', async () => {
       const { session, gate, started } = openCompressing('h:1 h:2 h:3');
       await session.history.waitForTokenUpdates();
       const first = session.performCompression('p1');
       await started.promise;
-      expect(await outcomeOf(session.performCompression('p2'))).toBe('COMPRESSION_IN_PROGRESS');
+      const second = session.performCompression('p2');
+      session.history.add(humanText('4'));
       gate.resolve(undefined);
       expect(await first).toMatchObject({ outcome: 'applied' });
+      expect(await second).toMatchObject({ outcome: 'applied' });
+      expect(entriesOf(session)).toBe('h:3 h:4');
     });
   });
 
@@ -183,7 +186,11 @@ describe('Session', () => {
       expect(await second).toMatchObject({ pruned: null, totalTokens: 60 });
     });
 
-    it('one that only keeps the limit waits as well, and takes no room from the first', async () => {
+    it.each<[string, (session: Session) => Promise<unknown>]>([
+      ['keeps the limit', (session) => session.enforceContextWindow('p2')],
+      ['prunes', (session) => session.ensureDensityOptimized()],
+      ['compresses', (session) => session.performCompression('p2')],
+    ])('one that only %s waits as well, and takes no room from the first', async (_, call) => {
       const offload = new HeldOffload();
       const session = openSession({
         offload,
@@ -192,11 +199,13 @@ describe('Session', () => {
       });
       const first = session.ensureCompressionBeforeSend('p1', 40);
       await nextImmediate();
-      const second = session.enforceContextWindow('p2');
+      const second = call(session);
       await nextImmediate();
       offload.answer(0);
       expect((await first).totalTokens).toBeLessThanOrEqual(20);
-      expect(await second).toBeNull();
+      await nextImmediate();
+      offload.answer(1);
+      await second;
     });
 
     it('a second call runs also when the first has failed', async () => {
