@@ -16,11 +16,12 @@ export interface Api {
   readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
-  /** Returns why a request must not be edited, from the fields beside its messages and its last message; else `undefined`. */
+  /** Returns why a request is no call of its conversation, from the fields beside its messages and its last message; else `undefined`. */
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
-const SERVER_HELD = 'the provider keeps the history';
+/** The messages of such a request are no whole history. */
+export const SERVER_HELD = 'the provider keeps the history';
 const NO_TOOLS = 'a side call, without tools';
 
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;

@@ -47,11 +47,13 @@ const OF_BODY =
 /** Credentials that are one, such as Amazon's. */
 const SIGNED = /^(?:AWS4|[\w-]*HMAC|Signature\b)/i;
 
-/** Returns why a request must not be edited, if its headers say so: it is signed, or not a turn of its conversation. */
+/** The body of such a request must not change. */
+export const SIGNED_REQUEST = 'a signed request';
+
+/** Returns why a request is no call of its conversation, if its headers say so: it is signed, or not a turn. */
 export function passesByHeaders(headers: IncomingHttpHeaders): string | undefined {
   const isSigned = SIGNED.test(headers.authorization ?? '');
-  if (isSigned || Object.keys(headers).some((name) => OF_BODY.test(name)))
-    return 'a signed request';
+  if (isSigned || Object.keys(headers).some((name) => OF_BODY.test(name))) return SIGNED_REQUEST;
   const metadata = headers['x-codex-turn-metadata'];
   if (typeof metadata !== 'string') return undefined;
   const kind = /"request_kind"\s*:\s*"(\w{1,32})"/.exec(metadata)?.[1];

@@ -28,10 +28,10 @@ import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
-import { apiNamed, isFromModel } from './apis.js';
+import { apiNamed, isFromModel, SERVER_HELD } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
-import { conversationName } from './conversation-name.js';
+import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import type { CompleteGatewayOptions } from '../server/options.js';
 import { watch } from './edit-log.js';
@@ -58,6 +58,8 @@ type Compact = Pick<CountingCompactor<object>, 'asSent'> &
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
+/** Requests of which nothing may change. */
+const UNTOUCHED: ReadonlySet<string> = new Set([SERVER_HELD, SIGNED_REQUEST]);
 /** Per answer. */
 const MAX_FAILURES = 20;
 
@@ -160,11 +162,15 @@ class LocalEngine implements Engine {
     if (messages === undefined || messages.length === 0)
       return passed('messages that are not read');
     const { scope, isCount = false } = call;
-    const reason = call.passes ?? (isCount ? undefined : api.passes(list.fields, messages.at(-1)));
-    if (reason !== undefined) return passed(reason);
+    const reason =
+      call.passes ??
+      (isCount ? 'a count of other messages' : api.passes(list.fields, messages.at(-1)));
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
-    if (isCount)
-      return this.#count(list, messages, this.#lines.continuedBy(about, messages, known));
+    if (reason !== undefined) {
+      const isFixed = call.isObserved === true || UNTOUCHED.has(reason);
+      const line = isFixed ? undefined : this.#lines.continuedBy(about, messages, known);
+      return line === undefined ? passed(reason) : this.#sendAside(list, messages, line);
+    }
     // The other fields are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const model = call.model ?? asText(list.fields['model']);
@@ -226,13 +232,15 @@ class LocalEngine implements Engine {
     return takes;
   }
 
-  /** Has messages counted as the conversation that they continue was sent last, and what follows as it is. */
-  async #count(
+  /**
+   * Has messages sent as the conversation that they continue was last, and what follows as it is: by then, all of them may be too many, and
+   * reasoning is bound to what was sent.
+   */
+  async #sendAside(
     list: ListInBody,
     messages: readonly object[],
-    line: Line | undefined,
+    line: Line,
   ): Promise<EngineAnswer> {
-    if (line === undefined) return passed('a count of other messages');
     const sent = await this.#compacts[line.api].asSent(messages, { conversationId: line.id });
     const pieces = piecesOf(list, messages, sent, this.#written);
     const about = {
@@ -241,6 +249,7 @@ class LocalEngine implements Engine {
     };
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
+      isAside: true,
       body: pieces && assemble(list.bytes, pieces),
       line: reportOf(line, messages, sent, about),
       edits: NO_EDITS,
@@ -278,7 +287,7 @@ class LocalEngine implements Engine {
 
   /** Keeps a warning of something that failed, and no other. */
   #noteFailure(message: string, details: object | undefined): void {
-    const { error } = details as { readonly error?: unknown };
+    const { error } = (details ?? {}) as { readonly error?: unknown };
     if (error instanceof Error && this.#failures.length < MAX_FAILURES)
       this.#failures.push(`${message} (${reasonOf(error)})`);
   }

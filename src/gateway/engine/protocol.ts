@@ -14,7 +14,7 @@ export interface EngineCall {
   readonly name?: string | undefined;
   /** The model, if the path names it. */
   readonly model?: string | undefined;
-  /** Why the request must not be edited, if its headers say so. */
+  /** Why the request is no call of its conversation, if its headers say so. */
   readonly passes?: string | undefined;
   /** Whether the request asks for the number of tokens of its messages, so that nothing is to be edited further. @default false */
   readonly isCount?: boolean | undefined;
@@ -33,6 +33,8 @@ export interface EngineAnswer {
   readonly reason?: string | undefined;
   /** In shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
+  /** Whether it is no call of its conversation, but a count, a side call or a compaction. @default false */
+  readonly isAside?: boolean | undefined;
   /** Length of the edited body, also if the request is only observed. */
   readonly editedBytes?: number | undefined;
   readonly line?: LineReport | undefined;

@@ -145,9 +145,10 @@ function collect(
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
-      const listeners = route.isCount
-        ? recordingFailure(ledger, route)
-        : recordingAnswer(parts, route, Promise.resolve(answer), mode);
+      const listeners =
+        answer?.isAside === true || route.isCount
+          ? recordingFailure(ledger, route)
+          : recordingAnswer(parts, route, Promise.resolve(answer), mode);
       forwarder.forward(request, response, route, body, listeners);
     });
   };
@@ -181,9 +182,8 @@ async function compact(
     const late = delay(deadlineMs, undefined, { signal: ended.signal, ref: false });
     const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
-    // A count is no call of its conversation.
     if (answer !== undefined)
-      ledger.recordAnswer(isCount ? { ...answer, line: undefined } : answer, answer.bytes);
+      ledger.recordAnswer(answer.isAside ? { ...answer, line: undefined } : answer, answer.bytes);
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
       if (isCount) return undefined;

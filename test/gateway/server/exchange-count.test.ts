@@ -116,6 +116,46 @@ it.each(COUNTED)(
   },
 );
 
+describe.each(API_TALKS)('a side call, for $name', (api) => {
+  const messages = talk(api, 6);
+  const more = [api.answer('done'), api.user('Summarize all of this.')];
+
+  const play = async (): Promise<string> => {
+    await sent(api.path, bodyOf(api, messages.slice(0, -4)));
+    return (await sent(api.path, bodyOf(api, messages)))[1];
+  };
+
+  it('that continues a conversation, as to summarize it, is of what was sent, which fits and is cached', async () => {
+    const left = await play();
+    const [given, asked] = await sent(api.path, bodyOf(api, [...messages, ...more], { tools: [] }));
+    expect(listIn(api, asked)).toEqual([...listIn(api, left), ...more]);
+    expect(asked.length).toBeLessThan(given.length / 2);
+    expect((await conversations()).map(({ calls }) => calls)).toEqual([2]);
+  });
+
+  it.each([
+    ['is about something else', [api.user('what is this?')], {}],
+    ['is signed', [...messages, ...more], { 'content-digest': 'sha-256=:x:' }],
+  ])('leaves as it came where it %s', async (_, asked, headers) => {
+    await play();
+    const [given, left] = await sent(api.path, bodyOf(api, asked, { tools: [] }), headers);
+    expect(left).toBe(given);
+  });
+});
+
+it.each([
+  ['anthropic', [], { compaction: { type: 'summarize' } }],
+  ['responses', [{ type: 'compaction_trigger' }], {}],
+])('has the provider compact what was sent, for %s', async (name, tail, besides) => {
+  const api = API_TALKS.find((each) => each.name === name)!;
+  const messages = talk(api, 6);
+  await sent(api.path, bodyOf(api, messages.slice(0, -4)));
+  const [, left] = await sent(api.path, bodyOf(api, messages));
+  const [given, asked] = await sent(api.path, bodyOf(api, [...messages, ...tail], besides));
+  expect(listIn(api, asked)).toEqual([...listIn(api, left), ...tail]);
+  expect(asked.length).toBeLessThan(given.length / 2);
+});
+
 it('has no more cache marks than it came with', async () => {
   const [api] = COUNTED;
   /** Marks the last two messages, as agents do. */
