@@ -53,8 +53,8 @@ interface Answer {
  * request for a message, streamed or not, on every platform. Your list of messages does not change; keep appending to it.
  *
  * Token counting counts the messages as they were last sent and what follows, because it refuses reasoning that an edit has
- * invalidated. Message batches, and requests of a thread whose messages the server keeps, are not compacted, so `toolRunner`
- * needs `thread: false`; the logger warns once. Put it last in the list, after `betaRefusalFallbackMiddleware`,
+ * invalidated. Requests of a thread whose messages the server keeps are not compacted, so `toolRunner` needs `thread: false`; that is said
+ * once. Nor are message batches: use `messageCompactor` for the messages of each of their requests. Put it last in the list, after `betaRefusalFallbackMiddleware`,
  * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
  * @throws RangeError naming each invalid option.

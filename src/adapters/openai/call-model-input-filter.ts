@@ -58,7 +58,7 @@ export interface ModelInputFilter {
  *
  * A run keeps its own items and calls the filter with them each time, so edits affect only what the model gets. A session of
  * the SDK stores the filtered items of the run's own input; items that it had before are unchanged. With `previousResponseId`
- * or `conversationId`, the provider keeps the history and there are new items only, so there is nothing to compact.
+ * or `conversationId`, the provider keeps the history and there are new items only, so there is nothing to compact; that is said once.
  *
  * An `OpenAIResponsesCompactionSession` compacts by itself only while the model gets all that it stores, so no more after an edit.
  * Use the strategy `provider` instead, or call its `runCompaction({ force: true })`.
