@@ -320,53 +320,6 @@ describe('compactionMiddleware', () => {
   });
 
   describe('what it leaves alone', () => {
-    it('is the reasoning of an unknown conversation, unless the endpoint refuses it', async () => {
-      const seen: { messages: MessageParam[] }[] = [];
-      const client = new Anthropic({
-        apiKey: 'none',
-        maxRetries: 0,
-        middleware: [compactionMiddleware(compactor)],
-        fetch: (_, init) => {
-          seen.push(JSON.parse(init?.body as string));
-          if (seen.length > 1) return Promise.resolve(Response.json({ input_tokens: 1 }));
-          const error = { message: 'The block is bound to a different conversation.' };
-          return Promise.resolve(Response.json({ type: 'error', error }, { status: 400 }));
-        },
-      });
-      const messages = staleRead({ thinking: 'I look.' });
-
-      await client.messages.countTokens({ model: REQUEST.model, messages });
-
-      expect(seen[0]!.messages).toEqual(messages);
-      expect(seen[1]!.messages).toEqual(
-        messages.map(({ role, content }) => ({
-          role,
-          content: Array.isArray(content)
-            ? content.filter(({ type }) => type !== 'thinking')
-            : content,
-        })),
-      );
-      expect(seen).toHaveLength(2);
-      expect(JSON.stringify(seen[0])).toContain('I look.');
-    });
-
-    it('is a request that counts the tokens of an unknown conversation', async () => {
-      const seen: string[] = [];
-      const client = new Anthropic({
-        apiKey: 'none',
-        middleware: [compactionMiddleware(compactor, { edits: 'every-turn' })],
-        fetch: (_, init) => {
-          seen.push(init?.body as string);
-          return Promise.resolve(Response.json({ input_tokens: 1 }));
-        },
-      });
-      const messages = staleRead();
-
-      await client.messages.countTokens({ model: REQUEST.model, messages });
-
-      expect(JSON.parse(seen[0]!)).toEqual({ model: REQUEST.model, messages });
-    });
-
     it('is a request of a thread that the server holds, which a logger is told once', async () => {
       const provider = await startStrictProvider([ANSWER, ANSWER]);
       const messages = staleRead();

@@ -1,0 +1,54 @@
+// Counts of tokens through the real SDK, of conversations that no request of this process has continued.
+
+import Anthropic from '@anthropic-ai/sdk';
+import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
+import { expect, it, onTestFinished } from 'vitest';
+import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction-middleware.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { staleRead } from './conversations.js';
+
+/** Has messages counted by an endpoint that refuses as many requests; returns the bodies that it gets. */
+async function counted(
+  messages: readonly MessageParam[],
+  refusals: number,
+): Promise<readonly { readonly messages: readonly MessageParam[] }[]> {
+  const compactor = createCompactor({ offload: 'inline', workspaceRoot: '/work' });
+  onTestFinished(() => compactor.close());
+  const seen: { messages: MessageParam[] }[] = [];
+  const error = { message: 'The block is bound to a different conversation.' };
+  const client = new Anthropic({
+    apiKey: 'none',
+    maxRetries: 0,
+    middleware: [compactionMiddleware(compactor, { edits: 'every-turn' })],
+    fetch: (_, init) => {
+      const isRefused = seen.push(JSON.parse(init?.body as string)) <= refusals;
+      return Promise.resolve(
+        isRefused
+          ? Response.json({ type: 'error', error }, { status: 400 })
+          : Response.json({ input_tokens: 1 }),
+      );
+    },
+  });
+  const model = 'claude-sonnet-5-5';
+  await client.messages.countTokens({ model, messages: [...messages] }).catch(() => undefined);
+  return seen;
+}
+
+it('leaves such a request as it came', async () => {
+  const messages = staleRead();
+  expect(await counted(messages, 0)).toEqual([{ model: 'claude-sonnet-5-5', messages }]);
+});
+
+it('repeats it once without the reasoning that the endpoint refuses: it may be bound to what was sent', async () => {
+  const messages = staleRead({ thinking: 'I look.' });
+  const bare = messages.map(({ role, content }) => ({
+    role,
+    content: Array.isArray(content) ? content.filter(({ type }) => type !== 'thinking') : content,
+  }));
+  for (const refusals of [1, 2])
+    expect((await counted(messages, refusals)).map((body) => body.messages)).toEqual([
+      messages,
+      bare,
+    ]);
+  expect(JSON.stringify(messages)).toContain('I look.');
+});
