@@ -301,19 +301,16 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     await this.waitForTokenUpdates();
   }
 
-  /**
-   * Starts a compression: additions are queued until it ends.
-   *
-   * @throws CtxfoldError `COMPRESSION_IN_PROGRESS` if one is running.
-   */
+  /** Starts a compression: additions are queued until it ends. @throws CtxfoldError `COMPRESSION_IN_PROGRESS` */
   startCompression(): void {
-    if (this.#queued !== undefined) {
-      throw new CtxfoldError(
-        'A compression is under way; end it before another one starts.',
-        'COMPRESSION_IN_PROGRESS',
-      );
-    }
+    this.assertNotCompressing();
     this.#queued = [];
+  }
+
+  /** @throws CtxfoldError `COMPRESSION_IN_PROGRESS` */
+  assertNotCompressing(): void {
+    if (!this.isCompressing) return;
+    throw new CtxfoldError('A compression is under way; let it end.', 'COMPRESSION_IN_PROGRESS');
   }
 
   /** Ends a compression and appends the queued entries in order. No-op without one. */

@@ -66,8 +66,9 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
-  /** Settles when the running preflight has ended. Preflights of a session never overlap. */
+  /** Settles when the running preflight has ended, and those that wait. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
+  #queued = 0;
 
   /** @throws TypeError or RangeError for an invalid overhead. */
   constructor(options: SessionInit) {
@@ -232,10 +233,11 @@ export class Session extends SafeEmitter<SessionEvents> {
    * Runs the second step only: compresses the history with the current strategy, and applies the result if it is smaller.
    * Entries added meanwhile are appended to it. Waits for a running preflight.
    *
-   * @throws what the strategy threw; `CLOSED` after `close`. The history is unchanged then.
+   * @throws what the strategy threw; `COMPRESSION_IN_PROGRESS`; `CLOSED` after `close`. The history is unchanged then.
    */
   async performCompression(promptId: string, given: AbortOptions = {}): Promise<CompressedEvent> {
     const request = readCall(promptId, given);
+    this.history.assertNotCompressing();
     return this.#runAlone(request.signal, () => this.#preflight.compress(request));
   }
 
@@ -306,19 +308,21 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
-  /** Runs steps once what is under way has ended. */
+  /** Runs steps on the history as it is now, or once what is under way has ended. */
   #runAlone<Result>(signal: AbortSignal | undefined, begin: () => Steps<Result>): Promise<Result> {
-    const ended = this.#next(() => {
+    const run = async (): Promise<Result> => {
       signal?.throwIfAborted();
       return this.#runSteps(begin());
-    });
-    return abortable(ended, signal);
+    };
+    return abortable(this.#next(run, this.#queued === 0), signal);
   }
 
-  /** Runs something once what is under way has ended. */
-  #next<Result>(run: () => Promise<Result>): Promise<Result> {
-    const ended = this.#underWay.then(run);
-    this.#underWay = ended.catch(() => undefined);
+  /** Runs something once what is under way has ended, or at once. */
+  #next<Result>(run: () => Promise<Result>, isFree = false): Promise<Result> {
+    const ended = isFree ? run() : this.#underWay.then(run);
+    const onEnd = (): void => void (this.#queued -= 1);
+    this.#queued += 1;
+    this.#underWay = ended.then(onEnd, onEnd);
     return ended;
   }
 
