@@ -28,7 +28,7 @@ export function fieldsOfResult(result: unknown): JsonRecord {
 function ownFields(result: unknown): JsonRecord {
   const isJson =
     typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
-  const value = isJson ? tryParseJson(result) : result;
+  const value = isJson ? parsed(result) : result;
   if (!Array.isArray(value)) return asRecord(value) ?? {};
   const answers = value.map((item: unknown) => asRecord(item) ?? {});
   // Other lists are data, in which something may have failed.
@@ -36,6 +36,21 @@ function ownFields(result: unknown): JsonRecord {
   return (
     answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
   );
+}
+
+/** What JSON says, also of a result that was shortened: without the line that says so, and with its tables as lists of objects. */
+function parsed(json: string): unknown {
+  const whole = json.replace(SHORTENED_LINE, '');
+  return whole === json ? tryParseJson(json) : tryParseJson(whole, withoutTables);
+}
+
+function withoutTables(_: string, value: unknown): unknown {
+  const { columns, rows, ...others } = asRecord(value) ?? {};
+  if (!Array.isArray(columns) || !Array.isArray(rows) || Object.keys(others).length > 0)
+    return value;
+  const named = (row: unknown): unknown =>
+    Array.isArray(row) ? Object.fromEntries(columns.map((name, at) => [name, row[at]])) : row;
+  return rows.map(named);
 }
 
 /** In these fields of a structured result a tool's output is. */
@@ -114,6 +129,8 @@ const SEEN = 1_000;
 /** A longer line says more than how the tool ended. */
 const MAX_CODE_LINE = 80;
 const SHORTENED = '[Shortened from ';
+/** The last line of JSON that was shortened, which is JSON without it. */
+const SHORTENED_LINE = /(?<=[}\]])\n\[Shortened from \d[^\n]{0,1300}\]$/;
 
 /** Whether a result says by its fields, or in its first or last line, that its tool failed. */
 export function endedInFailure(result: unknown): boolean {

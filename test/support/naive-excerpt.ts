@@ -25,7 +25,7 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     .replaceAll('\\n', '\n')
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .filter((line) => line.length <= 1_000);
+    .filter((line) => line.length <= 1_000 && !(line.startsWith('[… ') && line.endsWith(' …]')));
   const words = lines
     .flatMap((line) => line.split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/))
     .filter((word) => word !== '' && word.length <= 120);
@@ -173,6 +173,9 @@ function lastStatements(text: string): readonly string[] {
   const feed = end.indexOf('\n');
   const lines = (end === text || feed === -1 ? end : end.slice(feed + 1))
     .replaceAll('\\n', '\n')
+    .split(/(?:^|\n)\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) [^\n]* …\](?=\n|$)/)
+    .slice(-1)
+    .join('')
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     .filter((line) => line.length <= 1_000 && !isNumbered(line) && !isOfHost(line))

@@ -427,7 +427,12 @@ describe('excerptOf', () => {
     const shrunk =
       `${'plain words\n'.repeat(60)}[… 9 lines as in read …]\n` +
       '[Shortened from 9000 characters: lines of earlier results (call_1abc)]';
-    expect(excerptOf(shrunk, '[x]')).toBe('[x]\nIt ended with: plain words');
+    // What it ended with, the other result shows.
+    expect(excerptOf(shrunk, '[x]')).toBe('[x]');
+    const ends = shrunk.replace('\n[Short', '\nDone, 3 changed\n[Short');
+    expect(excerptOf(ends, '[x]')).toBe('[x]\nIt ended with: Done, 3 changed');
+    const named = `${'plain words\n'.repeat(60)}[… 9 lines as in run_tests error: a.ts …]\nlast words`;
+    expect(excerptOf(named, '[x]')).toBe('[x]\nIt ended with: last words');
   });
 
   it('names no versions and durations, of which outputs are full', () => {
