@@ -67,8 +67,8 @@ export function textOfResult(result: unknown): string {
 /** How APIs call what they say of a request; other fields are of a thing, whose state is none of the call. */
 const OF_ANSWER: ReadonlySet<string> = new Set(
   (
-    '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
-    'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
+    '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorMessages errorType error_code error_message errors instance isError ' +
+    'message meta object path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
   ).split(' '),
 );
 const HTTP_FAILURE = /^[45]\d\d$/;
@@ -80,12 +80,12 @@ export function areOfAnswer(fields: JsonRecord): boolean {
 
 /** Whether the fields name a failure: in words, or as APIs describe one, in an object; those of GraphQL, in a list and without data. */
 export function saysFailed(fields: JsonRecord): boolean {
-  const { isError, is_error, ok, success, error, errors, data } = fields;
+  const { isError, is_error, ok, success, error, errors, errorMessages, data } = fields;
   if ([isError, is_error, error].includes(true)) return true;
   if ([ok, success].some((value) => value === false || value === 'false')) return true;
   if (typeof error === 'string') return error !== '';
   if (Object.keys(asRecord(error) ?? {}).length > 0 || haveUserErrors(data)) return true;
-  const areListed = asArray(errors).length > 0;
+  const areListed = [errors, errorMessages].some((list) => asArray(list).length > 0);
   if (areListed && data === null) return true;
   return areOfAnswer(fields) && ((areListed && data === undefined) || namesRefusal(fields));
 }
@@ -93,6 +93,9 @@ export function saysFailed(fields: JsonRecord): boolean {
 function namesRefusal(fields: JsonRecord): boolean {
   const { status, statusCode, status_code, code, errcode, errorMessage, error_message } = fields;
   if (typeof errcode === 'number' && errcode !== 0) return true;
+  if ([fields['object'], fields['type']].some((kind) => /(?:^|_)error$/.test(String(kind)))) {
+    return true;
+  }
   if ([errorMessage, error_message].some((words) => typeof words === 'string' && words !== '')) {
     return true;
   }
