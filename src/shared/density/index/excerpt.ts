@@ -87,14 +87,18 @@ const MAX_LINK_LENGTH = 120;
 /** Fewer links, and fewer of a longer text, are not what it is about. */
 const MIN_LINKS = 3;
 const MIN_LINKS_SHARE = 0.04;
+/** As browsers show the address of a page, above it. */
+const ADDRESS = new RegExp(String.raw`^[^\n"{]{0,20}\bURL[^\w\n]{1,5}(${LINK.source})`, 'im');
+const MAX_ABOVE = 600;
 
-/** The first links of a text that consists of such, as what a search has found: the next call opens one. */
+/** The first links of a text that consists of such, as what a search has found: the next call opens one. Of a page, its address. */
 function linksIn(text: string, maxLength: number): readonly string[] {
   const seen = text.slice(0, MAX_SEEN);
   if (!seen.includes('://')) return [];
-  const links = [...new Set(seen.match(LINK))];
-  const length = links.join(' ').length;
-  if (links.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length) return [];
+  const found = [...new Set(seen.match(LINK))];
+  const length = found.join(' ').length;
+  const areFew = found.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length;
+  const links = areFew ? (ADDRESS.exec(seen.slice(0, MAX_ABOVE))?.slice(1) ?? []) : found;
   let left = maxLength;
   return links.filter((link) => {
     const fits = link.length <= MAX_LINK_LENGTH && link.length + 1 <= left;
