@@ -36,7 +36,8 @@ export async function writeWorkerCode() {
       minify: { compress: false, mangle: { toplevel: true, keepNames: true } },
     },
   });
-  const code = `${output[0].code}//# sourceURL=ctxfold/worker.cjs\n`;
+  // In a function: a short name of its own may be that of a global, as `gc` under `--expose-gc`, and the thread would not start.
+  const code = `(()=>{${output[0].code}})();//# sourceURL=ctxfold/worker.cjs\n`;
   const head = '// Made by scripts/bundle-worker.js from src/worker.';
   writeFileSync(CODE, `${head}\nexport const WORKER_CODE: string = ${JSON.stringify(code)};\n`);
 }

@@ -28,7 +28,7 @@ export function fieldsOfResult(result: unknown): JsonRecord {
 function ownFields(result: unknown): JsonRecord {
   const isJson =
     typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
-  const value = isJson ? tryParseJson(result) : result;
+  const value = isJson ? parsed(result) : result;
   if (!Array.isArray(value)) return asRecord(value) ?? {};
   const answers = value.map((item: unknown) => asRecord(item) ?? {});
   // Other lists are data, in which something may have failed.
@@ -36,6 +36,21 @@ function ownFields(result: unknown): JsonRecord {
   return (
     answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
   );
+}
+
+/** What JSON says, also of a result that was shortened: without the line that says so, and with its tables as lists of objects. */
+function parsed(json: string): unknown {
+  const whole = json.replace(SHORTENED_LINE, '');
+  return whole === json ? tryParseJson(json) : tryParseJson(whole, withoutTables);
+}
+
+function withoutTables(_: string, value: unknown): unknown {
+  const { columns, rows, ...others } = asRecord(value) ?? {};
+  if (!Array.isArray(columns) || !Array.isArray(rows) || Object.keys(others).length > 0)
+    return value;
+  const named = (row: unknown): unknown =>
+    Array.isArray(row) ? Object.fromEntries(columns.map((name, at) => [name, row[at]])) : row;
+  return rows.map(named);
 }
 
 /** In these fields of a structured result a tool's output is. */
@@ -52,8 +67,8 @@ export function textOfResult(result: unknown): string {
 /** How APIs call what they say of a request; other fields are of a thing, whose state is none of the call. */
 const OF_ANSWER: ReadonlySet<string> = new Set(
   (
-    '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorType error_code error_message errors instance isError message ' +
-    'meta path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
+    '__type _meta code content data detail details documentation_url errcode errmsg error errorCode errorMessage errorMessages errorType error_code error_message errors instance isError ' +
+    'message meta object path reason requestId request_id stackTrace status statusCode status_code structuredContent timestamp title traceId trace_id type'
   ).split(' '),
 );
 const HTTP_FAILURE = /^[45]\d\d$/;
@@ -65,12 +80,12 @@ export function areOfAnswer(fields: JsonRecord): boolean {
 
 /** Whether the fields name a failure: in words, or as APIs describe one, in an object; those of GraphQL, in a list and without data. */
 export function saysFailed(fields: JsonRecord): boolean {
-  const { isError, is_error, ok, success, error, errors, data } = fields;
+  const { isError, is_error, ok, success, error, errors, errorMessages, data } = fields;
   if ([isError, is_error, error].includes(true)) return true;
   if ([ok, success].some((value) => value === false || value === 'false')) return true;
   if (typeof error === 'string') return error !== '';
   if (Object.keys(asRecord(error) ?? {}).length > 0 || haveUserErrors(data)) return true;
-  const areListed = asArray(errors).length > 0;
+  const areListed = [errors, errorMessages].some((list) => asArray(list).length > 0);
   if (areListed && data === null) return true;
   return areOfAnswer(fields) && ((areListed && data === undefined) || namesRefusal(fields));
 }
@@ -78,6 +93,9 @@ export function saysFailed(fields: JsonRecord): boolean {
 function namesRefusal(fields: JsonRecord): boolean {
   const { status, statusCode, status_code, code, errcode, errorMessage, error_message } = fields;
   if (typeof errcode === 'number' && errcode !== 0) return true;
+  if ([fields['object'], fields['type']].some((kind) => /(?:^|_)error$/.test(String(kind)))) {
+    return true;
+  }
   if ([errorMessage, error_message].some((words) => typeof words === 'string' && words !== '')) {
     return true;
   }
@@ -114,6 +132,8 @@ const SEEN = 1_000;
 /** A longer line says more than how the tool ended. */
 const MAX_CODE_LINE = 80;
 const SHORTENED = '[Shortened from ';
+/** The last line of JSON that was shortened, which is JSON without it. */
+const SHORTENED_LINE = /(?<=[}\]])\n\[Shortened from \d[^\n]{0,1300}\]$/;
 
 /** Whether a result says by its fields, or in its first or last line, that its tool failed. */
 export function endedInFailure(result: unknown): boolean {

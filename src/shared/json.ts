@@ -38,10 +38,13 @@ export function withoutUndefined<T extends object>(
   return Object.fromEntries(defined) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The parsed text, or `undefined` if it is not valid JSON. */
-export function tryParseJson(text: string): unknown {
+/** The parsed text, or `undefined` if it is not valid JSON. A reviver may change each value, as for `JSON.parse`. */
+export function tryParseJson(
+  text: string,
+  reviver?: (key: string, value: unknown) => unknown,
+): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text, reviver) as unknown;
   } catch {
     return undefined;
   }

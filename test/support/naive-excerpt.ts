@@ -25,9 +25,11 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     .replaceAll('\\n', '\n')
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    .filter((line) => line.length <= 1_000);
+    .filter((line) => line.length <= 1_000 && !(line.startsWith('[… ') && line.endsWith(' …]')));
   const words = lines
-    .flatMap((line) => line.split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/))
+    .flatMap((line) =>
+      line.replace(/ref=[\w$]+(?![\w$@.~/+-])/g, 'ref=').split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/),
+    )
     .filter((word) => word !== '' && word.length <= 120);
   const paths = words.map(withoutEnds).filter(isPath);
   const kept: string[] = [];
@@ -173,6 +175,9 @@ function lastStatements(text: string): readonly string[] {
   const feed = end.indexOf('\n');
   const lines = (end === text || feed === -1 ? end : end.slice(feed + 1))
     .replaceAll('\\n', '\n')
+    .split(/(?:^|\n)\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) [^\n]* …\](?=\n|$)/)
+    .slice(-1)
+    .join('')
     .split('\n')
     .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     .filter((line) => line.length <= 1_000 && !isNumbered(line) && !isOfHost(line))
@@ -195,6 +200,7 @@ function isNumbered(line: string): boolean {
 function isQuantity(name: string): boolean {
   return (
     /^v?\d+(\.\d+)+[a-zA-Z]?[a-zA-Z]?$/.test(name) ||
+    /^\d+(\.\d+)?e-\d+$/.test(name) ||
     /^(\d+(d|h|ms|m|s))+$|^\d{4}-\d\d-\d\dT[\d.-]*Z?$/.test(name) ||
     /^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/.test(name)
   );

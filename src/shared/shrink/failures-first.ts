@@ -221,11 +221,13 @@ const BEFORE_WARNING = /^\s*\S{1,200}:\d+(?::\d+)?:\s/;
 const MOST_ALIKE = 8;
 const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
-/** Whether a line, or the start of it that is given, reports a failure. */
+/** Whether a line, or the start of it that is given, reports a failure; a note of ours names a call. */
 export function reportsFailure(line: string): boolean {
-  return (
-    hasSign(line) && isReport(line) && !PASSED.test(line) && !FOUND.test(line) && !isOfHost(line)
-  );
+  return hasSign(line) && isReport(line) && !isNoReport(line) && !isOfHost(line);
+}
+
+function isNoReport(line: string): boolean {
+  return PASSED.test(line) || FOUND.test(line) || saysLeftOut(line);
 }
 
 /** A line of a file that a search has found; behind the place of a problem, a space or a column stands. */
@@ -247,7 +249,7 @@ export function mayCountFailures(text: string): boolean {
 
 /** Whether a line counts failures, and does not count none. */
 export function countsFailures(line: string): boolean {
-  return COUNT.test(line) && !PASSED.test(line) && !FOUND.test(line);
+  return COUNT.test(line) && !isNoReport(line);
 }
 
 /** Every line about a failure or a warning has one of these; most lines have none. */

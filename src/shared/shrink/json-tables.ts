@@ -1,13 +1,16 @@
-// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with equal keys as tables. The output is
+// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with like keys as tables. The output is
 // JSON with the same values; JSON that does not survive a round trip exactly is unchanged.
 
 import { isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
+import { usualOf } from './number-columns.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 /** Lists of fewer objects do not become tables. */
 const MIN_ROWS = 3;
+/** At least this share of them has the same keys, in the same order: APIs leave out fields that have no value. */
+const ROWS_SHARE = 0.5;
 /** Nor do lists that are nested deeper. */
 const MAX_TABLE_DEPTH = 3;
 /** Agents may add this many lines before an output. */
@@ -106,21 +109,21 @@ function jsonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-/** The keys of a list of objects, if all have the same ones in the same order. */
+/** The keys of most objects of a list, in their order; `undefined` if no keys are those of most. */
 function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
-  const [first] = list;
-  if (list.length < MIN_ROWS || !isRecord(first)) return undefined;
-  const columns = Object.keys(first);
-  if (columns.length === 0) return undefined;
-  const isRow = (row: unknown): boolean => {
-    if (!isRecord(row)) return false;
-    const keys = Object.keys(row);
-    return keys.length === columns.length && keys.every((key, at) => key === columns[at]);
-  };
-  return list.every(isRow) ? columns : undefined;
+  if (list.length < MIN_ROWS || !list.every(isRecord)) return undefined;
+  const keys = usualOf(list.map(keysOf), ROWS_SHARE);
+  const columns = keys === undefined ? [] : (JSON.parse(keys) as readonly string[]);
+  return columns.length === 0 ? undefined : columns;
 }
 
+function keysOf(row: JsonRecord): string {
+  return JSON.stringify(Object.keys(row));
+}
+
+/** Objects with other keys stay as they are among the rows. */
 function tableOf(rows: readonly JsonRecord[], columns: readonly string[]): string {
-  const lines = rows.map((row) => JSON.stringify(Object.values(row)));
-  return `{"columns":${JSON.stringify(columns)},"rows":[\n${lines.join(',\n')}]}`;
+  const keys = JSON.stringify(columns);
+  const lines = rows.map((row) => JSON.stringify(keysOf(row) === keys ? Object.values(row) : row));
+  return `{"columns":${keys},"rows":[\n${lines.join(',\n')}]}`;
 }

@@ -55,7 +55,7 @@ function digitsOf(number: string): number {
 }
 
 /** What so many of the values are: a majority vote finds the only candidate. */
-function usualOf<Value>(values: readonly Value[], share: number): Value | undefined {
+export function usualOf<Value>(values: readonly Value[], share: number): Value | undefined {
   let candidate: Value | undefined;
   let votes = 0;
   for (const value of values) {

@@ -43,7 +43,9 @@ export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   code ??= codeNamedIn(ends);
   if (code !== undefined && code !== 0) return 'failed';
   if (code === 0) return givesVerdict(words) ? 'unclear' : 'passed';
-  if (ranOut(text) || wasRefused(response, fields)) return 'failed';
+  if (couldNotShow(response, words) || ranOut(text) || wasRefused(response, fields)) {
+    return 'failed';
+  }
   return wasCutShort(text) || (!showsPage(response.toolName) && mayHaveFailed(words))
     ? 'unclear'
     : 'passed';
@@ -61,8 +63,9 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   const code = exitCodeOf(result, fields);
   const isKnown = Boolean(error) || (code ?? 0) !== 0 || saysFailed(fields);
   if (isKnown || wasDenied(response, fields)) return true;
-  if (onlyShows(toolName)) return false;
   const words = wordsOfResult(result);
+  if (couldNotShow(response, words)) return true;
+  if (onlyShows(toolName)) return false;
   if (code === 0) return givesVerdict(words);
   // What stopped one of several commands stands before what the others said.
   const end = words.slice(-SEEN_ENDS);
@@ -98,6 +101,20 @@ function wasDenied({ result, error }: ToolResponseBlock, fields: JsonRecord): bo
   const text = textOfResult(result);
   const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
   return said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)));
+}
+
+/** How a tool that shows something says that it could not: under a heading of its own, or in one line where the thing would stand. */
+const NOT_SHOWN = new RegExp(
+  [
+    String.raw`^#{1,4} (?:Error[ \t]*\n|(?:Result|\w+ response)\n+(?:\w*Error: |(?:Failed|Unable) to \w))`,
+    String.raw`^(?:<error>)?(?:(?:Failed|Unable) to \w|Request failed\b|HTTP (?:error )?[45]\d\d\b)[^\n]*$`,
+  ].join('|'),
+);
+
+function couldNotShow({ toolName }: ToolResponseBlock, words: string): boolean {
+  if (!onlyShows(toolName) && !showsPage(toolName)) return false;
+  const isSeen = words.length <= MAX_REFUSAL || words.startsWith('#');
+  return isSeen && NOT_SHOWN.test(withoutCodes(words.slice(0, MAX_REFUSAL)).trim());
 }
 
 const FAILED_STATE = /^(?:fail|failed|failure|error|declined|refused)$/i;

@@ -68,6 +68,19 @@ export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Sour
   return first.end === countLines(text) ? first.source : undefined;
 }
 
+/** The part of a run between two lines; none if it has no line there. */
+export function partOfRun(
+  run: ShownElsewhere,
+  first: number,
+  last: number,
+): readonly ShownElsewhere[] {
+  const [start, end] = [Math.max(run.start, first), Math.min(run.end, last)];
+  if (start >= end) return [];
+  const { there } = run;
+  const from = typeof there === 'number' && { there: there + start - run.start };
+  return [{ ...run, start, end, ...from }];
+}
+
 /** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */
 export function withOthers(
   runs: readonly ShownElsewhere[],
@@ -78,21 +91,15 @@ export function withOthers(
   let next = 0;
   for (const other of others) {
     let { start } = other;
-    const take = (end: number): void => {
-      if (start >= end) return;
-      const { there } = other;
-      const from = typeof there === 'number' && { there: there + start - other.start };
-      all.push({ ...other, start, end, ...from });
-    };
     for (let run = runs[next]; run !== undefined && run.start < other.end; run = runs[next]) {
-      take(run.start);
+      all.push(...partOfRun(other, start, run.start));
       start = Math.max(start, run.end);
       // A run that extends beyond this one may overlap the next one too.
       if (run.end > other.end) break;
       all.push(run);
       next += 1;
     }
-    take(other.end);
+    all.push(...partOfRun(other, start, other.end));
   }
   return [...all, ...runs.slice(next)];
 }
@@ -131,6 +138,13 @@ export function withoutRuns(
   for (let at = from; at < lines.length; at += 1) kept.push(lines[at] ?? '');
   const of = ids.size === 0 ? 'its call' : `earlier results (${[...ids].join(', ')})`;
   return { draft: Draft.ofLines(kept), label: `lines of ${of}` };
+}
+
+const SHOWN = /^\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) .* …\]$/;
+
+/** Whether a line says where lines are shown. */
+export function saysShown(line: string): boolean {
+  return SHOWN.test(line);
 }
 
 /** Describes a run; with both line numbers if they differ, so that each line can be found. */

@@ -1,6 +1,6 @@
 // Runs the chain of shrinkers on a result. Does not know what was sent before; the caller keeps the original.
 
-import { isShrunk, markedAsShrunk, withoutRuns } from './shown-before.js';
+import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
 import { Draft, MAX_TELLING, SHRINK_LEVELS } from './shrinker.js';
 import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
@@ -109,9 +109,7 @@ function withoutFailures(
       const isEnd = at === run.end || failures === MAX_FAILURES;
       if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_TELLING))) continue;
       const end = isEnd ? run.end : at;
-      const { there } = run;
-      const from = typeof there === 'number' && { there: there + start - run.start };
-      if (end > start) parts.push({ ...run, start, end, ...from });
+      parts.push(...partOfRun(run, start, end));
       if (isEnd) break;
       failures += 1;
       start = at + 1;

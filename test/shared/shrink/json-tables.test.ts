@@ -21,4 +21,24 @@ describe('JSON_TABLES', () => {
     });
     expect(shown.replace(table, '')).toBe(wrapped.replace(JSON.stringify(list, null, 2), ''));
   });
+
+  it('leaves objects with other keys as they are among the rows, as long as most have the same', () => {
+    const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
+    const said = (list: readonly object[]): unknown =>
+      JSON.parse(
+        JSON_TABLES.shrink(Draft.ofText(JSON.stringify(list, null, 2)), subject)?.text ?? '',
+      );
+    const list = Array.from({ length: 30 }, (_, id) => ({
+      ...(id === 0 && { pinned: true }),
+      id,
+      ...(id % 7 === 3 && { draft: id }),
+    }));
+    expect(said(list)).toEqual({
+      columns: ['id'],
+      rows: list.map((row) => (Object.keys(row).length === 1 ? [row.id] : row)),
+    });
+    const mixed = list.map(({ id }) => ({ [`is${id % 3}`]: true, id }));
+    expect(said(mixed)).toEqual(mixed);
+    expect(said([...list, ...[[1]]])).toEqual([...list, ...[[1]]]);
+  });
 });

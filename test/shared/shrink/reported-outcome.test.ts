@@ -245,6 +245,15 @@ describe('hasFailed', () => {
     ['send_email', 'Sent. It could not be opened yet.', false],
     ['browser_click', 'Clicked\n### Console\n- [ERROR] Failed to load: 404', false],
     ['browser_click', 'TimeoutError: locator.click: 5000ms exceeded.', true],
+    ['browser_click', '### Error\nTimeoutError: 5000ms exceeded.\nCall log:\n  - waiting', true],
+    ['browser_click', '### Result\nError: Ref e42 not found in the snapshot.', true],
+    ['browser_navigate', '### Error\nError: page.goto: net::ERR_NAME_NOT_RESOLVED', true],
+    ['browser_navigate', '### Page\n- Page Title: Failed to load\n### Error messages', false],
+    ['navigate_page', '# navigate_page response\nUnable to navigate: net::ERR_FAILED', true],
+    ['WebFetch', 'Request failed with status code 403', true],
+    ['fetch', '<error>Failed to fetch robots.txt https://x.org</error>', true],
+    ['get_page', '# Errors and how to handle them\nError: a class of its own', false],
+    ['get_issue', 'Failed to log in since the update\n\nSteps: open the page', false],
   ])('tells of what %s answers whether it was done: %j', (tool, result, is) => {
     expect(hasFailed(toolResponse('c', tool, result))).toBe(is);
   });
@@ -258,6 +267,10 @@ describe('hasFailed', () => {
     ['an error of Shopify', { data: { refund: { userErrors: [{ message: 'too much' }] } } }, true],
     ['a state', { status: 'error', message: 'too old' }, true],
     ['a code of HTTP', { statusCode: 404, message: 'no such order' }, true],
+    ['an object of that kind', { object: 'error', code: 'validation_error', message: 'no' }, true],
+    ['an answer of that kind', { type: 'web_fetch_error', error_code: 'unavailable' }, true],
+    ['a list of messages', { errorMessages: ['It is not on this screen.'], errors: {} }, true],
+    ['an event of that kind', { id: 'e1', type: 'error', message: 'x is not defined' }, false],
     ['a problem', { type: 'about:blank', title: 'Unprocessable', status: 422 }, true],
     ['a message', { error_code: 402, error_message: 'the card was declined' }, true],
     ['what is true', { error: true, message: 'too old' }, true],

@@ -14,7 +14,7 @@ import {
   placeAfter,
   reportsFailure,
 } from '../../shrink/failures-first.js';
-import { endOfNumber } from '../../shrink/shown-before.js';
+import { endOfNumber, saysShown } from '../../shrink/shown-before.js';
 import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
@@ -62,7 +62,7 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
 /** The part below the placeholder; empty if the result says nothing. */
 function namedIn(response: ToolResponseBlock): string {
   const payload = readableText(response.result);
-  const text = withMembersInLines(payload);
+  const text = withoutNotes(withMembersInLines(payload));
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
   const links = linksIn(payload, room / 2);
   const taken = links.join(' ');
@@ -74,20 +74,31 @@ function namedIn(response: ToolResponseBlock): string {
   return named + cameOut(response, text, payload) + goesOn;
 }
 
+/** A text without the lines in which shrinking has said what it left out: they name other calls. */
+function withoutNotes(text: string): string {
+  return text.includes('[… ') ? text.replaceAll(NOTE, '') : text;
+}
+
+const NOTE = /^\[… [^\n]{1,400} …\]$/gm;
+
 const LINK = /https?:\/\/[^\s"'<>()[\]{}|\\^`\u0080-\uffff]{4,}(?<![.,;:!?*])/g;
 /** Longer ones lead on to others. */
 const MAX_LINK_LENGTH = 120;
 /** Fewer links, and fewer of a longer text, are not what it is about. */
 const MIN_LINKS = 3;
 const MIN_LINKS_SHARE = 0.04;
+/** As browsers show the address of a page, above it. */
+const ADDRESS = new RegExp(String.raw`^[^\n"{]{0,20}\bURL[^\w\n]{1,5}(${LINK.source})`, 'im');
+const MAX_ABOVE = 600;
 
-/** The first links of a text that consists of such, as what a search has found: the next call opens one. */
+/** The first links of a text that consists of such, as what a search has found: the next call opens one. Of a page, its address. */
 function linksIn(text: string, maxLength: number): readonly string[] {
   const seen = text.slice(0, MAX_SEEN);
   if (!seen.includes('://')) return [];
-  const links = [...new Set(seen.match(LINK))];
-  const length = links.join(' ').length;
-  if (links.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length) return [];
+  const found = [...new Set(seen.match(LINK))];
+  const length = found.join(' ').length;
+  const areFew = found.length < MIN_LINKS || length < MIN_LINKS_SHARE * seen.length;
+  const links = areFew ? (ADDRESS.exec(seen.slice(0, MAX_ABOVE))?.slice(1) ?? []) : found;
   let left = maxLength;
   return links.filter((link) => {
     const fits = link.length <= MAX_LINK_LENGTH && link.length + 1 <= left;
@@ -156,7 +167,7 @@ function sumOfFailures(payload: string): string {
   return shortened(onOneLine(last.findLast(countsFailures) ?? thrown), MAX_FAILURE_LENGTH);
 }
 
-/** The last lines that say something, without those that only stand above others. */
+/** The last lines that say something, without those that only stand above others; none above lines that another result shows. */
 function lastStatements(payload: string): readonly string[] {
   const end = payload.slice(-MAX_END);
   const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
@@ -164,6 +175,7 @@ function lastStatements(payload: string): readonly string[] {
   const last: string[] = [];
   for (let at = lines.length - 1; at >= 0 && last.length < MAX_END_LINES; at -= 1) {
     const line = lines[at] ?? '';
+    if (saysShown(line)) break;
     if (isStatement(line)) (line.trimEnd().endsWith(':') ? headings : last).push(line);
   }
   return (last.length === 0 ? headings.slice(0, MAX_END_LINES) : last).reverse();

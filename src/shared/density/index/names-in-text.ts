@@ -20,6 +20,7 @@ const KINDS = kindsOf({
   '@~/+': SEPARATOR,
 });
 const PERCENT = 37;
+const EQUALS = 61;
 const DOT = 46;
 const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
@@ -131,12 +132,17 @@ function collectWordsOfLine(
     }
     if (!isTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
     if ((seen & (SEPARATOR | ODD)) === 0) {
-      names.add(start, at);
+      if (!isRef(text, start)) names.add(start, at);
       continue;
     }
     if ((seen & ODD) !== 0 && !paths.isFull) addPath(text, start, at, paths);
     addParts(start, at, names);
   }
+}
+
+/** Whether what begins here refers to an element of a page as it was, as `[ref=e42]`: it is of no use once the page is gone. */
+function isRef(text: string, at: number): boolean {
+  return UNITS[at - 1] === EQUALS && text.startsWith('ref=', at - 4);
 }
 
 /** Whether the unit is a digit as URLs escape with; lower-case ones may be of a name behind a wildcard. */
@@ -197,9 +203,9 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
-/** Versions, durations, times and the modes of files: outputs are full of them, and nobody looks for one. */
+/** Versions, small numbers, durations, times and the modes of files: outputs are full of them, and nobody looks for one. */
 const QUANTITY =
-  /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^(?:\d+(?:ms|[dhms]))+$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$|^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/;
+  /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+(?:\.\d+)?e-\d+$|^(?:\d+(?:ms|[dhms]))+$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$|^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/;
 
 /** Names start at least `MIN_NAME_LENGTH` apart. */
 const MAX_NAMES = Math.ceil(MAX_SEEN / MIN_NAME_LENGTH);

@@ -3,18 +3,20 @@
 // shrunk.
 
 import { callName, keyOfCall, MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
-import type { ToolCallBlock } from '../../content.js';
+import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
 import { placeholderEnding } from '../../placeholder.js';
 import { JSON_TABLES } from '../../shrink/json-tables.js';
+import { hasFailed } from '../../shrink/reported-outcome.js';
 import { resultText } from '../../shrink/result-text.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
   canBeReferenced,
   MIN_RUN,
+  partOfRun,
   SHOWN_BEFORE_SHRINKER,
   shownBefore,
   sourceOfAll,
@@ -293,7 +295,9 @@ export function shrunkResult(
   const inTable = runsInTable(runs, known.lines?.count ?? countLines(text));
   if (inTable.length > 0 && !isJsonFile) {
     const table = withTables(text) ?? text;
-    return shrinkText(table, inTable, { ...given, isTable: true }, settings, ending);
+    return tellingAlike(response, table, inTable, (left) =>
+      shrinkText(table, left, { ...given, isTable: true }, settings, ending),
+    );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
   const shown = isOn ? withOthers(runs, runsInCall(call, text, known.lines)) : runs;
@@ -304,7 +308,30 @@ export function shrunkResult(
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
   }
-  return isJsonFile ? undefined : shrinkText(text, shown, given, settings, ending);
+  if (isJsonFile) return undefined;
+  return tellingAlike(response, text, shown, (left) =>
+    shrinkText(text, left, given, settings, ending),
+  );
+}
+
+/** So many of the first and of the last lines stay, if what is left does not tell how the call came out. */
+const TELLING_LINES = [0, 2, 12, Infinity] as const;
+
+/** A shortened result that tells how its call came out as the result does; `undefined` if no such text does. */
+function tellingAlike(
+  response: ToolResponseBlock,
+  text: string,
+  shown: readonly ShownElsewhere[],
+  shrunkWithout: (shown: readonly ShownElsewhere[]) => string | undefined,
+): string | undefined {
+  const isFailed = hasFailed(response);
+  const end = countLines(text);
+  for (const count of shown.length === 0 ? [0] : TELLING_LINES) {
+    const shrunk = shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count)));
+    if (shrunk === undefined) return undefined;
+    if (hasFailed({ ...response, result: shrunk }) === isFailed) return shrunk;
+  }
+  return undefined;
 }
 
 /** The runs that are of the table, which stands behind so many lines, by the lines of the table. */

@@ -242,6 +242,24 @@ describe('excerptOf', () => {
     expect(excerptOf(code.repeat(20), '[x]')).not.toMatch(/named: .*https/);
   });
 
+  it('names the address of a page that a browser shows, and no refs of its elements', () => {
+    const elements = Array.from(
+      { length: 60 },
+      (_, at) => `  - button "Add it" [ref=f1e${at + 900}]`,
+    );
+    const page = (above: string): string => `${above}\n- Page Snapshot:\n${elements.join('\n')}`;
+    const address = 'https://shop.example/checkout/confirm?order=7731';
+    expect(excerptOf(page(`### Page\n- Page URL: ${address}\n- Page Title: Done`), '[x]')).toBe(
+      `[x]\nIt named: ${address}\nIt ended with: - button "Add it" [ref=f1e959]`,
+    );
+    expect(excerptOf(page(`See ${address}`), '[x]')).toMatch(/^\[x\]\nIt named: shop.example\n/);
+  });
+
+  it('names no numbers', () => {
+    const rows = Array.from({ length: 40 }, (_, at) => `[ 6.${at}340e-01 -7.0${at}80e-02 1.5e+03]`);
+    expect(excerptOf(`loss_curve\n${rows.join('\n')}`, '[x]')).toBe('[x]\nIt named: loss_curve');
+  });
+
   it('says that a call has failed of which no line does', () => {
     const host = 'Chunk ID: 1a\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n';
     expect(excerptOf(host, '[x]')).toBe('[x]\nIt failed with: exit code 1');
@@ -427,7 +445,12 @@ describe('excerptOf', () => {
     const shrunk =
       `${'plain words\n'.repeat(60)}[… 9 lines as in read …]\n` +
       '[Shortened from 9000 characters: lines of earlier results (call_1abc)]';
-    expect(excerptOf(shrunk, '[x]')).toBe('[x]\nIt ended with: plain words');
+    // What it ended with, the other result shows.
+    expect(excerptOf(shrunk, '[x]')).toBe('[x]');
+    const ends = shrunk.replace('\n[Short', '\nDone, 3 changed\n[Short');
+    expect(excerptOf(ends, '[x]')).toBe('[x]\nIt ended with: Done, 3 changed');
+    const named = `${'plain words\n'.repeat(60)}[… 9 lines as in run_tests error: a.ts …]\nlast words`;
+    expect(excerptOf(named, '[x]')).toBe('[x]\nIt ended with: last words');
   });
 
   it('names no versions and durations, of which outputs are full', () => {
