@@ -119,7 +119,8 @@ export function piecesOf(
 
   /** Returns the messages that a rewritten one may come from: the next run of related messages, else the next one with its role. */
   function sourcesOf(message: object): ParsedValue[] {
-    const keptMessages = (kept ??= new Set(compacted));
+    // Messages are in order: none of the known ones comes behind them.
+    const keptMessages = (kept ??= new Set(compacted.slice(known)));
     const isSource = (value: object | undefined): boolean =>
       value !== undefined && !keptMessages.has(value) && isRelated(message, value);
     let first = next;

@@ -153,7 +153,12 @@ function tellingLines(
     else if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || placeAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
-    else if (WARNING.test(line) && isNew(line.replace(BEFORE_WARNING, ''))) warnings.push(at);
+    else if (
+      warnings.length < MAX_USED &&
+      WARNING.test(line) &&
+      isNew(line.replace(BEFORE_WARNING, ''))
+    )
+      warnings.push(at);
   }
   return {
     failures: new Set([...reports.inTurns(), ...mentions.inTurns()]),

@@ -66,7 +66,8 @@ export const LIKE_LINES: Shrinker = {
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && cutsNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
-        while (likeEnd < lines.length && isSimilar(first, lines[likeEnd] ?? '')) likeEnd += 1;
+        // Each with the one before it, which is like all before: the first one may be long, and would be read for each.
+        while (likeEnd < lines.length && isLike(lines, likeEnd)) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
           end = likeEnd;
@@ -172,21 +173,38 @@ function isProgress(lines: readonly string[], start: number, end: number): boole
   return isComplete;
 }
 
-/** Whether two lines are equal except for digits, spaces and bars. */
+/** Whether a line is similar to the one before it. */
+function isLike(lines: readonly string[], at: number): boolean {
+  return isSimilar(lines[at - 1] ?? '', lines[at] ?? '');
+}
+
+/** Whether two lines are equal except for digits, spaces and bars, and are not of these alone. */
 export function isSimilar(a: string, b: string): boolean {
+  // Lines that begin alike mostly differ in their ends as well.
+  const last = lastLetterOf(a);
+  if (last === undefined || last !== lastLetterOf(b)) return false;
   let at = 0;
   let other = 0;
-  let letters = 0;
   for (;;) {
+    while (at < a.length && a.charCodeAt(at) === b.charCodeAt(other)) {
+      at += 1;
+      other += 1;
+    }
+    const from = at + other;
     while (at < a.length && isVarying(a.charCodeAt(at))) at += 1;
     while (other < b.length && isVarying(b.charCodeAt(other))) other += 1;
-    if (at === a.length || other === b.length) break;
-    if (a.charCodeAt(at) !== b.charCodeAt(other)) return false;
-    letters += 1;
-    at += 1;
-    other += 1;
+    if (at === a.length || other === b.length) return at === a.length && other === b.length;
+    if (at + other === from) return false;
   }
-  return at === a.length && other === b.length && letters > 0;
+}
+
+/** The last character that does not vary; `undefined` if there is none. */
+function lastLetterOf(line: string): number | undefined {
+  for (let at = line.length - 1; at >= 0; at -= 1) {
+    const code = line.charCodeAt(at);
+    if (!isVarying(code)) return code;
+  }
+  return undefined;
 }
 
 /** Spaces, digits, and the characters of progress bars. */

@@ -1,8 +1,10 @@
 // What `likeLines` shows of rows that differ in numbers: exceptions, and identifiers.
 
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LIKE_LINES } from '../../../src/shared/shrink/like-lines.js';
+import { isSimilar, LIKE_LINES } from '../../../src/shared/shrink/like-lines.js';
 import { Draft } from '../../../src/shared/shrink/shrinker.js';
+import { runs } from '../../support/scale.js';
 
 /** What is left of the output of a command. */
 function left(lines: readonly string[]): readonly string[] {
@@ -24,6 +26,19 @@ function loss(at: number): string {
   return (3.2 * Math.exp(-at / 90) + 0.3).toFixed(4);
 }
 
+describe('isSimilar', () => {
+  it('tells whether lines are equal but for digits, spaces and bars, and have something else', () => {
+    const letters = (line: string): string => line.replace(/[ \d#=\u2500-\u259f]/g, '');
+    const lines = fc.string({ unit: fc.constantFrom('a', 'b', '1', ' ', '=', '█'), maxLength: 6 });
+    fc.assert(
+      fc.property(lines, lines, (a, b) => {
+        expect(isSimilar(a, b)).toBe(letters(a) === letters(b) && letters(a) !== '');
+      }),
+      { numRuns: runs(20_000) },
+    );
+  });
+});
+
 describe('likeLines', () => {
   it.each([
     ['a replica that is down', (at: number) => `web-${at}   ${at === 33 ? '0/1' : '1/1'}   ${at}d`],
@@ -44,6 +59,13 @@ describe('likeLines', () => {
       '[… 40 lines like it left out …]',
       ...all.slice(-6),
     ]);
+  });
+
+  it('ends at once for a line padded with two million spaces, and many like it', () => {
+    const padded = `a line${' '.repeat(2_000_000)}`;
+    const shown = left([padded, ...rows(200_000, (at) => `a line ${scattered(at)}`)]);
+    expect(shown[0]).toBe(padded);
+    expect(shown.length).toBeLessThan(400);
   });
 
   it('shows the first of equal exceptions in a row, and at most 20', () => {

@@ -207,14 +207,29 @@ function standingRuns(
   });
 }
 
+/** A result with its call, and what is known of its text. */
+type SeenResult = Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>;
+
 const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
-const TABLES = new WeakMap<UnsentResult, TextLines | null>();
+const TABLES = new WeakMap<SeenResult, Table | null>();
 /** Of the lines of a table, so many are shown. */
 const MIN_SHOWN_SHARE = 0.5;
 
-/** The text with its JSON as tables, whose lines are those that the session shows of such results. */
-function withTables(text: string): string | undefined {
-  return JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
+/** The text of a result with its JSON as tables, whose lines are those that the session shows of such results. */
+interface Table {
+  readonly text: string;
+  readonly lines: TextLines;
+}
+
+/** Reads a result once, for what is shown of it and for how it is sent; `null` if it has no JSON to write so. */
+function tableOf(result: SeenResult, text: string): Table | null {
+  let table = TABLES.get(result);
+  if (table === undefined) {
+    const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
+    table = written === undefined ? null : { text: written, lines: linesOf(written) };
+    TABLES.set(result, table);
+  }
+  return table;
 }
 
 /**
@@ -229,13 +244,8 @@ function shownInTable(
 ): readonly ShownRun[] | undefined {
   // The text of a file is sent as it is.
   if (PURPOSES[index.useOf(result.call).kind] === undefined) return undefined;
-  let table = TABLES.get(result);
-  if (table === undefined) {
-    const text = withTables(result.text);
-    table = text === undefined ? null : linesOf(text);
-    TABLES.set(result, table);
-  }
-  if (table === null) return undefined;
+  const table = tableOf(result, result.text)?.lines;
+  if (table === undefined) return undefined;
   const { count } = result.lines;
   const runs = index.shownOf({ row: result.row, lines: table }, stands);
   const [run] = runs;
@@ -280,27 +290,28 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
-  { call, response, ...known }: Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>,
+  seen: SeenResult,
   runs: readonly ShownElsewhere[],
   { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
+  const { call, response, lines } = seen;
   const { callId, result } = response;
-  const { text = resultText(result) } = known;
+  const { text = resultText(result) } = seen;
   if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
   const given = { payload: payloadText(result), purpose: PURPOSES[kind], command };
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
-  const inTable = runsInTable(runs, known.lines?.count ?? countLines(text));
+  const inTable = runsInTable(runs, lines?.count ?? countLines(text));
   if (inTable.length > 0 && !isJsonFile) {
-    const table = withTables(text) ?? text;
+    const table = tableOf(seen, text)?.text ?? text;
     return tellingAlike(response, table, inTable, (left) =>
       shrinkText(table, left, { ...given, isTable: true }, settings, ending),
     );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
-  const shown = isOn ? withOthers(runs, runsInCall(call, text, known.lines)) : runs;
+  const shown = isOn ? withOthers(runs, runsInCall(call, text, lines)) : runs;
   const source = sourceOfAll(text, shown);
   if (source !== undefined) {
     // A placeholder, so that it is not mistaken for the text it refers to.
