@@ -255,6 +255,15 @@ for (const { name, command, open } of KINDS) {
       expect(await brief.save(key, 'another', null)).toBeTypeOf('number');
     });
 
+    it('keeps what never expires', async () => {
+      const key = newKey();
+      const lasting = opened.make({ ttlMs: Infinity });
+      const version = await lasting.save(key, 'state', null);
+      await lasting.put?.(key, 'call', 'original');
+      expect(await lasting.load(key)).toEqual({ state: 'state', version });
+      expect(await lasting.get?.(key, 'call')).toBe('original');
+    });
+
     it('lets nobody save who knows a state that was forgotten since, whatever came after it', async () => {
       const key = newKey();
       const known = await store.save(key, 'former', null);
@@ -307,22 +316,32 @@ for (const { name, command, open } of KINDS) {
   });
 }
 
-describe.skipIf(!isInstalled('postgres'))('openStore', () => {
-  it('creates missing tables in PostgreSQL, and needs no right to where they are there', async () => {
-    const server = await startPostgres();
-    onTestFinished(() => server.stop());
-    const urlOf = (user: string): string => `postgres://${user}@127.0.0.1:${server.port}/postgres`;
-    const owner = await openStore(urlOf('postgres'));
-    const version = await owner.store.save('key', 'state', null);
-    await owner.close();
-    const pool = new Pool({ connectionString: urlOf('postgres') });
-    // Its server may be stopped before the connection is closed.
-    pool.on('error', () => undefined);
-    await pool.query('CREATE ROLE app LOGIN');
-    await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
-    await pool.end();
-    const app = await openStore(urlOf('app'));
-    expect(await app.store.load('key')).toEqual({ state: 'state', version });
-    await app.close();
+describe('openStore', () => {
+  it('tells why Redis cannot be reached, not how often it has tried', async () => {
+    const { store, close } = await openStore(`redis://127.0.0.1:${await freePort()}`);
+    onTestFinished(close);
+    await expect(store.load('key')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
+
+  it.skipIf(!isInstalled('postgres'))(
+    'creates missing tables in PostgreSQL, and needs no right to where they are there',
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const urlOf = (user: string): string =>
+        `postgres://${user}@127.0.0.1:${server.port}/postgres`;
+      const owner = await openStore(urlOf('postgres'));
+      const version = await owner.store.save('key', 'state', null);
+      await owner.close();
+      const pool = new Pool({ connectionString: urlOf('postgres') });
+      // Its server may be stopped before the connection is closed.
+      pool.on('error', () => undefined);
+      await pool.query('CREATE ROLE app LOGIN');
+      await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
+      await pool.end();
+      const app = await openStore(urlOf('app'));
+      expect(await app.store.load('key')).toEqual({ state: 'state', version });
+      await app.close();
+    },
+  );
 });
