@@ -1,8 +1,11 @@
 // What every store does: one suite, played against all four, over the clients that they take.
 
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import fc from 'fast-check';
 import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
@@ -321,6 +324,24 @@ describe('openStore', () => {
     const { store, close } = await openStore(`redis://127.0.0.1:${await freePort()}`);
     onTestFinished(close);
     await expect(store.load('key')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it.skipIf(!isInstalled('redis-server'))('asks again while Redis restarts', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    let refusals = 4;
+    const proxy = createServer((socket) => {
+      socket.on('error', () => undefined);
+      refusals -= 1;
+      if (refusals >= 0) socket.destroy();
+      else pipeline(socket, connect(server.port, '127.0.0.1'), socket, () => undefined);
+    });
+    const port = await freePort();
+    await once(proxy.listen(port, '127.0.0.1'), 'listening');
+    onTestFinished(() => void proxy.close());
+    const { store, close } = await openStore(`redis://127.0.0.1:${port}`);
+    expect(await store.save('key', 'state', null)).toBeTypeOf('number');
+    await close();
   });
 
   it.skipIf(!isInstalled('postgres'))(

@@ -28,8 +28,12 @@ export async function openStore(where: string): Promise<OpenedStore> {
 
 async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
-  const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 });
-  // It reconnects by itself. Meanwhile it rejects operations, but says only how often it has tried.
+  // A restart of 0.75 s only delays an operation. After that the client rejects it, but says only how often it has tried.
+  const client = new Redis(url, {
+    maxRetriesPerRequest: 5,
+    retryStrategy: () => 150,
+    connectTimeout: 2_000,
+  });
   let failure: Error | undefined;
   client.on('error', (error) => {
     failure = error;
