@@ -323,13 +323,13 @@ describe('openStore', () => {
   it('tells why Redis cannot be reached, not how often it has tried', async () => {
     const { store, close } = await openStore(`redis://127.0.0.1:${await freePort()}`);
     onTestFinished(close);
-    await expect(store.load('key')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(store.load('key')).rejects.toThrow(/ECONNREFUSED|ETIMEDOUT/);
   });
 
   it.skipIf(!isInstalled('redis-server'))('asks again while Redis restarts', async () => {
     const server = await startRedis();
     onTestFinished(() => server.stop());
-    let refusals = 4;
+    let refusals = 2;
     const proxy = createServer((socket) => {
       socket.on('error', () => undefined);
       refusals -= 1;
