@@ -32,10 +32,10 @@ import { completeEditOptions } from './preflight/edit-options.js';
 import type { CompressionInputs } from './strategies/strategy.js';
 import type { SessionInit } from './preflight/session-parts.js';
 import { PromptResolver } from './prompts/prompt-resolver.js';
-import { RemovalLog } from './removal-log/removal-log.js';
 import { restoreLatest } from './removal-log/restore-latest.js';
 import type { OpenSession, RestoreOptions } from './removal-log/restore-latest.js';
 import type { RestoredResponse } from './removal-log/restore.js';
+import { openSessionLog } from './removal-log/session-log.js';
 import { assertSessionId } from './removal-log/session-scope.js';
 import { sessionDefaults, readSessionOptions, removalLogPathOf } from './session-options.js';
 import type { SessionOptions } from './session-options.js';
@@ -249,7 +249,7 @@ class ThreadedCompactor implements Compactor {
     });
     const compressionPrompt = await this.#resolvePrompt();
     const removalLog =
-      removalLogPath === undefined ? undefined : await RemovalLog.open(removalLogPath);
+      removalLogPath === undefined ? undefined : await openSessionLog(removalLogPath);
     const session: Session = new Session({
       sessionId,
       config,

@@ -1,8 +1,11 @@
 // What every store does: one suite, played against all four, over the clients that they take.
 
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import fc from 'fast-check';
 import { Cluster, Redis } from 'ioredis';
 import { Pool } from 'pg';
@@ -255,6 +258,15 @@ for (const { name, command, open } of KINDS) {
       expect(await brief.save(key, 'another', null)).toBeTypeOf('number');
     });
 
+    it('keeps what never expires', async () => {
+      const key = newKey();
+      const lasting = opened.make({ ttlMs: Infinity });
+      const version = await lasting.save(key, 'state', null);
+      await lasting.put?.(key, 'call', 'original');
+      expect(await lasting.load(key)).toEqual({ state: 'state', version });
+      expect(await lasting.get?.(key, 'call')).toBe('original');
+    });
+
     it('lets nobody save who knows a state that was forgotten since, whatever came after it', async () => {
       const key = newKey();
       const known = await store.save(key, 'former', null);
@@ -307,22 +319,50 @@ for (const { name, command, open } of KINDS) {
   });
 }
 
-describe.skipIf(!isInstalled('postgres'))('openStore', () => {
-  it('creates missing tables in PostgreSQL, and needs no right to where they are there', async () => {
-    const server = await startPostgres();
-    onTestFinished(() => server.stop());
-    const urlOf = (user: string): string => `postgres://${user}@127.0.0.1:${server.port}/postgres`;
-    const owner = await openStore(urlOf('postgres'));
-    const version = await owner.store.save('key', 'state', null);
-    await owner.close();
-    const pool = new Pool({ connectionString: urlOf('postgres') });
-    // Its server may be stopped before the connection is closed.
-    pool.on('error', () => undefined);
-    await pool.query('CREATE ROLE app LOGIN');
-    await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
-    await pool.end();
-    const app = await openStore(urlOf('app'));
-    expect(await app.store.load('key')).toEqual({ state: 'state', version });
-    await app.close();
+describe('openStore', () => {
+  it('tells why Redis cannot be reached, not how often it has tried', async () => {
+    const { store, close } = await openStore(`redis://127.0.0.1:${await freePort()}`);
+    onTestFinished(close);
+    await expect(store.load('key')).rejects.toThrow(/ECONNREFUSED|ETIMEDOUT/);
   });
+
+  it.skipIf(!isInstalled('redis-server'))('asks again while Redis restarts', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    let refusals = 2;
+    const proxy = createServer((socket) => {
+      socket.on('error', () => undefined);
+      refusals -= 1;
+      if (refusals >= 0) socket.destroy();
+      else pipeline(socket, connect(server.port, '127.0.0.1'), socket, () => undefined);
+    });
+    const port = await freePort();
+    await once(proxy.listen(port, '127.0.0.1'), 'listening');
+    onTestFinished(() => void proxy.close());
+    const { store, close } = await openStore(`redis://127.0.0.1:${port}`);
+    expect(await store.save('key', 'state', null)).toBeTypeOf('number');
+    await close();
+  });
+
+  it.skipIf(!isInstalled('postgres'))(
+    'creates missing tables in PostgreSQL, and needs no right to where they are there',
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const urlOf = (user: string): string =>
+        `postgres://${user}@127.0.0.1:${server.port}/postgres`;
+      const owner = await openStore(urlOf('postgres'));
+      const version = await owner.store.save('key', 'state', null);
+      await owner.close();
+      const pool = new Pool({ connectionString: urlOf('postgres') });
+      // Its server may be stopped before the connection is closed.
+      pool.on('error', () => undefined);
+      await pool.query('CREATE ROLE app LOGIN');
+      await pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ctxfold_states TO app');
+      await pool.end();
+      const app = await openStore(urlOf('app'));
+      expect(await app.store.load('key')).toEqual({ state: 'state', version });
+      await app.close();
+    },
+  );
 });

@@ -200,15 +200,41 @@ describe.skipIf(!isThere)(
     });
 
     it('asks itself when the last worker has died with the job', async () => {
-      const { store } = open({ contextLimit: 1, generate: () => new Promise(() => undefined) });
+      const generate = vi.fn(() => new Promise<never>(() => undefined));
+      const { store } = open({ contextLimit: 1, generate });
       const counted = vi.spyOn(queue, 'getWorkersCount');
       const model = scriptedSummarizer('here');
       const clock = stopClock();
+      let answer: string | undefined;
       const asked = queuedSummarizer(model, { queue, store }).generate(REQUEST);
-      await expect.poll(() => counted.mock.settledResults[0]?.value as unknown).toBe(1);
+      const ended = asked.then(({ text }) => (answer = text));
+      const counts = (): readonly unknown[] =>
+        counted.mock.settledResults.map(({ value }): unknown => value);
+      await expect.poll(counts).toContain(1);
+      await expect.poll(() => generate.mock.calls.length).toBe(1);
       await workers.pop()?.close(true);
-      clock.nowMs += 60_000;
-      expect((await asked).text).toBe('here');
+      await expect.poll(() => ((clock.nowMs += 60_000), answer)).toBe('here');
+      await ended;
+    });
+
+    it('asks itself when the only worker dies of the job as soon as it has it', async () => {
+      open();
+      const clock = stopClock();
+      let workersLeft = 1;
+      const deadly = {
+        add: async () => (workersLeft = 0),
+        getJob: async () => ({
+          getState: async () => ((clock.nowMs += 3_000), 'active'),
+          remove: async () => undefined,
+        }),
+        getWorkersCount: async () => workersLeft,
+      };
+      const one = queuedSummarizer(scriptedSummarizer('here'), {
+        queue: deadly,
+        store: memoryStore(),
+      });
+      const signal = AbortSignal.timeout(60_000);
+      expect((await one.generate({ ...REQUEST, signal })).text).toBe('here');
     });
 
     it('waits for a worker where the server does not list who is connected', async () => {

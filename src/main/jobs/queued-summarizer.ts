@@ -142,7 +142,10 @@ class QueuedRequest {
     const { takenWithinMs } = this.#parts;
     const known = await this.#answer();
     if (known !== undefined) return known;
+    // Counted before the job is there: a worker may die of it at once.
+    const counting = this.#countWorkers();
     await this.#enqueue();
+    await counting;
     let waitingSince = performance.now();
     let heardAt = waitingSince;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 1.5)) {
@@ -206,14 +209,20 @@ class QueuedRequest {
    * the server does not list who is connected, or only to others, there seem to be none from the start.
    */
   async #isAbandoned(now: number): Promise<boolean> {
-    const { queue, takenWithinMs } = this.#parts;
-    if (now - this.#countedAt < takenWithinMs / 2) return this.#hasLostThem;
+    if (now - this.#countedAt < this.#parts.takenWithinMs / 2) return this.#hasLostThem;
     this.#countedAt = now;
+    const count = await this.#countWorkers();
+    this.#hasLostThem = this.#hadWorkers && count === 0;
+    return this.#hasLostThem;
+  }
+
+  /** Returns the number of connected workers; `undefined` if the server does not tell. */
+  async #countWorkers(): Promise<number | undefined> {
+    const { queue } = this.#parts;
     const counting = this.#withTimeout(async () => queue.getWorkersCount?.());
     const count = await counting.catch(() => undefined);
     this.#hadWorkers ||= (count ?? 0) > 0;
-    this.#hasLostThem = this.#hadWorkers && count === 0;
-    return this.#hasLostThem;
+    return count;
   }
 
   #answer(): Promise<SummarizerResponse | undefined> {

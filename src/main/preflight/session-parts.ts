@@ -6,7 +6,7 @@ import { sessionClock } from '../host/session-clock.js';
 import { ReasoningTerms } from '../models/session-model.js';
 import type { CacheTerms } from '../models/session-model.js';
 import type { Offload } from '../offload/offload.js';
-import type { RemovalLog } from '../removal-log/removal-log.js';
+import type { SessionLog } from '../removal-log/session-log.js';
 import { RemovalRecorder } from '../removal-log/removal-recorder.js';
 import type { SessionConfig } from '../settings/session-config.js';
 import type { StateKeeper } from '../state/state-keeper.js';
@@ -35,7 +35,7 @@ export interface SessionInit extends Omit<ContextGaugeOptions, 'runtimeContext'>
   /** Asks the provider to compact. @default none */
   readonly compactByProvider?: CompactByProvider | undefined;
   /** Records what edits remove. The session closes it. @default nothing is recorded */
-  readonly removalLog?: RemovalLog | undefined;
+  readonly removalLog?: SessionLog | undefined;
   readonly logger: Logger;
   /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
   readonly now?: (() => number) | undefined;

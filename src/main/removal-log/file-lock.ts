@@ -221,5 +221,6 @@ function lockedError(lockPath: string, text: string, { leaseMs }: LockTiming): E
   const message =
     `${lockPath} is held by ${who}, which is alive. Close that writer, or use another file. ` +
     `A lock that nobody renews is taken over after ${leaseMs / 1_000} seconds.`;
-  return Object.assign(new Error(message), { code: 'ELOCKED' });
+  const isLockedElsewhere = holder === undefined || !HELD_HERE.has(holder.token);
+  return Object.assign(new Error(message), { code: 'ELOCKED', isLockedElsewhere });
 }

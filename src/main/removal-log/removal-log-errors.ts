@@ -18,6 +18,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   ELOOP: 'It is a symbolic link: name the file that it points to.',
   EMFILE: 'Too many files are open: raise the limit or close some.',
   EIO: 'The device failed: choose a path on another one.',
+  ECONNREFUSED: 'Nothing listens there: start the server, or check its address.',
+  ENOTFOUND: 'Its name is not known: check its address.',
+  // Of PostgreSQL: a table is missing, and a replica takes no writes.
+  '42P01': 'Create its tables with POSTGRES_MIGRATION.',
+  '25006': 'Connect to the primary.',
 };
 
 const MAX_SHOWN_ID_LENGTH = 100;

@@ -6,7 +6,7 @@ import { CtxfoldError } from '../../shared/errors.js';
 import type { RestoredResponse } from './restore.js';
 import { assertSessionScope, isInScope } from './session-scope.js';
 import type { SessionScope } from './session-scope.js';
-import type { RemovalLog } from './removal-log.js';
+import type { SessionLog } from './session-log.js';
 
 /** The open sessions from which a compactor restores. */
 export type RestoreOptions = SessionScope & {
@@ -21,7 +21,7 @@ export type RestoreOptions = SessionScope & {
 export interface OpenSession {
   readonly sessionId: string;
   /** Absent if it has none. */
-  readonly removalLog?: Pick<RemovalLog, 'restore'> | undefined;
+  readonly removalLog?: Pick<SessionLog, 'restore'> | undefined;
   /** Absolute path of the directory of its removal log; absent if it has none. */
   readonly directory?: string | undefined;
 }

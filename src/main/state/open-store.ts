@@ -28,14 +28,31 @@ export async function openStore(where: string): Promise<OpenedStore> {
 
 async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
-  const client = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 });
-  // It reconnects by itself; failures meanwhile reject the operations.
-  client.on('error', () => undefined);
+  // A restart of 0.75 s only delays an operation. After that the client rejects it, but says only how often it has tried.
+  const client = new Redis(url, {
+    maxRetriesPerRequest: 5,
+    retryStrategy: () => 150,
+    connectTimeout: 2_000,
+  });
+  let failure: Error | undefined;
+  client.on('error', (error) => {
+    failure = error;
+  });
+  client.on('ready', () => {
+    failure = undefined;
+  });
+  const call = async (command: string, ...args: string[]): Promise<unknown> => {
+    try {
+      return await client.call(command, ...args);
+    } catch (thrown) {
+      throw failure ?? thrown;
+    }
+  };
   const close = (): Promise<void> => {
     client.disconnect();
     return Promise.resolve();
   };
-  return { store: redisStore(client), close };
+  return { store: redisStore({ call }), close };
 }
 
 async function openPostgres(url: string): Promise<OpenedStore> {

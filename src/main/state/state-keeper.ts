@@ -7,7 +7,7 @@ import type { IContent } from '../../shared/content.js';
 import { asError, CtxfoldError } from '../../shared/errors.js';
 import { isRecord } from '../../shared/json.js';
 import type { Logger } from '../host/logger.js';
-import { adviceFor } from '../removal-log/removal-log-errors.js';
+import { adviceFor, systemCode } from '../removal-log/removal-log-errors.js';
 import { withDeadline } from '../waiting/abortable.js';
 import type { Journal } from './journal.js';
 import { isNewer, newerState } from './session-state.js';
@@ -144,7 +144,8 @@ export class StateKeeper {
     const text = JSON.stringify(state);
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
-      this.#tellOnce('size', new RangeError(`The state takes more than ${maxBytes} bytes.`));
+      const message = `The state takes more than ${maxBytes} bytes: raise \`maxBytes\` of the store.`;
+      this.#tellOnce('size', new CtxfoldError(message, 'STORE_FAILED'));
       return 'not-kept';
     }
     const former = this.#key;
@@ -332,7 +333,9 @@ export class StateKeeper {
 
 function storeFailed(cause: unknown): CtxfoldError {
   if (cause instanceof CtxfoldError) return cause;
-  const message = `The store failed (${asError(cause).message}).${adviceFor(cause)}`;
+  // Where a name has several addresses, Node's error of all of them has no message.
+  const reason = asError(cause).message || systemCode(cause);
+  const message = `The store failed (${reason ?? 'without a reason'}).${adviceFor(cause)}`;
   return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 

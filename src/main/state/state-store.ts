@@ -46,7 +46,7 @@ export interface StoreLimits {
 
 /** Options of the stores in this package. */
 export interface StoreOptions extends StoreLimits {
-  /** How long a state is kept after its last save, in milliseconds. @default 30 days */
+  /** How long a state is kept after its last save, in milliseconds; at most a century. @default 30 days */
   readonly ttlMs?: number | undefined;
 }
 
@@ -60,6 +60,9 @@ export const DEFAULT_LIMITS: { readonly maxBytes: number; readonly deadlineMs: n
 
 const DAY_MS = 86_400_000;
 
+/** For `Infinity`, which no database takes. */
+const MAX_TTL_MS = 36_500 * DAY_MS;
+
 /** Fills in the defaults. @throws RangeError for anything but a positive number. */
 export function completeStoreOptions({
   ttlMs = 30 * DAY_MS,
@@ -70,5 +73,5 @@ export function completeStoreOptions({
     if (typeof value === 'number' && value > 0) continue;
     throw new RangeError(`Expected ${name} to be a number above 0.`);
   }
-  return { ttlMs, limits: { maxBytes, deadlineMs } };
+  return { ttlMs: Math.min(ttlMs, MAX_TTL_MS), limits: { maxBytes, deadlineMs } };
 }

@@ -68,13 +68,20 @@ export function chooseOldest(
  * Pins the newest ai entry and everything after it, which no request has contained yet. If the user's last entry is not
  * before it, also pins the human entry that is, because providers refuse a history that begins with an ai entry.
  */
-function pinUnsent(groups: EntryGroups, { length, flags }: HistoryOutline, asked: number): void {
-  const unsent = flags.findLastIndex((bits) => (bits & ENTRY_FLAG.ai) !== 0);
-  if (unsent === -1) return;
+function pinUnsent(groups: EntryGroups, outline: HistoryOutline, asked: number): void {
+  const { length, flags } = outline;
+  const unsent = unsentStart(outline);
+  if (unsent === length) return;
   for (let entry = unsent; entry < length; entry += 1) groups.pin(entry);
   if (asked !== -1 && asked < unsent) return;
   const opening = flags.subarray(0, unsent).findLastIndex(isHuman);
   if (opening !== -1) groups.pin(opening);
+}
+
+/** Index of the newest ai entry, which no request has contained yet; the length if there is none. */
+export function unsentStart({ length, flags }: HistoryOutline): number {
+  const newest = flags.findLastIndex((bits) => (bits & ENTRY_FLAG.ai) !== 0);
+  return newest === -1 ? length : newest;
 }
 
 /** Adds what is left before the first human entry: providers refuse a history that begins with it. */

@@ -8,6 +8,7 @@ import {
   groupToolEntries,
   instructionsLast,
   newestUserEntryOrSummary,
+  unsentStart,
 } from './truncation.js';
 
 /** A history, reduced to what the choice depends on. */
@@ -30,7 +31,8 @@ export interface WindowFit {
 }
 
 /**
- * Chooses edits that leave at most `limitTokens`: first summarizes the largest tool results anywhere; then drops the oldest
+ * Chooses edits that leave at most `limitTokens`: first summarizes the largest tool results, of those that a request has contained
+ * if they suffice: an agent that never sees a result would ask for it forever. Then drops the oldest
  * turns as a whole; then the oldest calls of the current turn with their responses; last the opening instructions. The newest
  * human entry and open calls stay. Linear in entries, except for one sort by size.
  */
@@ -38,7 +40,7 @@ export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
   const current = new Float64Array(input.tokens);
   let total = current.reduce((sum, tokens) => sum + tokens, 0);
   const summarized = new Set<number>();
-  for (const entry of bySavings(input)) {
+  for (const entry of chooseResults(input, total - limitTokens)) {
     if (total <= limitTokens) break;
     summarized.add(entry);
     const after = input.summarizedTokens[entry] ?? 0;
@@ -53,14 +55,21 @@ export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
   return { summarized: [...summarized].sort((a, b) => a - b), dropped, tokens: total };
 }
 
-/** Entries that summaries make smaller, by descending savings. */
-function bySavings({ tokens, summarizedTokens }: Fittable): readonly number[] {
+/** Entries that summaries make smaller, by descending savings; those not sent yet only if the others do not save enough. */
+function chooseResults(
+  { tokens, summarizedTokens, outline }: Fittable,
+  excessTokens: number,
+): readonly number[] {
   const saved = new Float64Array(tokens).map(
     (before, entry) => before - (summarizedTokens[entry] ?? before),
   );
-  return [...saved.keys()]
+  const bySavings = [...saved.keys()]
     .filter((entry) => (saved[entry] ?? 0) > 0)
     .sort((a, b) => (saved[b] ?? 0) - (saved[a] ?? 0) || a - b);
+  const sentEntries = unsentStart(outline);
+  const sent = bySavings.filter((entry) => entry < sentEntries);
+  const savedOfSent = sent.reduce((sum, entry) => sum + (saved[entry] ?? 0), 0);
+  return savedOfSent >= excessTokens ? sent : bySavings;
 }
 
 /**

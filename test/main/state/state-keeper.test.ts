@@ -12,6 +12,7 @@ import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import type { StateStore } from '../../../src/main/state/state-store.js';
 import type { IContent } from '../../../src/shared/content.js';
+import type { CtxfoldError } from '../../../src/shared/errors.js';
 import { findViolations } from '../../../src/shared/validity.js';
 import { historyOf } from '../../support/notation.js';
 import {
@@ -197,6 +198,27 @@ describe('createCompactor with a store', () => {
     session.history.add({ speaker: 'human', blocks: [{ type: 'text', text: 'On.' }] });
     await session.ensureCompressionBeforeSend('request');
     expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.calls[0]?.[1]).toMatchObject({
+      error: { code: 'STORE_FAILED', message: expect.stringContaining('raise `maxBytes`') },
+    });
+  });
+
+  it.each([
+    // What Node throws where a name has two addresses, and nothing listens at either.
+    [Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }), 'ECONNREFUSED', 'start the'],
+    [Object.assign(new Error('no relation'), { code: '42P01' }), 'no relation', 'POSTGRES_MIGR'],
+  ])('says why a store fails, and what to do: %s', async (thrown, reason, advice) => {
+    const warn = vi.fn();
+    const store = { ...memoryStore(), save: () => Promise.reject(thrown) };
+    await using compactor = createCompactor({
+      ...{ ...COMPACTOR, store, logger: { ...SILENT_LOGGER, warn } },
+    });
+    const session = await compactor.createSession({ history: HISTORY });
+    await session.ensureCompressionBeforeSend('request');
+    const { error } = warn.mock.calls[0]?.[1] as { readonly error: CtxfoldError };
+    expect(error.code).toBe('STORE_FAILED');
+    expect(error.message).toContain(`(${reason})`);
+    expect(error.message).toContain(advice);
   });
 
   it('warns of a store that does not say what it has saved', async () => {

@@ -99,8 +99,12 @@ function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number):
   const summarized = new Set<number>();
   const gone = new Set<number>();
   const left = (): number => total(now.filter((_, at) => !gone.has(at)));
+  const newestAi = history.findLastIndex(({ speaker }) => speaker === 'ai');
+  const isSent = (at: number): boolean => newestAi === -1 || at < newestAi;
+  const withAllSent = now.map((count, at) => (isSent(at) ? (summarizedTokens[at] ?? 0) : count));
+  const mayGo = total(withAllSent) <= limit ? isSent : () => true;
   while (left() > limit) {
-    const saved = now.map((count, at) => count - (summarizedTokens[at] ?? 0));
+    const saved = now.map((count, at) => (mayGo(at) ? count - (summarizedTokens[at] ?? 0) : 0));
     const most = Math.max(0, ...saved);
     if (most === 0) break;
     const largest = saved.indexOf(most);
@@ -183,7 +187,9 @@ describe('fitToWindow', () => {
   describe('first, tool results', () => {
     it.each([
       ['the largest alone when that is enough', 74, '~4'],
-      ['then the next largest, wherever it stands', 73, '~4 ~9'],
+      ['then the next largest', 73, '~2 ~4'],
+      ['one that no request has contained only if the others are not enough', 62, '~2 ~4 ~7'],
+      ['it then by its size', 61, '~4 ~9'],
       ['of two as large the older one', 57, '~2 ~4 ~9'],
       ['all of them', 46, '~2 ~4 ~7 ~9'],
     ])('summarizes %s', (_, limitTokens, fit) => {

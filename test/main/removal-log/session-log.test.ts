@@ -1,0 +1,96 @@
+// A session whose removal log another process has open: it goes on with what has landed, and edits nothing until it can record that.
+
+import { unlink, writeFile } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createCompactor } from '../../../src/main/compactor.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { RemovalLog } from '../../../src/main/removal-log/removal-log.js';
+import { openSessionLog } from '../../../src/main/removal-log/session-log.js';
+import { fullHistory, FULL_WINDOW_LIMIT } from '../preflight/full-window.js';
+import { temporaryPath } from './recording.js';
+
+/** Writes the lock of a process elsewhere, which renews it until it is told to end. */
+async function lockElsewhere(path: string): Promise<() => Promise<void>> {
+  const lockPath = `${path}.lock`;
+  let beats = 0;
+  let beating = Promise.resolve();
+  const beat = (): Promise<void> => {
+    const holder = { pid: 1, host: 'elsewhere', namespace: null, startedAt: null, token: 'one' };
+    return writeFile(lockPath, JSON.stringify({ ...holder, beats: (beats += 1) }));
+  };
+  await beat();
+  const timer = setInterval(() => {
+    beating = beating.then(beat);
+  }, 5);
+  const end = async (): Promise<void> => {
+    clearInterval(timer);
+    await beating;
+    await unlink(lockPath);
+  };
+  onTestFinished(() => clearInterval(timer));
+  return end;
+}
+
+/** Has a log look at a lock often, and never take it over. */
+function watchLocksClosely(): void {
+  const open = RemovalLog.open.bind(RemovalLog);
+  const lockTiming = { beatMs: 20, leaseMs: 600_000 };
+  const opened = vi
+    .spyOn(RemovalLog, 'open')
+    .mockImplementation((path, options) => open(path, { ...options, lockTiming }));
+  onTestFinished(() => opened.mockRestore());
+}
+
+describe('openSessionLog', () => {
+  it('lets a session go on without edits while another process has its log open, and edit after that', async () => {
+    watchLocksClosely();
+    const removalLogPath = await temporaryPath();
+    const unlock = await lockElsewhere(removalLogPath);
+    const warn = vi.fn();
+    await using compactor = createCompactor({
+      preset: 'specification',
+      offload: 'inline',
+      tokenizer: 'estimate',
+      workspaceRoot: '/w',
+      contextLimit: FULL_WINDOW_LIMIT,
+      logger: { ...SILENT_LOGGER, warn },
+    });
+    const history = fullHistory();
+    const session = await compactor.createSession({ history, sessionId: 's1', removalLogPath });
+    for (let turn = 0; turn < 3; turn += 1) {
+      await session.performCompression('p').catch(() => undefined);
+      expect(session.history.getAll()).toEqual(history);
+    }
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.calls[0]?.[1]).toMatchObject({
+      error: { code: 'REMOVAL_LOG_WRITE_FAILED', message: expect.stringContaining('is held by') },
+    });
+    await unlock();
+    await expect
+      .poll(async () => {
+        await session.performCompression('p').catch(() => undefined);
+        return session.history.length;
+      })
+      .toBeLessThan(history.length);
+    expect(await session.restore('r1')).toMatchObject({ sessionId: 's1' });
+  });
+
+  it('opens nothing any more for a session that is closed', async () => {
+    watchLocksClosely();
+    const removalLogPath = await temporaryPath();
+    const unlock = await lockElsewhere(removalLogPath);
+    const log = await openSessionLog(removalLogPath);
+    const isHeld = { code: 'REMOVAL_LOG_WRITE_FAILED', cause: { code: 'ELOCKED' } };
+    await expect(log.append([])).rejects.toMatchObject(isHeld);
+    await unlock();
+    await log.close();
+    await expect(log.append([])).rejects.toMatchObject({ code: 'CLOSED' });
+    let other: RemovalLog | undefined;
+    const openAgain = async (): Promise<boolean> => {
+      other = await RemovalLog.open(removalLogPath).catch(() => undefined);
+      return other !== undefined;
+    };
+    await expect.poll(openAgain).toBe(true);
+    await other?.close();
+  });
+});
