@@ -21,7 +21,8 @@ async function counted(
     maxRetries: 0,
     middleware: [compactionMiddleware(compactor, { edits: 'every-turn' })],
     fetch: (_, init) => {
-      const isRefused = seen.push(JSON.parse(init?.body as string)) <= refusals;
+      const body = JSON.parse(init?.body as string) as (typeof seen)[number];
+      const isRefused = seen.push(body) <= refusals;
       return Promise.resolve(
         isRefused
           ? Response.json({ type: 'error', error }, { status: 400 })

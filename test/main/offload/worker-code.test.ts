@@ -6,8 +6,8 @@ describe('WORKER_CODE', () => {
   it('declares no global, which may exist where a thread starts, as `gc` under --expose-gc', () => {
     const context = createContext({});
     // Whatever short names it has: a global that cannot be configured refuses a declaration of its name before any code runs.
-    const letters = '$_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
-    const names = [...letters].flatMap((one) => [one, ...[...letters].map((two) => one + two)]);
+    const letters = Array.from('$_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ');
+    const names = letters.flatMap((one) => [one, ...letters.map((two) => one + two)]);
     runInContext(
       `for (const name of ${JSON.stringify(names)}) Object.defineProperty(globalThis, name, { value: 1 });`,
       context,
