@@ -166,18 +166,20 @@ class LocalEngine implements Engine {
       call.passes ??
       (isCount ? 'a count of other messages' : api.passes(list.fields, messages.at(-1)));
     const about = { scope, api: api.name, name: call.name ?? conversationName(list.fields) };
+    const model = call.model ?? asText(list.fields['model']);
+    const isAnthropic = api.name === 'anthropic';
+    const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
+    const binds = bindsReasoning(model) && reasoning !== 'keep';
     if (reason !== undefined) {
       const isFixed = call.isObserved === true || UNTOUCHED.has(reason);
       const line = isFixed ? undefined : this.#lines.continuedBy(about, messages, known);
-      return line === undefined ? passed(reason) : this.#sendAside(list, messages, line);
+      // The last request left as it came, as before a switch to compacting, and so does this one.
+      const isRaw = line === undefined || (binds && line.hasBoundReasoning);
+      return isRaw ? passed(reason) : this.#sendAside(list, messages, line);
     }
     // The other fields are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
-    const model = call.model ?? asText(list.fields['model']);
-    const isAnthropic = api.name === 'anthropic';
     const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
-    const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
-    const binds = bindsReasoning(model) && reasoning !== 'keep';
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
     const removesReasoning =
       binds && call.isObserved !== true && this.#takesReasoning(line, how.isNew, isUnknown);

@@ -119,6 +119,21 @@ describe.each(SWITCHES)('after %d calls that left unedited', (calls) => {
     isCompacted(played);
   });
 
+  it('a side call of one that was observed leaves as it came, until a call is compacted', async () => {
+    const world = await worldWith({ mode: 'observe' });
+    const { refused } = await play(world, async (call, body) => {
+      if (call === calls) {
+        await hasRead(world, calls);
+        await switchTo(world, 'compact');
+        const aside = body.replace('[{"name":"read_file"}]', '[]');
+        await world.send('/v1/messages', { body: aside });
+        expect(world.received.at(-1)!.body.toString()).toBe(aside);
+      }
+      return world.send('/v1/messages', { body });
+    });
+    expect(refused).toEqual([]);
+  });
+
   it('a conversation that was compacted stays so where the gateway observes, and others do not', async () => {
     const world = await worldWith({ mode: 'compact' });
     const played = await play(world, async (call, body) => {
