@@ -164,6 +164,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   /** Rejects additions from now on. Running work completes, and the contents stay readable. Idempotent. */
   close(): void {
     this.#isClosed = true;
+    this.#ledger.close();
   }
 
   /** @throws CtxfoldError `CLOSED` after `close`. */

@@ -74,6 +74,7 @@ export class TokenLedger {
   readonly #parts = new WeakMap<IContent, UncountedPart>();
   #uncounted: IContent[] = [];
   #flush: NodeJS.Immediate | undefined;
+  #isOnDemand = false;
   /** Settles when all running batches have ended, whatever their outcome. */
   #underWay: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
@@ -144,6 +145,12 @@ export class TokenLedger {
     this.#uncounted = [];
     this.#failure = undefined;
     this.#clearSums();
+  }
+
+  /** From now on, nothing is counted that nobody waits for. */
+  close(): void {
+    this.#isOnDemand = true;
+    clearImmediate(this.#flush);
   }
 
   /**
@@ -250,7 +257,7 @@ export class TokenLedger {
 
   /** Entries added in one macrotask are counted as one batch. */
   #scheduleFlush(): void {
-    if (this.#uncounted.length === 0 || this.#flush !== undefined) return;
+    if (this.#isOnDemand || this.#uncounted.length === 0 || this.#flush !== undefined) return;
     this.#flush = setImmediate(() => {
       this.#flush = undefined;
       this.#flushNow();

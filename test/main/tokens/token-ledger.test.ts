@@ -57,6 +57,19 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('TokenLedger', () => {
+  it('counts for nobody once it is closed, and still for whoever waits', async () => {
+    const count = vi.fn(countAll);
+    const ledger = new TokenLedger(count, ignore);
+    ledger.add([entry(5)]);
+    ledger.close();
+    ledger.add([entry(7)]);
+    await nextImmediate();
+    await nextImmediate();
+    expect(count).not.toHaveBeenCalled();
+    await ledger.settle();
+    expect(ledger.total).toBe(12);
+  });
+
   it('holds estimates until counts arrive, then the counts', async () => {
     const [a, b] = [entry(100), entry(2_000)];
     const ledger = new TokenLedger(countAll, ignore);
