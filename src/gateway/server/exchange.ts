@@ -186,8 +186,10 @@ async function compact(
       ledger.recordAnswer(answer.isAside ? { ...answer, line: undefined } : answer, answer.bytes);
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
-      if (isCount) return undefined;
-      void answered.then(({ line }) => line && engine.noteBoundReasoning(line.id), ignore);
+      void answered.then(
+        ({ line, isAside }) => line && !isAside && engine.noteBoundReasoning(line.id),
+        ignore,
+      );
     }
     return answer;
   } catch (thrown) {
