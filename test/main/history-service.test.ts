@@ -41,6 +41,16 @@ const summed = (history: HistoryService, count: (entry: IContent) => number): nu
   history.getRawHistory().reduce((sum, entry) => sum + count(entry), 0);
 
 describe('HistoryService', () => {
+  it('has nothing counted once it is closed, unless somebody waits', async () => {
+    const count = vi.fn(countTens);
+    const history = open('h a', count);
+    history.close();
+    await nextImmediate();
+    expect(count).not.toHaveBeenCalled();
+    await history.waitForTokenUpdates();
+    expect(history.getTotalTokens()).toBe(20);
+  });
+
   it('has a mirror count all of an entry that it has counted by parts', async () => {
     const states: HistoryState[] = [];
     const history = new HistoryService({
