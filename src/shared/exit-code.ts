@@ -49,7 +49,9 @@ function withoutTables(_: string, value: unknown): unknown {
   if (!Array.isArray(columns) || !Array.isArray(rows) || Object.keys(others).length > 0)
     return value;
   const named = (row: unknown): unknown =>
-    Array.isArray(row) ? Object.fromEntries(columns.map((name, at) => [name, row[at]])) : row;
+    Array.isArray(row) && row.length === columns.length
+      ? Object.fromEntries(columns.map((name, at) => [name, row[at]]))
+      : row;
   return rows.map(named);
 }
 

@@ -23,7 +23,7 @@ import { acts, isNamedForeign, makes, onlyShows, runsSeveral, showsPage } from '
 import { withoutCodes } from '../shown-text.js';
 import { deniesDoing, failedPartIn, isOfThing } from './denied-parts.js';
 import { MAX_TELLING } from './shrinker.js';
-import { endOfNumber } from './shown-before.js';
+import { endOfNumber, withoutMark } from './shown-before.js';
 
 /** `unknown`: the call is still running. `unclear`: it reports a failure, but has no exit code. */
 export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown' | 'unclear';
@@ -32,7 +32,7 @@ export type CallOutcome = 'denied' | 'failed' | 'passed' | 'unknown' | 'unclear'
 export function outcomeOf(response: ToolResponseBlock): CallOutcome {
   const { error, result, isComplete } = response;
   if (isComplete === false) return 'unknown';
-  const text = textOfResult(result);
+  const text = withoutMark(textOfResult(result));
   const fields = fieldsOfResult(result);
   if (wasDenied(response, fields)) return 'denied';
   if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
@@ -304,8 +304,9 @@ function endsInChanges(text: string): boolean {
 
 /** What a result says in words: of data, only what its fields for that hold, and nothing of changes that are shown. */
 function wordsOfResult(result: unknown): string {
-  const text = textOfResult(result);
+  const given = textOfResult(result);
+  const text = withoutMark(given);
   if (endsInChanges(text)) return '';
   const isData = DATA.test(text) && /[\]}]\s*$/.test(text.slice(-MAX_END));
-  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(text)) : text;
+  return isData && !text.includes('}\n{') ? textOfResult(fieldsOfResult(given)) : text;
 }

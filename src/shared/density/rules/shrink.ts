@@ -326,9 +326,11 @@ export function shrunkResult(
 }
 
 /** So many of the first and of the last lines stay, if what is left does not tell how the call came out. */
-const TELLING_LINES = [0, 2, 12, Infinity] as const;
+const TELLING_LINES = [2, 12, 40, Infinity] as const;
+/** More is not sent for that, in UTF-16 units: a long log tells nothing that is worth it. */
+const MAX_TELLING_ADDED = 8_000;
 
-/** A shortened result that tells how its call came out as the result does; `undefined` if no such text does. */
+/** A shortened result that tells how its call came out as the result does, unless that takes too much; `undefined` if it stays whole. */
 function tellingAlike(
   response: ToolResponseBlock,
   text: string,
@@ -336,13 +338,16 @@ function tellingAlike(
   shrunkWithout: (shown: readonly ShownElsewhere[]) => string | undefined,
 ): string | undefined {
   const isFailed = hasFailed(response);
+  const tells = (left: string): boolean => hasFailed({ ...response, result: left }) === isFailed;
+  const shortest = shrunkWithout(shown);
+  if (shortest === undefined || tells(shortest)) return shortest;
   const end = countLines(text);
-  for (const count of shown.length === 0 ? [0] : TELLING_LINES) {
-    const shrunk = shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count)));
-    if (shrunk === undefined) return undefined;
-    if (hasFailed({ ...response, result: shrunk }) === isFailed) return shrunk;
+  for (const count of shown.length === 0 ? [] : TELLING_LINES) {
+    const left = shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count)));
+    if ((left ?? text).length - shortest.length > MAX_TELLING_ADDED) return shortest;
+    if (left === undefined || tells(left)) return left;
   }
-  return undefined;
+  return text.length - shortest.length > MAX_TELLING_ADDED ? shortest : undefined;
 }
 
 /** The runs that are of the table, which stands behind so many lines, by the lines of the table. */

@@ -122,4 +122,50 @@ describe('SHRINK', () => {
       expect(left).toBe(whole);
     }
   });
+
+  it('leaves what ended a run where nothing but the note of shrinking stands behind it', () => {
+    const listed = STEPS.map((step) => step.replace(/^step \d+/, 'drwxr-xr-x 2 root root')).sort();
+    const end = 'rm: cannot remove /srv/cache: No such file or directory';
+    const runs = ['one', 'two'].map((name) => [name, ...listed, end].join('\n'));
+    const last = sent('run_shell_command', { command: 'sh clean.sh' }, runs);
+    expect(String(last.result)).toMatch(/^two\n.*\n\[… \d+ lines as in .*\n(?:.*\n){1,2}\[Short/);
+    expect(hasFailed(last)).toBe(true);
+  });
+
+  it.each([
+    [
+      'a log of which what failed is nowhere near the end',
+      ['started', '3 failed, 20 passed'].map((line) =>
+        [
+          ...Array.from({ length: 10 }, () => STEPS).flat(),
+          line,
+          ...[...STEPS, ...STEPS].map((step, at) => `${at}: ${step}`),
+          'Exit code: 0',
+        ].join('\n'),
+      ),
+    ],
+    [
+      'data that is too long to be read',
+      [
+        JSON.stringify(
+          { error: 'lost', items: Array.from({ length: 20 }, () => items).flat() },
+          null,
+          2,
+        ),
+      ],
+    ],
+  ])('shortens %s, whatever it tells then', (_, results) => {
+    const last = sent('run_shell_command', { command: 'make | tee log' }, results);
+    const whole = toolResponse('c', last.toolName, results.at(-1));
+    expect([hasFailed(whole), hasFailed(last)]).toEqual([false, true]);
+    expect(String(last.result).length).toBeLessThan(0.5 * String(whole.result).length);
+  });
+
+  it('reads of a table only rows that have all of its columns, so that a short text cannot ask for millions of fields', () => {
+    const table = { columns: ['__proto__', 'id'], rows: [[1, 2], [], { id: 3 }] };
+    const marked = `${JSON.stringify({ data: table })}\n[Shortened from 999 characters: lines]`;
+    expect(JSON.stringify(fieldsOfResult(marked))).toBe(
+      '{"data":[{"__proto__":1,"id":2},[],{"id":3}]}',
+    );
+  });
 });
