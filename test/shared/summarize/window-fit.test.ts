@@ -101,7 +101,9 @@ function fitNaively({ history, tokens, summarizedTokens }: Case, limit: number):
   const left = (): number => total(now.filter((_, at) => !gone.has(at)));
   const newestAi = history.findLastIndex(({ speaker }) => speaker === 'ai');
   const isSent = (at: number): boolean => newestAi === -1 || at < newestAi;
-  const withAllSent = now.map((count, at) => (isSent(at) ? (summarizedTokens[at] ?? 0) : count));
+  const withAllSent = now.map((count, at) =>
+    isSent(at) ? Math.min(count, summarizedTokens[at] ?? 0) : count,
+  );
   const mayGo = total(withAllSent) <= limit ? isSent : () => true;
   while (left() > limit) {
     const saved = now.map((count, at) => (mayGo(at) ? count - (summarizedTokens[at] ?? 0) : 0));
