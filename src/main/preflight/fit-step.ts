@@ -5,6 +5,7 @@ import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
 import { ContextWindowExceededError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
 import { summarizeEntry } from '../../shared/summarize/tool-summary.js';
+import { unsentStart } from '../../shared/summarize/truncation.js';
 import { fitToWindow } from '../../shared/summarize/window-fit.js';
 import type { Fittable, WindowFit } from '../../shared/summarize/window-fit.js';
 import { abortable } from '../waiting/abortable.js';
@@ -122,7 +123,16 @@ const LOWER_MARK = 0.85;
 function fitBelow(parts: SessionParts, input: Fittable, room: number): WindowFit {
   const mark = parts.history.getTotalTokens() > room ? LOWER_MARK * room : room;
   const fit = fitWithNote(parts, input, mark);
-  return fit.tokens <= mark ? fit : fitWithNote(parts, input, room);
+  if (fit.tokens <= mark && leavesUnsent(fit, input)) return fit;
+  const least = fitWithNote(parts, input, room);
+  const isBetter = least.tokens <= room && leavesUnsent(least, input);
+  return fit.tokens <= mark && !isBetter ? fit : least;
+}
+
+/** Whether a fit takes nothing that the model has not seen yet: another cut, once it has, costs less than that it asks again. */
+function leavesUnsent({ summarized, dropped }: WindowFit, { outline }: Fittable): boolean {
+  const unsent = unsentStart(outline);
+  return [...summarized, ...dropped].every((entry) => entry < unsent);
 }
 
 /** Leaves room for the note of what is dropped, if anything is and the rest can be made so small. */

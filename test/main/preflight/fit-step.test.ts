@@ -1,0 +1,37 @@
+// How far a history is cut that has to fit the window, where it could go further only at the cost of what the model has not seen.
+
+import { expect, it } from 'vitest';
+
+import type { IContent } from '../../../src/shared/content.js';
+import { historyOf } from '../../support/notation.js';
+import { openSession, strategyOf } from '../../support/session-bench.js';
+
+const isSummarized = (entry: IContent): boolean => JSON.stringify(entry).includes('success');
+
+it.each([
+  // Down to the lower mark, so that the next calls need no cut.
+  [330, 200, 'r1', 830],
+  // The first one does not save enough for that, but the window has room for the other.
+  [200, 310, 'r1', 940],
+  // It saves too little for the window as well.
+  [100, 500, 'r2', 730],
+])(
+  'of %i tokens that the model has seen and %i that it has not, summarizes %s',
+  async (seen, unseen, summarized, tokensAfter) => {
+    const entries = historyOf('h:1 a:r1 t:r1 a:r2 t:r2');
+    const weights = [600, 10, seen, 10, unseen];
+    const weigh = (entry: IContent): number =>
+      isSummarized(entry) ? 10 : (weights[entries.indexOf(entry)] ?? 0);
+    const session = openSession({
+      entries,
+      countEntries: (contents) => Promise.resolve(contents.map(weigh)),
+      strategy: strategyOf(async ({ history }) => history, null),
+    });
+    await session.enforceContextWindow('p1');
+    await session.history.waitForTokenUpdates();
+    const left = session.history.getAll();
+    expect(left.map(isSummarized).indexOf(true)).toBe(summarized === 'r1' ? 2 : 4);
+    expect(left.filter(isSummarized)).toHaveLength(1);
+    expect(session.history.getTotalTokens()).toBe(tokensAfter);
+  },
+);
