@@ -97,7 +97,7 @@ function withoutSpaces(json: string): string | undefined {
 function jsonOf(value: unknown, depth: number): string {
   if (depth < MAX_TABLE_DEPTH && Array.isArray(value)) {
     const columns = columnsOf(value);
-    if (columns !== undefined) return tableOf(value as readonly JsonRecord[], columns);
+    if (columns !== undefined) return tableOf(value as readonly JsonRecord[], columns, depth + 1);
     return `[${value.map((each) => jsonOf(each, depth + 1)).join(',')}]`;
   }
   if (depth < MAX_TABLE_DEPTH && isRecord(value)) {
@@ -121,9 +121,13 @@ function keysOf(row: JsonRecord): string {
   return JSON.stringify(Object.keys(row));
 }
 
-/** Objects with other keys stay as they are among the rows. */
-function tableOf(rows: readonly JsonRecord[], columns: readonly string[]): string {
+/** Objects with other keys stay objects among the rows. */
+function tableOf(rows: readonly JsonRecord[], columns: readonly string[], depth: number): string {
   const keys = JSON.stringify(columns);
-  const lines = rows.map((row) => JSON.stringify(keysOf(row) === keys ? Object.values(row) : row));
+  const cells = (row: JsonRecord): string =>
+    Object.values(row)
+      .map((cell) => jsonOf(cell, depth + 1))
+      .join(',');
+  const lines = rows.map((row) => (keysOf(row) === keys ? `[${cells(row)}]` : jsonOf(row, depth)));
   return `{"columns":${keys},"rows":[\n${lines.join(',\n')}]}`;
 }

@@ -41,4 +41,28 @@ describe('JSON_TABLES', () => {
     expect(said(mixed)).toEqual(mixed);
     expect(said([...list, ...[[1]]])).toEqual([...list, ...[[1]]]);
   });
+
+  it.each([0, 1])(
+    'writes lists within the rows as tables, too, of which %i have other fields',
+    (others) => {
+      const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
+      const items = Array.from({ length: 3 }, (_, at) => ({ sku: at, price: at * 2 }));
+      const table = {
+        columns: ['sku', 'price'],
+        rows: items.map(({ sku, price }) => [sku, price]),
+      };
+      const orders = Array.from({ length: 4 }, (_, id) => ({
+        id,
+        ...(id < others && { note: 'gift' }),
+        items,
+      }));
+      const { text } = JSON_TABLES.shrink(Draft.ofText(JSON.stringify(orders)), subject) ?? {};
+      expect(JSON.parse(text ?? '')).toEqual({
+        columns: ['id', 'items'],
+        rows: orders.map((order) =>
+          order.id < others ? { ...order, items: table } : [order.id, table],
+        ),
+      });
+    },
+  );
 });
