@@ -9,6 +9,9 @@ const SHOWS = setOf(
 /** What an agent writes down for itself. */
 const NOTES = setOf('plan think todo todos');
 
+/** Of these, what brings a page. */
+const LOADS = setOf('browser download fetch navigate');
+
 /** Verbs alone: what stands behind one is what it changes, as in `update_order_status`. */
 const CHANGES = setOf(
   'activate add append apply approve archive assign buy cancel close create deactivate delete disable edit enable grant insert make modify ' +
@@ -58,6 +61,11 @@ export function doingOf(toolName: string): string | undefined {
 /** Whether a tool of a browser answers with the page on which it has acted, whose console may tell of failures. */
 export function showsPage(toolName: string): boolean {
   return wordsOfTool(toolName).includes('browser');
+}
+
+/** Whether a tool by its name brings a page, as `web_fetch`. */
+export function loads(toolName: string): boolean {
+  return wordsOfTool(toolName).some((word) => LOADS.has(word));
 }
 
 /** Whether a tool by its name changes something, as `create_refund`. */

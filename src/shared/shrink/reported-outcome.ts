@@ -19,7 +19,15 @@ import {
 } from './failures-first.js';
 import { asRecord } from '../json.js';
 import type { JsonRecord } from '../json.js';
-import { acts, isNamedForeign, makes, onlyShows, runsSeveral, showsPage } from '../tool-words.js';
+import {
+  acts,
+  isNamedForeign,
+  loads,
+  makes,
+  onlyShows,
+  runsSeveral,
+  showsPage,
+} from '../tool-words.js';
 import { withoutCodes } from '../shown-text.js';
 import { deniesDoing, failedPartIn, isOfThing } from './denied-parts.js';
 import { MAX_TELLING } from './shrinker.js';
@@ -103,18 +111,20 @@ function wasDenied({ result, error }: ToolResponseBlock, fields: JsonRecord): bo
   return said.some((words) => typeof words === 'string' && DENIED.test(words.slice(0, SEEN)));
 }
 
-/** How a tool that shows something says that it could not: under a heading of its own, or in one line where the thing would stand. */
-const NOT_SHOWN = new RegExp(
-  [
-    String.raw`^#{1,4} (?:Error[ \t]*\n|(?:Result|\w+ response)\n+(?:\w*Error: |(?:Failed|Unable) to \w))`,
-    String.raw`^(?:<error>)?(?:(?:Failed|Unable) to \w|Request failed\b|HTTP (?:error )?[45]\d\d\b)[^\n]*$`,
-  ].join('|'),
-);
+/** How servers of browsers say that they could not, under headings of their own; pages have such headings, too. */
+const NO_PAGE =
+  /^#(?:## Error[ \t]*\n|(?:## Result| [a-z_]+ response)\n+(?:\w*Error: |(?:Failed|Unable) to \w))/;
+/** How others say it, in one line where the page would stand. */
+const NOT_LOADED =
+  /^(?:<error>)?(?:(?:Failed|Unable) to \w|Request failed\b|HTTP (?:error )?[45]\d\d\b)[^\n]*$/;
 
+/** Whether a tool says that it could not show a page. What others show in one line may be a log, or what an issue is called. */
 function couldNotShow({ toolName }: ToolResponseBlock, words: string): boolean {
   if (!onlyShows(toolName) && !showsPage(toolName)) return false;
-  const isSeen = words.length <= MAX_REFUSAL || words.startsWith('#');
-  return isSeen && NOT_SHOWN.test(withoutCodes(words.slice(0, MAX_REFUSAL)).trim());
+  const seen = withoutCodes(words.slice(0, MAX_REFUSAL)).trim();
+  return (
+    NO_PAGE.test(seen) || (words.length <= MAX_REFUSAL && loads(toolName) && NOT_LOADED.test(seen))
+  );
 }
 
 const FAILED_STATE = /^(?:fail|failed|failure|error|declined|refused)$/i;

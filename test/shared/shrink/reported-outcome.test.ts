@@ -254,6 +254,11 @@ describe('hasFailed', () => {
     ['fetch', '<error>Failed to fetch robots.txt https://x.org</error>', true],
     ['get_page', '# Errors and how to handle them\nError: a class of its own', false],
     ['get_issue', 'Failed to log in since the update\n\nSteps: open the page', false],
+    ['get_issue', 'Failed to log in since the update', false],
+    ['kubectl_logs', 'Failed to pull image "api": not found', false],
+    ['list_alerts', 'HTTP 500 for more than 2 % of requests', false],
+    ['WebFetch', '# Error\n\nAn `Error` is thrown when something goes wrong.', false],
+    ['get_doc', '# API response\n\nFailed to parse is what you see then.', false],
   ])('tells of what %s answers whether it was done: %j', (tool, result, is) => {
     expect(hasFailed(toolResponse('c', tool, result))).toBe(is);
   });
