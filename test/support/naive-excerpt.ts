@@ -28,7 +28,9 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     .filter((line) => line.length <= 1_000 && !(line.startsWith('[… ') && line.endsWith(' …]')));
   const words = lines
     .flatMap((line) =>
-      line.replace(/ref=[\w$]+(?![\w$@.~/+-])/g, 'ref=').split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/),
+      line
+        .replace(/\[ref=[\w$]+(?![\w$@.~/+-])/g, '[ref=')
+        .split(/%[0-9A-F]{2}|[^A-Za-z0-9_$@.~/+-]/),
     )
     .filter((word) => word !== '' && word.length <= 120);
   const paths = words.map(withoutEnds).filter(isPath);

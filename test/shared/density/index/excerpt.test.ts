@@ -253,6 +253,7 @@ describe('excerptOf', () => {
       `[x]\nIt named: ${address}\nIt ended with: - button "Add it" [ref=f1e959]`,
     );
     expect(excerptOf(page(`See ${address}`), '[x]')).toMatch(/^\[x\]\nIt named: shop.example\n/);
+    expect(excerptOf(page('GET /contents/a?ref=3f2a91c'), '[x]')).toContain('3f2a91c');
   });
 
   it('names no numbers', () => {
