@@ -327,8 +327,8 @@ export function shrunkResult(
 
 /** So many of the first and of the last lines stay, if what is left does not tell how the call came out. */
 const TELLING_LINES = [2, 12, 40, Infinity] as const;
-/** More is not sent for that, in UTF-16 units: a long log tells nothing that is worth it. */
-const MAX_TELLING_ADDED = 8_000;
+/** More is not sent for that, in UTF-16 units: a call that is repeated until it ends well would cost it each time. */
+const MAX_TELLING_ADDED = 4_000;
 
 /** A shortened result that tells how its call came out as the result does, unless that takes too much; `undefined` if it stays whole. */
 function tellingAlike(
