@@ -12,7 +12,7 @@ import { completeCompactorOptions } from './compactor-options.js';
 import type { CompactorOptions, CompleteCompactorOptions } from './compactor-options.js';
 import { HistoryService } from './history-service.js';
 import { askHost } from './host/ask-host.js';
-import { ModelLimits } from './models/model-limits.js';
+import { ModelLimits, usualTokenRatio } from './models/model-limits.js';
 import { ModelPrices } from './models/model-prices.js';
 import { SessionModel } from './models/session-model.js';
 import { InlineOffload } from './offload/inline.js';
@@ -141,7 +141,7 @@ class ThreadedCompactor implements Compactor {
   /** The open sessions, and where each records what edits remove. */
   readonly #sessions = new Map<Session, OpenSession>();
   /** Shared, so that one session's observations of a model serve all others. */
-  readonly #calibration = new TokenCalibration();
+  readonly #calibration: TokenCalibration;
   readonly #states: SessionStates;
   readonly #notice: FallbackNotice;
   readonly #limits: ModelLimits;
@@ -150,6 +150,9 @@ class ThreadedCompactor implements Compactor {
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
+    const isDocumented =
+      options.preset === 'specification' || typeof options.tokenizer !== 'string';
+    this.#calibration = new TokenCalibration(isDocumented ? undefined : usualTokenRatio);
     const store = resolveStore(options.store);
     this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);

@@ -163,6 +163,49 @@ describe('Compactor', () => {
     expect(stranger.contextUsage().tokens).toBe(totalTokens);
   });
 
+  it.each([
+    ['claude-opus-4-5', {}, 1.5],
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', { tokenizer: 'estimate' }, 1.5],
+    ['gpt-5.5', {}, 1],
+    [
+      'claude-opus-4-5',
+      { tokenizer: { countTokens: (text: string) => Math.ceil(text.length / 5) } },
+      1,
+    ],
+    ['claude-opus-4-5', { preset: 'specification' }, 1],
+  ] as const)(
+    'takes tokens of %s with %j for so many until they are reported: %d',
+    async (name, options, ratio) => {
+      await using compactor = createCompactor({
+        offload: 'inline',
+        contextLimit: 10_000,
+        ...options,
+      });
+      const session = await compactor.createSession({
+        history: [humanText('a word '.repeat(1_500))],
+      });
+      session.history.nameModel(name);
+      const { totalTokens } = await session.ensureCompressionBeforeSend('p1');
+      expect(session.contextUsage().tokens).toBe(totalTokens * ratio);
+    },
+  );
+
+  it('compresses before a model counts more than its window, although none has reported a token', async () => {
+    await using compactor = createCompactor({ offload: 'inline', contextLimit: 10_000 });
+    const history = Array.from({ length: 70 }, (_, at) =>
+      humanText(`${at} ${'a word '.repeat(50)}`),
+    );
+    for (const [name, isCompressed] of [
+      ['claude-opus-4-5', true],
+      ['gpt-5.5', false],
+    ] as const) {
+      const session = await compactor.createSession({ history });
+      session.history.nameModel(name);
+      const { compressed } = await session.ensureCompressionBeforeSend('p1');
+      expect(compressed !== null).toBe(isCompressed);
+    }
+  });
+
   it('calls what it estimates an estimate', async () => {
     const history = [humanText('hello')];
     for (const [tokenizer, source] of [

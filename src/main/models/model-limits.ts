@@ -99,6 +99,17 @@ export function bindsReasoning(modelName: string | undefined): boolean {
   return modelName !== undefined && BINDING.test(plainModelName(modelName));
 }
 
+/** Recorded usage of Opus and Sonnet 4.5 and Opus 4.6 shows 1.41 to 1.44, of two others 1.51 and 1.52. */
+const TOKENS_OF_CLAUDE = 1.5;
+
+/**
+ * A model's own tokens per token of o200k, until its provider reports any: a process that serves one request never learns them, and
+ * would take a window that is full for one of two thirds.
+ */
+export function usualTokenRatio(modelName: string | undefined): number {
+  return plainModelName(modelName ?? '').startsWith('claude-') ? TOKENS_OF_CLAUDE : 1;
+}
+
 const WITH_BUDGET = /^claude-(?:opus|sonnet|haiku)-(?:3|4(?:-[0156])?(?!-?\d(?!\d)))/;
 
 /**

@@ -30,6 +30,12 @@ export interface Learned {
  */
 export class TokenCalibration {
   readonly #models = new Map<string | undefined, Learned>();
+  readonly #usual: (modelName: string | undefined) => number;
+
+  /** @param usual the ratio of a model of which nothing was learned yet @default always 1 */
+  constructor(usual: (modelName: string | undefined) => number = () => 1) {
+    this.#usual = usual;
+  }
 
   /**
    * Takes what a provider reported for counted text. The first observation of a model is adopted, later ones are averaged in;
@@ -69,8 +75,8 @@ export class TokenCalibration {
     this.#models.set(modelName, { ratio, observations });
   }
 
-  /** The model's tokens per counted token, from 0.25 to 4; 1 if nothing was learned. */
+  /** The model's tokens per counted token, from 0.25 to 4; the usual ones if nothing was learned. */
   ratioOf(modelName: string | undefined): number {
-    return this.#models.get(modelName)?.ratio ?? 1;
+    return this.#models.get(modelName)?.ratio ?? this.#usual(modelName);
   }
 }
