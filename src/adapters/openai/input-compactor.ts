@@ -5,6 +5,7 @@ import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import { checkedCall, checkedReasoning } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
+import { isArray } from '../../shared/misuse.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import { warnOfIdling } from '../conversation/warn-of-failure.js';
 import { tryPlainData } from '../format/plain-data.js';
@@ -62,8 +63,8 @@ const ANSWER = /_(?:output|result|approval_response)$/;
 
 /** Whether the first item besides messages answers a call: then the server keeps what was before it. */
 function beginsWithAnswer(items: readonly unknown[]): boolean {
-  if (!Array.isArray(items)) return false;
-  for (const given of items as readonly unknown[]) {
+  if (!isArray(items)) return false;
+  for (const given of items) {
     const { type, role } = asRecord(tryPlainData(given)) ?? {};
     if (role === undefined) return ANSWER.test(String(type));
   }

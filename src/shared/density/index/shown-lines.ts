@@ -148,28 +148,15 @@ export class KnownShingles {
    * Returns the lines of a text that others show: ascending, disjoint, each run as long as
    * possible.
    *
-   * @param rows by text that is compared, the row of its result; both ascend together
-   * @param stands whether the result in a row may be named: asked once, and only of those that share lines
+   * @param rows by text that may be named, the row of its result; both ascend together
    */
-  shownIn(
-    text: TextLines,
-    rows: ReadonlyMap<number, number>,
-    stands: (row: number) => boolean = () => true,
-  ): readonly ShownRun[] {
+  shownIn(text: TextLines, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
     let firstText = Infinity;
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
-    const asked = new Map<number, number | undefined>();
-    const rowOf = (known: number): number | undefined => {
-      if (asked.has(known)) return asked.get(known);
-      const row = rows.get(known);
-      const named = row !== undefined && stands(row) ? row : undefined;
-      asked.set(known, named);
-      return named;
-    };
     const runs: ShownRun[] = [];
     for (let at = 0; at < text.shingles.length;) {
-      const run = this.#longestRun(text, at, runs.at(-1)?.end ?? 0, firstText, rowOf);
+      const run = this.#longestRun(text, at, runs.at(-1)?.end ?? 0, firstText, rows);
       if (run !== undefined) runs.push(run);
       at = run?.end ?? at + 1;
     }
@@ -184,7 +171,7 @@ export class KnownShingles {
     at: number,
     from: number,
     firstText: number,
-    rowOf: (known: number) => number | undefined,
+    rows: ReadonlyMap<number, number>,
   ): ShownRun | undefined {
     const shingle = text.shingles[at] ?? 0;
     if (shingle === 0) return undefined;
@@ -193,26 +180,21 @@ export class KnownShingles {
     for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
       if (known < firstText || compared === MAX_COMPARED) break;
-      const named = this.#hasLines(row, text.lines, at) ? rowOf(known) : undefined;
-      if (named === undefined) continue;
+      if (!this.#hasLines(row, text.lines, at) || !rows.has(known)) continue;
       compared += 1;
-      const run = this.#runAround(text, at, row, from, named);
+      const run = this.#runAround(text, at, row, from, rows);
       if (run !== undefined && lengthOf(run) >= lengthOf(longest)) longest = run;
     }
     return longest;
   }
 
-  /**
-   * Extends a match in both directions while lines and their numbering agree.
-   *
-   * @param named the row of the result that shows them
-   */
+  /** Extends a match in both directions while lines and their numbering agree. */
   #runAround(
     text: TextLines,
     at: number,
     row: number,
     from: number,
-    named: number,
+    rows: ReadonlyMap<number, number>,
   ): ShownRun | undefined {
     const known = this.#textAt(row);
     const noted = unpacked(this.#noted.get(known) ?? 0);
@@ -239,7 +221,7 @@ export class KnownShingles {
     return {
       start: at - before,
       end: Math.min(at + behind, text.count),
-      row: named,
+      row: rows.get(known) ?? 0,
       ...(here !== there && { there: numberAfter(there, -before) }),
     };
   }

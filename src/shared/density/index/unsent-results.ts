@@ -199,9 +199,11 @@ export class UnsentResults {
     stands: (row: number) => boolean,
   ): readonly ShownRun[] {
     const rows = new Map<number, number>();
-    const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => rows.set(text, earlier));
+    const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => {
+      if (stands(earlier)) rows.set(text, earlier);
+    });
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
-    return this.#shingles.shownIn(lines, rows, stands);
+    return this.#shingles.shownIn(lines, rows);
   }
 
   /**

@@ -34,19 +34,6 @@ describe('KnownShingles', () => {
     expect(shown()).toEqual([]);
   });
 
-  it('asks only of texts that share lines whether they may be named, and once', () => {
-    const known = new KnownShingles();
-    for (const text of [1, 2, 3]) known.note(text, lines);
-    known.note(4, linesOf(OTHERS));
-    const rows = new Map([1, 2, 3, 4].map((text) => [text, text * 10]));
-    const asked: number[] = [];
-    const stands = (row: number): boolean => asked.push(row) > 0 && row !== 10;
-    const both = linesOf(`${LINES}\n${OTHERS.slice(0, 9)}\n${LINES}`);
-    const found = known.shownIn(both, rows, stands);
-    expect(found.map(({ row }) => row)).toEqual([20, 20]);
-    expect(asked).toEqual([30, 20, 10]);
-  });
-
   it('knows how much is noted of the longest text, and finds the others when that is forgotten', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(Array.from({ length: 9_000 }, (_, at) => `a line ${at}`).join('\n')));
