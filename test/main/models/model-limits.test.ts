@@ -1,5 +1,6 @@
 // What models accept, by name and by what providers say.
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import {
@@ -8,8 +9,12 @@ import {
   refusedLimit,
   ModelLimits,
   UNKNOWN_CONTEXT_LIMIT,
+  usualTokenRatio,
 } from '../../../src/main/models/model-limits.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { readTranscript } from '../../../src/main/formats/read-transcript.js';
+import { blockTexts } from '../../../src/shared/tokens/content-text.js';
+import { referenceCount } from '../../support/reference-counter.js';
 
 describe('contextWindowOf', () => {
   it.each([
@@ -53,6 +58,27 @@ describe('bindsReasoning', () => {
     ['gpt-6.20', false],
   ])('of %s is %s', (name, isBinding) => {
     expect(bindsReasoning(name)).toBe(isBinding);
+  });
+});
+
+describe('usualTokenRatio', () => {
+  it('is what the recorded usage of a session grew by, within a tenth', async () => {
+    const path = 'test/fixtures/transcripts/claude-code/entireio-cli__9f-d2fc39aa5f-0.jsonl';
+    const { entries } = await readTranscript(path);
+    // What the first request held is in each usage.
+    const added = entries.slice(entries.findIndex(({ speaker }) => speaker === 'ai'));
+    const texts = added.flatMap(({ blocks }) =>
+      blocks.flatMap((block) => (block.type === 'thinking' ? [] : blockTexts(block))),
+    );
+    const counted = texts.reduce((sum, text) => sum + referenceCount(text), 0);
+    const usage = [...readFileSync(path, 'utf8').matchAll(/"usage":(\{[^{}]*\{?)/g)].map(
+      ([, fields = '']) =>
+        ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
+          .map((name) => Number(new RegExp(`"${name}":(\\d+)`).exec(fields)?.[1] ?? 0))
+          .reduce((sum, tokens) => sum + tokens, 0),
+    );
+    const grown = Math.max(...usage) - Math.min(...usage);
+    expect(Math.abs(grown / counted / usualTokenRatio('claude-opus-4-5') - 1)).toBeLessThan(0.1);
   });
 });
 
