@@ -161,6 +161,6 @@ describe('the usage of an answer', () => {
     };
     for (const at of [1, 2]) await ask(at, { ...own, providerExecuted: true });
     for (const at of [3, 4, 5]) await ask(at, own);
-    expect(learned).toEqual([3, 4]);
+    expect(learned).toEqual([3, 4, 5]);
   });
 });

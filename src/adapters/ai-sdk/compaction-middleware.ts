@@ -2,7 +2,7 @@
 // the model's provider do it. Changes nothing of a call but its prompt.
 
 import type { Compactor } from '../../main/compactor.js';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { isMendable } from '../../main/models/model-limits.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -91,7 +91,7 @@ export function compactionMiddleware(
   const calls = new WeakMap<object, CompactedCall>();
   return {
     specificationVersion: 'v3',
-    transformParams: (modelCall) => compactParams(modelCall, false),
+    transformParams: (modelCall) => compactParams(modelCall),
     wrapGenerate: ({ doGenerate, params, model }) =>
       reporting('doGenerate', doGenerate, params, model),
     wrapStream: ({ doStream, params, model }) => reporting('doStream', doStream, params, model),
@@ -99,7 +99,7 @@ export function compactionMiddleware(
 
   async function compactParams<Params extends PromptParams>(
     modelCall: ModelCall<Params>,
-    removesReasoning: boolean,
+    refusal?: unknown,
   ): Promise<Params> {
     const { model, params } = checkedFields(modelCall, 'a call to a model');
     const { abortSignal, providerOptions, tools, responseFormat } = checkedFields<PromptParams>(
@@ -116,9 +116,9 @@ export function compactionMiddleware(
       signal: abortSignal,
       overheadTokens: overheadOf(tools, responseFormat),
       cacheTtlMs: cacheTtlIn({ providerOptions }),
-      removesReasoning,
+      refusal,
       compactByProvider: compactionByModel(modelCall, ignoring),
-      answerUsage: () => call.usage,
+      answerUsage: (take) => (call.takeUsage = take),
     });
     const prompt = withDenialsAsErrors(compacted);
     const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
@@ -137,17 +137,15 @@ export function compactionMiddleware(
     try {
       answer = await answerIt();
     } catch (thrown) {
-      compactor.reportRefusal(thrown, describeModel(model).modelName);
-      if (call === undefined || call.modelCall.params === params || !refusesReasoning(thrown))
-        throw thrown;
-      const again = await compactParams(call.modelCall, true);
+      if (call === undefined) compactor.reportRefusal(thrown, describeModel(model).modelName);
+      if (call === undefined || !isMendable(thrown, call.modelCall.params !== params)) throw thrown;
+      const again = await compactParams(call.modelCall, thrown);
+      if (isSameList(again.prompt, (params as PromptParams).prompt)) throw thrown;
       call = calls.get(again);
       answer = (await (model as unknown as AnsweringModel)[kind](again)) as Result;
     }
     try {
-      return passingUsage(answer, (usage) => {
-        if (call !== undefined) call.usage = usage;
-      });
+      return passingUsage(answer, (usage) => call?.takeUsage?.(usage));
     } catch {
       // Usage only helps, and the model has answered.
       return answer;
@@ -155,10 +153,10 @@ export function compactionMiddleware(
   }
 }
 
-/** A call as it was given, and the usage of its answer once that is known. */
+/** A call as it was given, and what takes the usage of its answer. */
 interface CompactedCall {
   readonly modelCall: ModelCall<PromptParams>;
-  usage?: CompactCall | undefined;
+  takeUsage?: (usage: CompactCall) => void;
 }
 
 interface AnsweringModel {

@@ -3,7 +3,7 @@
 
 import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { isMendable, refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -40,12 +40,8 @@ interface CompactedBody {
   readonly body: string;
   /** Whether it starts with a compaction by the provider, which requires the beta. */
   readonly hasCompaction: boolean;
-  /** What is known of its answer. */
-  readonly answer?: Answer | undefined;
-}
-
-interface Answer {
-  usage?: CompactCall | undefined;
+  /** Takes the usage of its answer. */
+  readonly takeUsage?: ((usage: CompactCall) => void) | undefined;
 }
 
 /**
@@ -77,11 +73,11 @@ export function compactionMiddleware(
     let compacted = await compactedBody(request, body);
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
-    if (refusal !== undefined) {
-      compactor.reportRefusal(refusal, modelOf(request, body));
-      if (compacted.body !== request.body && refusesReasoning(refusal)) {
-        compacted = await compactedBody(request, body, true);
-        response = await next(withBody(request, compacted));
+    if (isMendable(refusal, compacted.body !== request.body)) {
+      const again = await compactedBody(request, body, refusal);
+      if (again.body !== compacted.body) {
+        compacted = again;
+        response = await next(withBody(request, again));
       }
     }
     if (!isRecord(body['context_management'])) readUsage(compacted, response, context);
@@ -91,13 +87,13 @@ export function compactionMiddleware(
     async function compactedBody(
       attempt: APIRequest,
       parsed: RequestBody,
-      removesReasoning: boolean = false,
+      refusal?: string,
     ): Promise<CompactedBody> {
       const key = context.options?.body;
       const given = attempt.body as string;
-      const earlier = isRecord(key) && !removesReasoning ? requests.get(key) : undefined;
+      const earlier = isRecord(key) && refusal === undefined ? requests.get(key) : undefined;
       if (earlier?.body === given) return earlier.compacted;
-      const compacted = compactBody(attempt, parsed, removesReasoning);
+      const compacted = compactBody(attempt, parsed, refusal);
       if (isRecord(key)) {
         requests.set(key, { body: given, compacted });
         compacted.catch(() => requests.delete(key));
@@ -108,19 +104,19 @@ export function compactionMiddleware(
     async function compactBody(
       attempt: APIRequest,
       parsed: RequestBody,
-      removesReasoning: boolean,
+      refusal: string | undefined,
     ): Promise<CompactedBody> {
       const { messages: given, ...besides } = parsed;
-      const answer: Answer = {};
+      let takeUsage: CompactedBody['takeUsage'];
       const modelName = modelOf(attempt, parsed);
       const compacted = await compact(given, {
         signal: attempt.signal ?? undefined,
         modelName,
         overheadTokens: overheadOf(...Object.values(besides)),
-        answerUsage: () => answer.usage,
+        answerUsage: (take) => (takeUsage = take),
         cacheTtlMs: cacheTtlOfRequest(parsed),
         reasoning: reasoningOfModel(modelName, parsed['thinking']),
-        removesReasoning,
+        refusal,
         compactByProvider:
           canCompact(parsed) && MESSAGES_PATH.test(attempt.url)
             ? compactionOnDemand(parsed, (body, signal) =>
@@ -128,7 +124,7 @@ export function compactionMiddleware(
               )
             : undefined,
       });
-      return { ...withMessages(parsed, compacted), answer };
+      return { ...withMessages(parsed, compacted), takeUsage };
     }
   };
 
@@ -215,14 +211,14 @@ function withBody(request: APIRequest, { body, hasCompaction }: CompactedBody): 
 
 /** Reads the usage from a copy of a response in the background. Never throws. */
 function readUsage(
-  { answer }: CompactedBody,
+  { takeUsage }: CompactedBody,
   response: Response,
   context: MiddlewareContext,
 ): void {
-  if (!response.ok || answer === undefined) return;
+  if (!response.ok || takeUsage === undefined) return;
   usageIn(response, context).then(
     (usage) => {
-      answer.usage = usage;
+      if (usage !== undefined) takeUsage(usage);
     },
     // The caller gets the same error from the response itself.
     () => undefined,

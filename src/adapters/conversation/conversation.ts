@@ -2,6 +2,7 @@
 // messages to send.
 
 import type { Compactor } from '../../main/compactor.js';
+import { refusesReasoning } from '../../main/models/model-limits.js';
 import { abortable } from '../../main/waiting/abortable.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import type { Session } from '../../main/session.js';
@@ -10,11 +11,11 @@ import { asError } from '../../shared/errors.js';
 import { callOnSession, optionsOfSession } from '../request/adapter-options.js';
 import type { CompactCall, CompleteAdapterOptions } from '../request/adapter-options.js';
 import { cacheTtlOfMessages } from '../format/cache-marks.js';
-import { usageOfAnswer, usageReportOf } from '../request/call-arguments.js';
 import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
 import { isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
+import { LastRequest, reportUsage } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
@@ -39,8 +40,8 @@ export interface ConversationParts<Message> {
   readonly options: CompleteAdapterOptions;
 }
 
-/** The model that a request goes to, and what it requires of reasoning. */
-type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'removesReasoning'>;
+/** The model that a request goes to, what it requires of reasoning, and what the provider refused it with. */
+type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'refusal'>;
 
 /** The known messages that the messages of a call continue. */
 interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
@@ -55,8 +56,8 @@ export class Conversation<Message> {
   readonly #sessionId: string | undefined;
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
-  /** The newest call that continued this conversation. */
-  #call: CompactCall = {};
+  /** The request of the newest call that continued this conversation. */
+  readonly #last = new LastRequest();
   #session: Session | undefined;
   /** Messages of the newest call, which may still be queued. */
   #newest: readonly Message[] = [];
@@ -174,8 +175,8 @@ export class Conversation<Message> {
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
     const target = this.#targetOf(newCall);
-    const ownUsage = await usageOfAnswer(this.#call);
-    const call = { ...newCall, ...ownUsage, ...target };
+    const call = { ...newCall, ...target };
+    await this.#last.settled();
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -184,7 +185,7 @@ export class Conversation<Message> {
       if (this.#newest === given) this.#newest = this.#taken.messages;
       return null;
     }
-    this.#call = newCall;
+    this.#last.begin(newCall, () => this.#session, this.#options.logger);
     this.#transient = transient;
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
@@ -203,7 +204,7 @@ export class Conversation<Message> {
       const reading = await inTurns(view.readInSlices(fresh));
       this.#isReady = false;
       if (startsOver) this.#view = view;
-      const added = this.#addToSession(reading.entries, call, startsOver, ownUsage !== undefined);
+      const added = this.#addToSession(reading.entries, call, startsOver);
       // The reader has messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
@@ -219,16 +220,16 @@ export class Conversation<Message> {
   }
 
   #completeTurn(compacted: Message[], given: readonly Message[]): Message[] {
-    const { reasoning, removesReasoning } = this.#target;
-    if (reasoning !== 'keep' || removesReasoning === true) return compacted;
+    const { reasoning, refusal } = this.#target;
+    if (reasoning !== 'keep' || refusesReasoning(refusal)) return compacted;
     return this.#parts.format.completeTurn?.(compacted, given) ?? compacted;
   }
 
   /** A call that names no model goes to the same one as the last. */
-  #targetOf({ removesReasoning, ...call }: CompactCall): Target {
-    const { modelName = this.#session?.history.modelName } = call;
+  #targetOf(call: CompactCall): Target {
+    const { modelName = this.#session?.history.modelName, refusal } = call;
     const usual = call.reasoning ?? this.#parts.format.reasoningOf?.(modelName);
-    return { modelName, reasoning: this.#options.reasoning ?? usual, removesReasoning };
+    return { modelName, reasoning: this.#options.reasoning ?? usual, refusal };
   }
 
   /**
@@ -285,19 +286,16 @@ export class Conversation<Message> {
   }
 
   /**
-   * Adds new entries to the session, names its model, and reports what the provider said about the previous request.
-   *
-   * @param isOwnUsage whether this process prepared that request; else the new entries show whether others have served some since
+   * Adds new entries to the session, and reports what the caller says about the previous request: the entries show whether other
+   * processes have served some since.
    */
   async #addToSession(
     entries: readonly PlacedEntry[],
     call: CompactCall,
     startsOver: boolean,
-    isOwnUsage: boolean,
   ): Promise<Session> {
     const known = this.#session;
     const session = known ?? (await this.#createSession(entries));
-    if (isOwnUsage) this.#reportUsage(session, call, entries);
     if (known === undefined) {
       // A resumed session has edits from before, possibly made by another process.
       const { journal, revision } = session.history;
@@ -305,7 +303,7 @@ export class Conversation<Message> {
       this.#session = session;
     } else if (startsOver) await session.goOnWith(entries);
     else session.history.addAll(entries);
-    if (!isOwnUsage) this.#reportUsage(session, call, entries);
+    this.#reportUsage(session, call, entries);
     return session;
   }
 
@@ -315,18 +313,21 @@ export class Conversation<Message> {
     call: CompactCall,
     transientTokens: number,
   ): Promise<boolean> {
-    const { signal, reasoning, removesReasoning, overheadTokens = 0 } = call;
+    const { signal, reasoning, overheadTokens = 0, refusal } = call;
     const view = this.#view;
+    if (refusal !== undefined) this.#parts.compactor.reportRefusal(refusal, call.modelName);
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
+    const pendingTokens = view.pinnedTokens + transientTokens + besides;
+    const excess = this.#last.excessTokens(refusal, session.contextLimit);
     const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
     const prepared = session.ensureCompressionBeforeSend(
       `${sessionId}#${view.given.length}`,
-      view.pinnedTokens + transientTokens + besides,
+      pendingTokens + excess,
       'adapter',
-      { signal, cacheTtlMs, reasoning, removesReasoning },
+      { signal, cacheTtlMs, reasoning, removesReasoning: refusesReasoning(refusal) },
     );
     const result = await prepared.catch((thrown: unknown) => {
       if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;
@@ -342,6 +343,7 @@ export class Conversation<Message> {
       await inTurns(view.followInSlices(history.getAll()));
     } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     this.#followedRevision = revision;
+    this.#last.tokens = session.contextUsage().tokens + pendingTokens;
     return result !== undefined;
   }
 
@@ -354,7 +356,7 @@ export class Conversation<Message> {
       compactByProvider:
         this.#parts.format.provider &&
         ((request) =>
-          compactHead(this.#view, session.history, this.#call.compactByProvider, request)),
+          compactHead(this.#view, session.history, this.#last.call.compactByProvider, request)),
       sessionId: this.#sessionId,
       history,
     });
@@ -368,10 +370,7 @@ export class Conversation<Message> {
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // Without an answer the last request failed, and the usage is that of an earlier one.
-    const { oddUsage, ...said } = entries.some(({ speaker }) => speaker === 'ai') ? call : {};
-    const report = usageReportOf(said);
-    if (report !== undefined) session.reportUsage(report);
-    if (oddUsage) session.reportOddUsage(oddUsage);
+    if (entries.some(({ speaker }) => speaker === 'ai')) reportUsage(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 

@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { isMendable } from '../../main/models/model-limits.js';
 import { createCompactor } from '../../main/compactor.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { CompactorOptions } from '../../main/compactor-options.js';
@@ -62,8 +62,8 @@ export class HostCompactor<Message> {
   readonly #running = new AsyncLocalStorage<RunningCall>();
   /** By session, why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
-  /** Sessions in which the provider has refused reasoning. */
-  readonly #refused = new Set<string>();
+  /** By session, what the provider refused its last call with. */
+  readonly #refusals = new Map<string, unknown>();
   /** Why sessions would not go on after a restart. */
   #storeFailure: string | undefined;
 
@@ -156,11 +156,12 @@ export class HostCompactor<Message> {
       ...rest
     } = call;
     const running: RunningCall = { contextLimit };
-    const removesReasoning = this.#refused.delete(sessionId);
+    const refusal = this.#refusals.get(sessionId);
+    this.#refusals.delete(sessionId);
     try {
       const { compact } = this.open();
       const compacted = await this.#running.run(running, () =>
-        compact(messages, { ...rest, reasoning, removesReasoning, conversationId: sessionId }),
+        compact(messages, { ...rest, reasoning, refusal, conversationId: sessionId }),
       );
       this.#failures.delete(sessionId);
       if (running.failure !== undefined) this.#failures.set(sessionId, running.failure);
@@ -176,10 +177,9 @@ export class HostCompactor<Message> {
     return this.#failure !== undefined || this.#failures.has(sessionId);
   }
 
-  /** Passes on a provider's error: it may state the model's limit, or refuse reasoning, which the next call is sent without. */
-  reportRefusal(thrown: unknown, { sessionId, modelName }: HostCall): void {
-    this.#opened?.compactor.reportRefusal(thrown, modelName);
-    if (refusesReasoning(thrown)) this.#refused.add(sessionId);
+  /** Takes a provider's error: the next call of the session is sent so that it is not refused for it again. */
+  reportRefusal(thrown: unknown, { sessionId }: Pick<HostCall, 'sessionId'>): void {
+    if (isMendable(thrown)) this.#refusals.set(sessionId, thrown);
   }
 
   /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */

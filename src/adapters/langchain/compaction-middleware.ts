@@ -12,7 +12,7 @@ import { checkedFields, checkedMessages, reportedUsage } from '../request/call-a
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { isMendable } from '../../main/models/model-limits.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -57,22 +57,23 @@ export function compactionMiddleware(
         return handler(request);
       }
       const facts = modelFacts(model, { modelSettings, configurable });
-      const compacted = (removesReasoning: boolean): Promise<BaseMessage[]> =>
+      const compacted = (refusal?: unknown): Promise<BaseMessage[]> =>
         compact(given, {
           signal: runtime?.signal,
           overheadTokens: overheadOf(systemMessage?.content, tools),
           ...latestUsage(given),
           ...facts,
-          removesReasoning,
+          refusal,
           compactByProvider: compactionByModel(request),
         });
-      const messages = await compacted(false);
+      const messages = await compacted();
       try {
         return await handler({ ...request, messages });
       } catch (thrown) {
-        compactor.reportRefusal(thrown, facts.modelName);
-        if (!refusesReasoning(thrown) || isSameList(messages, given)) throw thrown;
-        return handler({ ...request, messages: await compacted(true) });
+        if (!isMendable(thrown, !isSameList(messages, given))) throw thrown;
+        const again = await compacted(thrown);
+        if (isSameList(again, messages)) throw thrown;
+        return handler({ ...request, messages: again });
       }
     },
   };

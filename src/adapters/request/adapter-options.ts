@@ -83,19 +83,20 @@ export interface CompactCall {
    */
   readonly cacheTtlMs?: number | undefined;
   /**
-   * Returns the usage of this call's own answer, as such arguments: the next call of the conversation asks for it. Middleware
+   * Called with a function that takes the usage of this call's own answer, as such arguments, once that is known. Middleware
    * provides it. @default not available
    */
-  readonly answerUsage?: (() => CompactCall | undefined) | undefined;
+  readonly answerUsage?: ((take: (usage: CompactCall) => void) => void) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */
   readonly compactByProvider?: CompactMessages | undefined;
   /** The reasoning policy that suits the model, if the adapter has no such option. @default by `modelName` for Claude, else 'keep' */
   readonly reasoning?: SessionOptions['reasoning'];
   /**
-   * Whether the provider has refused these messages, as they were returned, because of reasoning that is "bound to a different
-   * conversation": all of it is left out. Middleware repeats such a call by itself. @default false
+   * What the provider refused these messages with, as they were last returned: what the call threw, or the text of its answer. If
+   * it was because of reasoning that is "bound to a different conversation", all of it is left out; if they were too long, they
+   * are made to fit. Middleware repeats such a call by itself. @default nothing was refused
    */
-  readonly removesReasoning?: boolean | undefined;
+  readonly refusal?: unknown;
 }
 
 const DEFAULT_MAX_CONVERSATIONS = 32;

@@ -3,8 +3,7 @@
 import { checkedReport } from '../../main/preflight/prompt-cache.js';
 import type { UsageReport } from '../../main/preflight/context-gauge.js';
 import { assertTimeToLive, completeEditOptions } from '../../main/preflight/edit-options.js';
-import { assertBoolean, assertKnownOptions, assertTokens } from '../../shared/misuse.js';
-import { nextTurn } from '../../main/waiting/event-loop-turn.js';
+import { assertKnownOptions, assertTokens } from '../../shared/misuse.js';
 import { asRecord, asText } from '../../shared/json.js';
 import type { CompactCall } from './adapter-options.js';
 
@@ -84,9 +83,7 @@ const CHECKS: { readonly [Key in keyof CompactCall]-?: Check } = {
   answerUsage: isFunction,
   compactByProvider: isFunction,
   reasoning: checkedReasoning,
-  removesReasoning: (value, name) => {
-    assertBoolean(name, value);
-  },
+  refusal: () => undefined,
 };
 
 function expects(read: (value: unknown) => unknown, expected: string): Check {
@@ -166,17 +163,6 @@ export function reportedSum(fresh: unknown, read: unknown, written: unknown): Us
 
 function isTokens(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
-/**
- * Returns the usage of a call's answer, if it is known: a copy of the answer may be read one turn of the event loop later than the
- * caller reads the answer.
- */
-export async function usageOfAnswer({
-  answerUsage,
-}: CompactCall): Promise<CompactCall | undefined> {
-  if (answerUsage !== undefined && answerUsage() === undefined) await nextTurn();
-  return answerUsage?.();
 }
 
 /** Returns the usage report in a call's arguments, if there is one. Its model is that of the previous call, not this one's. */

@@ -13,7 +13,7 @@ import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
-import { bindsReasoning } from '../../main/models/model-limits.js';
+import { BOUND_REASONING, bindsReasoning } from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
@@ -193,7 +193,9 @@ class LocalEngine implements Engine {
       ...reported,
       cacheTtlMs: asked,
       reasoning,
-      removesReasoning,
+      refusal:
+        [call.refusal, removesReasoning ? BOUND_REASONING : undefined].join('\n').trim() ||
+        undefined,
     });
     const ended = compacts.finally(() => {
       line.openCalls -= 1;

@@ -18,6 +18,8 @@ export interface EngineCall {
   readonly passes?: string | undefined;
   /** Whether the request asks for the number of tokens of its messages, so that nothing is to be edited further. @default false */
   readonly isCount?: boolean | undefined;
+  /** What the upstream has refused the request with, as the engine had it sent: it is compacted again. @default nothing was refused */
+  readonly refusal?: string | undefined;
   /** Whether the original body is sent in any case, so that no new one is assembled. @default false */
   readonly isObserved?: boolean | undefined;
 }
@@ -95,8 +97,8 @@ export interface Engine {
   /** Records a provider's refusal, which may name the context limit. */
   reportRefusal(text: string, model: string | undefined): void;
   /**
-   * Notes that reasoning in a conversation may be bound to other messages than will be sent: it has left unedited so far, or the
-   * provider refuses it. The next request is sent without.
+   * Notes that reasoning in a conversation may be bound to other messages than will be sent, because it has left unedited so far.
+   * The next request is sent without.
    */
   noteBoundReasoning(line: string): void;
   /** The text that an edit removed; `undefined` if it is no longer kept. */

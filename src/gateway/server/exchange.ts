@@ -14,7 +14,7 @@ import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
-import { refusesReasoning } from '../../main/models/model-limits.js';
+import { isMendable, refusesReasoning } from '../../main/models/model-limits.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import { tapUsage } from './usage-tap.js';
 
@@ -145,12 +145,33 @@ function collect(
       const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
-      const listeners =
-        answer?.isAside === true || route.isCount
-          ? recordingFailure(ledger, route)
-          : recordingAnswer(parts, route, Promise.resolve(answer), mode);
-      forwarder.forward(request, response, route, body, listeners);
+      if (answer?.isAside === true || route.isCount) {
+        forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
+        return;
+      }
+      const listeners = recordingAnswer(parts, route, Promise.resolve(answer), mode);
+      const onRefused = (text: string): Promise<Uint8Array | undefined> =>
+        compactAgain(body, answer?.line?.id, text);
+      forwarder.forward(
+        request,
+        response,
+        route,
+        body,
+        isCompacting ? { ...listeners, onRefused } : listeners,
+      );
     });
+  };
+  /** Returns another body for a request that compacting can mend. */
+  const compactAgain = async (
+    sent: Uint8Array,
+    id: string | undefined,
+    refusal: string,
+  ): Promise<Uint8Array | undefined> => {
+    if (id === undefined || !isMendable(refusal)) return undefined;
+    ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 400 });
+    const again = await compact(parts, request, route, copy, 'compact', refusal);
+    const body = again?.body;
+    return body === undefined || Buffer.compare(body, sent) === 0 ? undefined : body;
   };
   request.on('data', onData);
   request.once('end', onEnd);
@@ -164,6 +185,7 @@ async function compact(
   { api, isCount, model, upstreamName, coding }: HistoryRoute,
   copy: BodyCopy,
   mode: GatewayMode,
+  refusal?: string,
 ): Promise<EngineAnswer | undefined> {
   const isObserved = mode === 'observe';
   const call: EngineCall = {
@@ -174,6 +196,7 @@ async function compact(
     model,
     passes: passesByHeaders(request.headers),
     isCount,
+    refusal,
     isObserved,
   };
   const ended = new AbortController();
@@ -235,7 +258,7 @@ function recordingAnswer(
   route: HistoryRoute,
   engineAnswer: Promise<EngineAnswer | undefined>,
   mode: GatewayMode,
-): Required<ForwardEvents> {
+): Required<Pick<ForwardEvents, 'onAnswer' | 'onFailure'>> {
   return {
     ...recordingFailure(ledger, route),
     onAnswer: (answer) => {
@@ -247,10 +270,8 @@ function recordingAnswer(
           // The engine compares it with what it would have sent.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
           if (usage !== undefined && isOfEngine) engine.report(line.id, usage);
-          if (refusesReasoning(refusal)) {
-            if (mode === 'compact') engine.noteBoundReasoning(line.id);
-            else ledger.recordFailure(COMPACTED_BEFORE);
-          }
+          if (mode === 'observe' && refusesReasoning(refusal))
+            ledger.recordFailure(COMPACTED_BEFORE);
           ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });

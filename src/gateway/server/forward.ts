@@ -12,6 +12,7 @@ import type {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { codingOf, unpack } from './coding.js';
 import { TOKEN_HEADER } from './guard.js';
 import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
@@ -25,6 +26,11 @@ export interface ForwardEvents {
   readonly onAnswer?: (answer: IncomingMessage) => void;
   /** Called if there is no answer. */
   readonly onFailure?: (code: string) => void;
+  /**
+   * Asked about an answer with status 400, before the client gets it: resolves to another body to send instead of the refused one,
+   * once, or `undefined`. Never rejects.
+   */
+  readonly onRefused?: (text: string) => Promise<Uint8Array | undefined>;
 }
 
 type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv'>;
@@ -112,8 +118,19 @@ export class Forwarder {
       isAnswered = true;
       answer.once('end', drain);
       answer.on('error', fail);
-      pipeAnswer(answer, response, () => isBroken);
-      events.onAnswer?.(answer);
+      const pass = (): void => {
+        pipeAnswer(answer, response, () => isBroken);
+        events.onAnswer?.(answer);
+      };
+      const { onRefused, ...others } = events;
+      if (onRefused === undefined || answer.statusCode !== 400) pass();
+      else
+        void mended(answer, onRefused).then((body) => {
+          if (body === undefined) pass();
+          else answer.resume();
+          if (body !== undefined && !response.destroyed)
+            this.forward(request, response, route, body, others);
+        });
     });
     response.once('close', () => {
       if (!response.writableFinished) outgoing.destroy();
@@ -223,6 +240,42 @@ export function refuse(response: ServerResponse, status: number, message: string
   response.end(text);
 }
 
+/** Resolves to another body for a refused request, if there is one; the answer can still be read then. */
+async function mended(
+  answer: IncomingMessage,
+  onRefused: (text: string) => Promise<Uint8Array | undefined>,
+): Promise<Uint8Array | undefined> {
+  const bytes = await peek(answer);
+  const coding = codingOf(answer.headers);
+  if (bytes === undefined || coding === undefined) return undefined;
+  const text =
+    coding === 'none' ? bytes : await unpack(bytes, coding, MAX_REFUSAL).catch(() => undefined);
+  return text && onRefused(text.toString());
+}
+
+/** Bytes of a refusal. */
+const MAX_REFUSAL = 64 * 1024;
+/** A refusal that takes longer goes to the client as it comes. */
+const REFUSAL_MS = 1_000;
+
+/** Resolves to the body of an answer, which stays to be read; `undefined` if it is long, late or cut off. */
+function peek(answer: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(late);
+      answer.off('readable', look).off('close', end);
+      const bytes = answer.complete ? (answer.read() as Buffer | null) : null;
+      if (bytes !== null) answer.unshift(bytes);
+      resolve(bytes ?? undefined);
+    };
+    const look = (): void => {
+      if (answer.complete || answer.readableLength >= answer.readableHighWaterMark) end();
+    };
+    const late = setTimeout(end, REFUSAL_MS);
+    answer.on('readable', look).once('close', end);
+  });
+}
+
 function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.pipe(outgoing, { end: false });
   request.once('end', () => {
@@ -288,9 +341,11 @@ function pipeAnswer(
     if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
     response.end();
   });
-  answer.once('close', () => {
+  const close = (): void => {
     if (!answer.complete) response.destroy();
-  });
+  };
+  if (answer.closed) close();
+  else answer.once('close', close);
 }
 
 /** Characters that Node does not write in a head, though it reads them in a status line. */

@@ -54,7 +54,7 @@ export class ModelLimits {
    * @returns the limit that the provider named, or `undefined` if it was something else
    */
   learn(thrown: unknown, modelName: string | undefined): number | undefined {
-    const limit = refusedLimit(thrown);
+    const limit = refusedLength(thrown)?.limit;
     if (limit === undefined || modelName === undefined) return limit;
     if (this.#learned.size >= MAX_MODELS) this.#learned.clear();
     this.#learned.set(modelName, limit);
@@ -151,7 +151,7 @@ export function contextWindowOf(modelName: string): number | undefined {
 }
 
 /** How providers refuse a prompt that is too long, if they name the limit: it is the group. */
-const REFUSALS: readonly RegExp[] = [
+const NAMED_LIMITS: readonly RegExp[] = [
   // Anthropic: `prompt is too long: 208310 tokens > 200000 maximum`
   /prompt is too long: \d+ tokens > (\d+) maximum/i,
   // Anthropic, with the answer's share: `input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000`
@@ -170,29 +170,76 @@ const REFUSALS: readonly RegExp[] = [
   /range of input length should be \[\d+, ?(\d+)\]/i,
   // llama.cpp: `the request exceeds the available context size (8192 tokens)`
   /available context size \(?(\d+)/i,
+  // LM Studio: `the model is loaded with context length of only 4096 tokens`
+  /context length of only (\d+)/i,
+  // Copilot: `prompt token count of 130123 exceeds the limit of 128000`
+  /token count of \d+ exceeds the limit of (\d+)/i,
 ];
+
+/** How they do if they name none: OpenAI (`Your input exceeds the context window of this model`), Bedrock, Anthropic, Groq, Z.ai. */
+const UNNAMED_LIMIT =
+  /exceeds the context window|context_length_exceeded|input is too long for|prompt is too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length/i;
 
 /** Longer texts are cut: the limit is near the start of the message. */
 const MAX_TEXT = 20_000;
 const MAX_CAUSES = 5;
 const MIN_LIMIT = 256;
+/** A number of more times the limit is something else. */
+const MAX_EXCESS = 8;
+
+/** A prompt that a provider refused as too long, as far as it says; in the model's own tokens. */
+export interface RefusedLength {
+  readonly limit?: number | undefined;
+  /** Of the prompt. */
+  readonly tokens?: number | undefined;
+}
 
 /**
- * Returns the limit that a provider named when it refused a prompt as too long; `undefined` if it was something else, or named
- * none.
+ * Returns what a provider said when it refused a prompt as too long; `undefined` if it was something else.
  *
  * @param thrown what a model call threw, or the text it answered
  */
-export function refusedLimit(thrown: unknown): number | undefined {
-  for (const text of textsOf(thrown)) {
-    for (const refusal of REFUSALS) {
-      const limit = Number(
-        refusal.exec(text.slice(0, MAX_TEXT).replaceAll(/(?<=\d),(?=\d{3})/g, ''))?.[1],
-      );
-      if (Number.isSafeInteger(limit) && limit >= MIN_LIMIT) return limit;
+export function refusedLength(thrown: unknown): RefusedLength | undefined {
+  const texts = textsOf(thrown).map((text) =>
+    text.slice(0, MAX_TEXT).replaceAll(/(?<=\d),(?=\d{3})/g, ''),
+  );
+  for (const text of texts) {
+    for (const pattern of NAMED_LIMITS) {
+      const found = pattern.exec(text);
+      const limit = Number(found?.[1]);
+      if (found && Number.isSafeInteger(limit) && limit >= MIN_LIMIT)
+        return { limit, tokens: tokensNear(text, found.index, limit) };
     }
   }
-  return undefined;
+  return texts.some((text) => UNNAMED_LIMIT.test(text)) ? {} : undefined;
+}
+
+/** Sentences of a refusal are shorter. */
+const NEAR_CHARACTERS = 300;
+
+/** The prompt's tokens are the largest number beside the limit, and above it. */
+function tokensNear(text: string, at: number, limit: number): number | undefined {
+  const near = text
+    .slice(Math.max(0, at - NEAR_CHARACTERS), at + NEAR_CHARACTERS)
+    .replace(/(\d+) \+ (\d+)/, (_, one, other) => String(Number(one) + Number(other)));
+  const numbers = Array.from(near.matchAll(/(?<![\w.])\d{3,9}(?![\w])/g), ([digits]) =>
+    Number(digits),
+  );
+  const above = numbers.filter((number) => number > limit && number <= limit * MAX_EXCESS);
+  return above.length > 0 ? Math.max(...above) : undefined;
+}
+
+/** Reasoning that a provider refuses as bound to other messages, in its words. */
+export const BOUND_REASONING = 'The block is bound to a different conversation';
+
+/**
+ * Whether a provider refused a request for what compacting can change: its length, or reasoning in it.
+ *
+ * @param thrown as in `refusedLength`
+ * @param isEdited whether compacting may have bound the reasoning to other messages: else the caller did @default true
+ */
+export function isMendable(thrown: unknown, isEdited: boolean = true): boolean {
+  return (isEdited && refusesReasoning(thrown)) || refusedLength(thrown) !== undefined;
 }
 
 /**
@@ -202,9 +249,7 @@ export function refusedLimit(thrown: unknown): number | undefined {
  * @param thrown what a model call threw, or the text it answered
  */
 export function refusesReasoning(thrown: unknown): boolean {
-  return textsOf(thrown).some((text) =>
-    text.includes('The block is bound to a different conversation'),
-  );
+  return textsOf(thrown).some((text) => text.includes(BOUND_REASONING));
 }
 
 /** The texts of an error and its causes; SDKs keep the provider's message in a body. */

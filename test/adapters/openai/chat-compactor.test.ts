@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { MessageCompactor } from '../../../src/adapters/conversation/message-compactor.js';
+import { BOUND_REASONING } from '../../../src/main/models/model-limits.js';
 import { chatCompactor } from '../../../src/adapters/openai/chat-compactor.js';
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { createCompactor } from '../../../src/main/compactor.js';
@@ -152,7 +153,7 @@ it('keeps the reasoning of a model, though another one has refused it in the sam
   for (let at = 0; at < 40; at += 1) {
     const sent = await compact(messages as ChatCompletionMessageParam[], {
       modelName: at < 10 ? 'my-model' : 'deepseek-v9',
-      removesReasoning: at === 9,
+      refusal: at === 9 ? BOUND_REASONING : undefined,
     });
     for (const message of sent as readonly { readonly content?: unknown }[]) {
       const isOfSecond = /\b[1-3]\d\.ts/.test(JSON.stringify(message));

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import {
   bindsReasoning,
   contextWindowOf,
-  refusedLimit,
+  isMendable,
+  refusedLength,
   ModelLimits,
   UNKNOWN_CONTEXT_LIMIT,
   usualTokenRatio,
@@ -82,31 +83,69 @@ describe('usualTokenRatio', () => {
   });
 });
 
-describe('refusedLimit', () => {
+describe('refusedLength', () => {
   it.each([
-    ['prompt is too long: 208310 tokens > 200000 maximum', 200_000],
+    ['prompt is too long: 208310 tokens > 200000 maximum', 200_000, 208_310],
+    [
+      'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens`',
+      200_000,
+      210_000,
+    ],
     [
       'Invalid request: Your request exceeded model token limit: 262144 (requested: 270012)',
       262_144,
+      270_012,
     ],
-    ['Range of input length should be [1, 129024]', 129_024],
-    ["This model's maximum context length is 128,000 tokens. However, you sent more.", 128_000],
+    ['Range of input length should be [1, 129024]', 129_024, undefined],
+    [
+      "This model's maximum context length is 128,000 tokens. However, you sent more.",
+      128_000,
+      undefined,
+    ],
+    [
+      "This model's maximum context length is 65536 tokens. However, you requested 70001 tokens (66001 in the messages, 4000 in the completion). See https://docs.example/v1/2026112599",
+      65_536,
+      70_001,
+    ],
     [
       'The input token count (1050000) exceeds the maximum number of tokens allowed (1048576).',
       1_048_576,
+      1_050_000,
     ],
     [
       'Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length',
       32_768,
+      65_673,
     ],
-    ['the request exceeds the available context size (8192 tokens), try increasing it', 8_192],
-    ['maximum context length is 3 tokens', undefined],
-    ['overloaded', undefined],
-  ])('reads %j as %s', (said, limit) => {
-    expect(refusedLimit(new Error('failed', { cause: new Error(said) }))).toBe(limit);
-    expect(refusedLimit({ message: '400', responseBody: JSON.stringify({ error: said }) })).toBe(
+    [
+      'the request exceeds the available context size (8192 tokens), try increasing it',
+      8_192,
+      undefined,
+    ],
+    ['prompt token count of 130123 exceeds the limit of 128000', 128_000, 130_123],
+    [
+      'The model is loaded with context length of only 4096 tokens, which is not enough',
+      4_096,
+      undefined,
+    ],
+  ])('reads %j as %s and %s', (said, limit, tokens) => {
+    expect(refusedLength(new Error('failed', { cause: new Error(said) }))).toEqual({
       limit,
-    );
+      tokens,
+    });
+    const answer = { message: '400', responseBody: JSON.stringify({ error: said }) };
+    expect(refusedLength(answer)).toEqual({ limit, tokens });
+  });
+
+  it.each([
+    ['Your input exceeds the context window of this model. Please adjust your input', true],
+    ['Input is too long for requested model.', true],
+    ['{"error":{"code":"context_length_exceeded","message":"no"}}', true],
+    ['maximum context length is 3 tokens', false],
+    ['overloaded', false],
+  ])('knows without a number that %j is one: %s', (said, isOne) => {
+    expect(refusedLength(said)).toEqual(isOne ? {} : undefined);
+    expect(isMendable(said)).toBe(isOne);
   });
 
   it('says nothing about what cannot be read', () => {
@@ -115,7 +154,7 @@ describe('refusedLimit', () => {
         throw new Error('no');
       },
     });
-    expect([undefined, null, 7, hostile].map(refusedLimit)).toEqual([
+    expect([undefined, null, 7, hostile].map((thrown) => refusedLength(thrown))).toEqual([
       undefined,
       undefined,
       undefined,

@@ -1,0 +1,67 @@
+// The newest request of a conversation, and what its provider says of it: the usage of its answer, or that it was too long.
+
+import type { Logger } from '../../main/host/logger.js';
+import { refusedLength } from '../../main/models/model-limits.js';
+import type { Session } from '../../main/session.js';
+import { nextTurn } from '../../main/waiting/event-loop-turn.js';
+import { asError } from '../../shared/errors.js';
+import type { CompactCall } from '../request/adapter-options.js';
+import { usageReportOf } from '../request/call-arguments.js';
+
+/** A provider that names no tokens when it refuses a prompt is taken to count this share more than its limit. */
+const UNNAMED_EXCESS = 0.05;
+
+export class LastRequest {
+  /** Estimated tokens of the whole request, in the model's own. */
+  tokens = 0;
+  #call: CompactCall = {};
+  #awaitsUsage = false;
+
+  get call(): CompactCall {
+    return this.#call;
+  }
+
+  /** Resolves once the usage of its answer is reported, if it will be: a copy may be read a turn later than the answer. */
+  async settled(): Promise<void> {
+    if (this.#awaitsUsage) await nextTurn();
+  }
+
+  /**
+   * Begins the next one. From now on, the usage of an earlier one is ignored.
+   *
+   * @param session returns the session that is told the usage
+   */
+  begin(call: CompactCall, session: () => Session | undefined, logger: Logger): void {
+    this.#call = call;
+    this.#awaitsUsage = call.answerUsage !== undefined;
+    call.answerUsage?.((usage) => {
+      if (this.#call !== call) return;
+      this.#awaitsUsage = false;
+      try {
+        reportUsage(session(), usage);
+      } catch (thrown) {
+        // Usage only helps, and the model has answered.
+        logger.warn('the usage of an answer is ignored', { error: asError(thrown) });
+      }
+    });
+  }
+
+  /**
+   * Returns by how many tokens it was longer than it was taken for: 0 if it was not refused for its length.
+   *
+   * @param contextLimit of the model, if the provider names none
+   */
+  excessTokens(refusal: unknown, contextLimit: number): number {
+    const refused = refusedLength(refusal);
+    if (refused === undefined) return 0;
+    const { limit = contextLimit, tokens = limit * (1 + UNNAMED_EXCESS) } = refused;
+    return Math.max(0, Math.ceil(tokens - this.tokens));
+  }
+}
+
+/** Reports the usage in the arguments of a call, if there is any. */
+export function reportUsage(session: Session | undefined, call: CompactCall): void {
+  const report = usageReportOf(call);
+  if (report !== undefined) session?.reportUsage(report);
+  if (call.oddUsage) session?.reportOddUsage(call.oddUsage);
+}
