@@ -336,14 +336,17 @@ function pipeAnswer(
   const hasNoLength =
     answer.headers['content-length'] === undefined &&
     answer.headers['transfer-encoding'] === undefined;
-  answer.once('end', () => {
+  const end = (): void => {
     if (hasNoLength && isBroken()) return void response.destroy();
     if (answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
     response.end();
-  });
+  };
   const close = (): void => {
     if (!answer.complete) response.destroy();
   };
+  // An answer that was looked at may have ended before, if it is empty or was cut off.
+  if (answer.readableEnded) end();
+  else answer.once('end', end);
   if (answer.closed) close();
   else answer.once('close', close);
 }

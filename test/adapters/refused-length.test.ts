@@ -1,0 +1,167 @@
+// A model that counts more tokens than is known of it: what its provider refuses as too long is compacted further and sent again,
+// and the caller does not see that, in each adapter that makes the calls.
+
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import type { BaseMessage } from '@langchain/core/messages';
+import { describe, expect, it } from 'vitest';
+import { compactionMiddleware as ofAiSdk } from '../../src/adapters/ai-sdk/compaction-middleware.js';
+import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
+import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
+import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
+import { createCompactor } from '../../src/main/compactor.js';
+import type { Compactor } from '../../src/main/compactor.js';
+
+const LIMIT = 24_000;
+const CALLS = 40;
+const NAME = 'my-model';
+
+/** How a provider refuses a prompt of so many tokens. */
+type Refuse = (tokens: number) => string;
+
+const REFUSALS: readonly (readonly [name: string, refuse: Refuse])[] = [
+  ['names both numbers', (tokens) => `prompt is too long: ${tokens} tokens > ${LIMIT} maximum`],
+  [
+    'names the limit',
+    () => `This model's maximum context length is ${LIMIT} tokens. Please reduce your input.`,
+  ],
+  ['names no number', () => 'Your input exceeds the context window of this model.'],
+];
+
+/** Counts a token for every character, which is more than the compactor estimates. */
+class DenseProvider {
+  readonly #refuse: Refuse;
+  /** By request, whether it was refused. */
+  readonly requests: boolean[] = [];
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  /** @throws Error if the prompt is too long */
+  take(prompt: unknown): void {
+    const tokens = JSON.stringify(prompt).length;
+    this.requests.push(tokens > LIMIT);
+    if (tokens > LIMIT) throw new Error(this.#refuse(tokens));
+  }
+}
+
+/** Calls the model with all messages so far, takes its answer, and adds a result. */
+type Step = (at: number, result: string) => Promise<void>;
+type StartAgent = (provider: DenseProvider, compactor: Compactor) => Step;
+
+const overAnthropic: StartAgent = (provider, compactor) => {
+  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'make it work' }];
+  let at = 0;
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    try {
+      provider.take((JSON.parse(init?.body as string) as { messages: unknown }).messages);
+    } catch (thrown) {
+      const error = { type: 'invalid_request_error', message: (thrown as Error).message };
+      return Response.json({ type: 'error', error }, { status: 400 });
+    }
+    const use = { type: 'tool_use', id: `t${at}`, name: 'fetch_page', input: { at } };
+    return Response.json({ ...{ id: 'm', type: 'message', role: 'assistant' }, content: [use] });
+  };
+  const middleware = [ofAnthropic(compactor)];
+  const client = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch, middleware });
+  return async (call, content) => {
+    at = call;
+    const answer = await client.messages.create({ model: NAME, max_tokens: 100, messages });
+    messages.push(
+      { role: 'assistant', content: answer.content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${at}`, content }] },
+    );
+  };
+};
+
+const overAiSdk =
+  (kind: 'Generate' | 'Stream'): StartAgent =>
+  (provider, compactor) => {
+    const middleware = ofAiSdk(compactor);
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'make it work' }] },
+    ] as unknown as SdkMessage[];
+    const answer = async ({ prompt }: { prompt: unknown }): Promise<object> => {
+      provider.take(prompt);
+      return {};
+    };
+    const model = { provider: 'p', modelId: NAME, doGenerate: answer, doStream: answer };
+    return async (at, value) => {
+      const given = { params: { prompt: structuredClone(messages) }, model };
+      const params = await middleware.transformParams(given);
+      const ask = (): Promise<object> => answer(params);
+      await middleware[`wrap${kind}`]({ params, model, doGenerate: ask, doStream: ask });
+      const ids = { toolCallId: `t${at}`, toolName: 'fetch_page' };
+      const call = { type: 'tool-call', ...ids, input: { at } } as SdkPart;
+      const result = { type: 'tool-result', ...ids, output: { type: 'text', value } } as SdkPart;
+      messages.push(
+        { role: 'assistant', content: [call] } as SdkMessage,
+        { role: 'tool', content: [result] } as SdkMessage,
+      );
+    };
+  };
+
+const overLangChain: StartAgent = (provider, compactor) => {
+  const { wrapModelCall } = ofLangChain(compactor);
+  const messages: BaseMessage[] = [new HumanMessage('make it work')];
+  const answer = async ({ messages: sent }: { messages: BaseMessage[] }): Promise<AIMessage> => {
+    provider.take(sent.map(({ content }) => content));
+    return new AIMessage('hm');
+  };
+  const model = { _llmType: () => 'mine', model: NAME };
+  return async (at, content) => {
+    const request = { messages: [...messages], model };
+    await wrapModelCall!(request as never, answer as never);
+    const id = `t${at}`;
+    messages.push(
+      new AIMessage({ content: '', tool_calls: [{ id, name: 'fetch_page', args: { at } }] }),
+      new ToolMessage({ content, tool_call_id: id }),
+    );
+  };
+};
+
+async function play(start: StartAgent, refuse: Refuse): Promise<readonly boolean[]> {
+  await using compactor = createCompactor({
+    offload: 'inline',
+    tokenizer: 'estimate',
+    contextLimit: (name) => (name === NAME ? LIMIT : undefined),
+  });
+  const provider = new DenseProvider(refuse);
+  const step = start(provider, compactor);
+  for (let call = 0; call < CALLS; call += 1) {
+    const words = Array.from({ length: 100 }, (_, at) => Math.sin(call * 100 + at).toString(36));
+    await step(call, words.join(' '));
+  }
+  return provider.requests;
+}
+
+describe.each([
+  ['the Anthropic SDK', overAnthropic],
+  ['the AI SDK', overAiSdk('Generate')],
+  ['the AI SDK, streamed', overAiSdk('Stream')],
+  ['LangChain', overLangChain],
+] as const)('a prompt that is too long, over %s', (_, start) => {
+  it.each(REFUSALS)('is made shorter and sent again: the provider %s', async (_name, refuse) => {
+    const requests = await play(start, refuse);
+    const refused = requests.filter((isRefused) => isRefused).length;
+    expect(requests.length - refused).toBe(CALLS);
+    expect(refused).toBeGreaterThan(0);
+  });
+
+  it('is refused all the same if the provider says something else', async () => {
+    await expect(play(start, () => 'no such model')).rejects.toThrow('no such model');
+  });
+});
+
+it('is refused to the caller, after one request, if nothing of it can be made shorter', async () => {
+  await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  const refused: string[] = [];
+  const provider = new DenseProvider(() => '');
+  provider.take = () => {
+    refused.push('');
+    throw new Error('Input is too long for requested model.');
+  };
+  await expect(overAnthropic(provider, compactor)(0, '')).rejects.toThrow(APIError);
+  expect(refused).toHaveLength(1);
+});

@@ -1,0 +1,141 @@
+// A refused request that the gateway can mend, and one that it cannot: what client and upstream see of it.
+
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, expect, it } from 'vitest';
+import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
+import { gatewayWorld } from '../../support/gateway-world.js';
+import type { GatewayWorld, Received } from '../../support/gateway-world.js';
+
+const LIMIT = 4_000;
+const [anthropic] = API_TALKS;
+const LONG = bodyOf(anthropic!, talk(anthropic!, 80));
+const REFUSAL = {
+  type: 'error',
+  error: {
+    type: 'invalid_request_error',
+    message: `prompt is too long: 9000 tokens > ${LIMIT} maximum`,
+  },
+};
+
+const worlds: GatewayWorld[] = [];
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+
+/** Sends a long request to an upstream that first answers it with a refusal, and any other with `fine`. */
+async function sendRefused(
+  refusal: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+  mode: 'observe' | 'compact' = 'compact',
+): Promise<{ world: GatewayWorld; received: Received }> {
+  const world = await gatewayWorld({ mode });
+  worlds.push(world);
+  world.answer = (_, response) => {
+    if (world.received.length > 1) return void response.end('fine');
+    response.writeHead(400, 'Bad Request', { 'x-request-id': 'one', ...headers });
+    response.end(refusal);
+  };
+  return { world, received: await world.send('/v1/messages', { body: LONG }) };
+}
+
+const coded: readonly (readonly [
+  how: string,
+  pack: (text: string) => Buffer | string,
+  headers: Record<string, string>,
+])[] = [
+  ['as it is', (text) => text, {}],
+  ['with a length', (text) => text, { 'content-length': String(JSON.stringify(REFUSAL).length) }],
+  ['compressed', (text) => gzipSync(text), { 'content-encoding': 'gzip' }],
+];
+
+it.each(coded)(
+  'a prompt that was too long is compacted and sent again: the refusal came %s',
+  async (_, pack, headers) => {
+    const { world, received } = await sendRefused(pack(JSON.stringify(REFUSAL)), headers);
+    expect([received.status, received.body.toString()]).toEqual([200, 'fine']);
+    const [first, second] = world.received;
+    expect(world.received).toHaveLength(2);
+    expect(second!.body.length).toBeLessThan(first!.body.length / 2);
+    expect(second!.headers['content-length']).toBe(String(second!.body.length));
+  },
+);
+
+it('reasoning that is bound to other messages is left out, and the rest sent again', async () => {
+  const message = 'Invalid `signature`. The block is bound to a different conversation.';
+  const world = await gatewayWorld({ mode: 'compact' });
+  worlds.push(world);
+  const messages = [...talk(anthropic!, 1)] as { role: string; content: object[] }[];
+  for (const { role, content } of messages) {
+    if (role === 'assistant') content.unshift({ type: 'thinking', thinking: 'hm', signature: 's' });
+  }
+  // A name that does not tell that its model binds reasoning.
+  const body = bodyOf(anthropic!, messages, { model: 'ours', thinking: { type: 'adaptive' } });
+  world.answer = (_, response) => {
+    if (world.received.length > 1) return void response.end('fine');
+    response.writeHead(400).end(JSON.stringify({ error: { message } }));
+  };
+  const { status } = await world.send('/v1/messages', { body });
+  expect(status).toBe(200);
+  const sent = world.received.map(({ body: bytes }) => bytes.toString().includes('signature'));
+  expect(sent).toEqual([true, false]);
+});
+
+it('a prompt is sent again only once', async () => {
+  const { world } = await sendRefused('');
+  world.answer = (_, response) => response.writeHead(400).end(JSON.stringify(REFUSAL));
+  world.received.length = 0;
+  const { status, body } = await world.send('/v1/messages', { body: LONG });
+  expect([status, JSON.parse(body.toString())]).toEqual([400, REFUSAL]);
+  expect(world.received).toHaveLength(2);
+});
+
+it.each([
+  ['of another kind', '{"error":{"message":"no such model"}}', {}],
+  ['without a body', '', {}],
+  ['larger than refusals are', `${JSON.stringify(REFUSAL)}${' '.repeat(1_000_000)}`, {}],
+  ['in a coding that it is not in', JSON.stringify(REFUSAL), { 'content-encoding': 'gzip' }],
+])('a refusal %s reaches the client as it came', async (_, refusal, headers) => {
+  const { world, received } = await sendRefused(refusal, headers);
+  expect([received.status, received.body.toString()]).toEqual([400, refusal]);
+  expect(received.headers['x-request-id']).toBe('one');
+  expect(world.received).toHaveLength(1);
+});
+
+it('a refusal reaches the client of a gateway that observes', async () => {
+  const text = JSON.stringify(REFUSAL);
+  const { received } = await sendRefused(gzipSync(text), { 'content-encoding': 'gzip' }, 'observe');
+  expect([received.status, gunzipSync(received.body).toString()]).toEqual([400, text]);
+});
+
+it('a refusal that is cut off is cut off for the client', async () => {
+  const world = await gatewayWorld({ mode: 'compact' });
+  worlds.push(world);
+  world.answer = (_, response) => {
+    response.writeHead(400, { 'content-length': 100 });
+    response.write('half', () => response.destroy());
+  };
+  await expect(world.send('/v1/messages', { body: LONG })).rejects.toThrow(
+    /aborted|hang up|reset/i,
+  );
+});
+
+it('a refusal that does not end does not hold its beginning back', async () => {
+  const world = await gatewayWorld({ mode: 'compact' });
+  worlds.push(world);
+  let finish = (): void => undefined;
+  world.answer = (_, response) => {
+    response.writeHead(400);
+    response.write(JSON.stringify(REFUSAL));
+    finish = () => response.end(' ');
+  };
+  const { statusCode } = await new Promise<{ statusCode?: number }>((resolve) => {
+    void fetch(`${world.gateway.url}/v1/messages`, { method: 'POST', body: LONG }).then(
+      (answer) => {
+        resolve({ statusCode: answer.status });
+        finish();
+        void answer.text();
+      },
+    );
+  });
+  expect(statusCode).toBe(400);
+});
