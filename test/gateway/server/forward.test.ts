@@ -64,10 +64,10 @@ it('reasoning that is bound to other messages is left out, and the rest sent aga
   const message = 'Invalid `signature`. The block is bound to a different conversation.';
   const world = await gatewayWorld({ mode: 'compact' });
   worlds.push(world);
-  const messages = [...talk(anthropic!, 1)] as { role: string; content: object[] }[];
-  for (const { role, content } of messages) {
-    if (role === 'assistant') content.unshift({ type: 'thinking', thinking: 'hm', signature: 's' });
-  }
+  const thinking = { type: 'thinking', thinking: 'hm', signature: 's' };
+  const content = [thinking, { type: 'text', text: 'What?' }];
+  const asked = anthropic!.user('make it work');
+  const messages = [asked, { role: 'assistant', content }, anthropic!.user('all of it')];
   // A name that does not tell that its model binds reasoning.
   const body = bodyOf(anthropic!, messages, { model: 'ours', thinking: { type: 'adaptive' } });
   world.answer = (_, response) => {
