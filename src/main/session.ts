@@ -80,11 +80,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.settings = options.config.settings;
     this.#parts = createParts(options);
     this.#preflight = new Preflight(this.#parts);
-    const { keeper, calibration, config } = this.#parts;
+    const { config } = this.#parts;
     this.#shared = new SharedHistory({
-      history: options.history,
-      keeper,
-      calibration,
+      ...this.#parts,
       toolCatalog: config.densityOptions.toolCatalog,
       snapshot: () => this.snapshot(),
       onSwitch: () => {
@@ -147,6 +145,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     const usage = checkedReport(report);
     const { gauge, cacheMisses, logger } = this.#parts;
     const outcome = gauge.report(usage);
+    if (gauge.hasLearned) void this.#next(() => this.#shared.saveLearned());
     logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
     const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {

@@ -41,6 +41,9 @@ export interface UsageReport {
  */
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
+/** A share of the tokens of a request. */
+const MUCH = 0.02;
+
 export interface ContextGaugeOptions {
   readonly history: HistoryService;
   /** Provides the context limit and the compression threshold. */
@@ -78,6 +81,7 @@ export class ContextGauge {
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;
+  #hasLearned = false;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
@@ -105,6 +109,13 @@ export class ContextGauge {
     if (this.#sent?.revision !== revision) return null;
     const { countedTokens = null, pendingTokens } = this.#sent;
     return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
+  }
+
+  /** Estimated tokens of the last request, in the model's own; `undefined` if there was none, or not all of it was counted. */
+  get sentTokens(): number | undefined {
+    const { countedTokens, pendingTokens } = this.#sent ?? {};
+    if (countedTokens === undefined || pendingTokens === undefined) return undefined;
+    return this.budget.toModelTokens(countedTokens) + this.overheadTokens + pendingTokens;
   }
 
   /** What reports have taught, for a later session. */
@@ -180,8 +191,13 @@ export class ContextGauge {
     if (this.#reported !== undefined && this.#isCurrent(this.#reported)) {
       return { tokens: this.#reported.tokens, source: 'reported' };
     }
+    return { tokens: this.#countedTokens, source: this.countSource };
+  }
+
+  /** Tokens of history and overhead by what is counted, and what reports have taught. */
+  get #countedTokens(): number {
     const historyTokens = this.budget.toModelTokens(this.#history.getTotalTokens());
-    return { tokens: historyTokens + this.overheadTokens, source: this.countSource };
+    return historyTokens + this.overheadTokens;
   }
 
   /** Forgets the last request: a report from here on could belong to the next one. */
@@ -200,8 +216,21 @@ export class ContextGauge {
     };
   }
 
+  /** Whether the last report has changed much, which other processes should know. */
+  get hasLearned(): boolean {
+    return this.#hasLearned;
+  }
+
   /** See `reportUsage` of the session. */
   report(report: UsageReport): UsageReportOutcome {
+    const [before, hadNone] = [this.#countedTokens, this.usageMemory === null];
+    const outcome = this.#learn(report);
+    const isFirst = hadNone && this.usageMemory !== null;
+    this.#hasLearned = isFirst || Math.abs(this.#countedTokens - before) > MUCH * before;
+    return outcome;
+  }
+
+  #learn(report: UsageReport): UsageReportOutcome {
     const overheadTokens = this.#overheadTokens;
     if (overheadTokens !== undefined) {
       return this.#take(report, ({ modelName, reportedTokens, countedTokens }) =>

@@ -275,6 +275,8 @@ interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
   readonly answeredBy: string | undefined;
+  /** Whether nobody has reported it, so that it may not have been answered. */
+  readonly isUnreported?: boolean;
 }
 
 interface CachedSession {
@@ -297,8 +299,13 @@ export class CacheMisses {
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
 
-  constructor(session: CachedSession) {
+  /** @param formerTokens estimated tokens of the last request, if another process has made it */
+  constructor(session: CachedSession, formerTokens?: number) {
     this.#session = session;
+    if (formerTokens === undefined) return;
+    const { modelName } = session.history;
+    const model = { sentTo: modelName, answeredBy: modelName };
+    this.#former = { inputTokens: formerTokens, ...model, isUnreported: true };
   }
 
   /** From here on a report could belong to the next request. */
@@ -312,6 +319,11 @@ export class CacheMisses {
     const { idleMs, isRewritten } = sent;
     // Nothing of this history was sent before: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
+    // No cache holds a request that was not answered.
+    if (this.#former?.isUnreported === true) {
+      const added = history.getRawHistory().slice(sent.intactEntries);
+      if (!added.some(({ speaker }) => speaker === 'ai')) this.#former = undefined;
+    }
     this.#elapsedMs += idleMs;
     this.#ttlMs = cache.ttlMs;
     this.#isRewritten ||= isRewritten;

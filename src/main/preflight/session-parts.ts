@@ -92,7 +92,7 @@ export function createParts(
       floorTokens: former?.floorTokens,
     }),
     sent,
-    cacheMisses: new CacheMisses({ history, sent, cache }),
+    cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentTokens),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
     ending: new AbortController(),
   };

@@ -1,6 +1,7 @@
 // Keeps a session's history in step with other processes that serve the same conversation, by its state in their store.
 
 import type { IContent } from '../../shared/content.js';
+import type { Logger } from '../host/logger.js';
 import type { HistoryService } from '../history-service.js';
 import { startOver, switchToState } from './resume.js';
 import type { HistoryStartOptions, StateReport } from './resume.js';
@@ -14,6 +15,7 @@ export interface SharedHistoryInit extends Pick<
   'toolCatalog' | 'calibration'
 > {
   readonly history: HistoryService;
+  readonly logger: Logger;
   /** @default there is no store */
   readonly keeper?: StateKeeper | undefined;
   /** Returns the state of the session. */
@@ -46,6 +48,13 @@ export class SharedHistory {
       // The winner's state is of another history: save this one over it.
       if (attempts === MAX_ATTEMPTS) return false;
     }
+  }
+
+  /** Saves what a report has taught: this process may serve no other request of the conversation. Never rejects. */
+  async saveLearned(): Promise<void> {
+    await this.save().catch((error: unknown) => {
+      this.#init.logger.debug('what a report has taught is not saved', { error });
+    });
   }
 
   /** Saves what the store would not take, unless another process has saved since. Does not wait for the store to recover. */
