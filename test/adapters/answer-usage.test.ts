@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { compactionMiddleware } from '../../src/ai-sdk.js';
 import { compactingFetch } from '../../src/anthropic.js';
 import { createCompactor } from '../../src/index.js';
+import { memoryStore } from '../../src/state.js';
 import { contextEdit } from '../../src/langchain.js';
 import type { AdapterOptions } from '../../src/ai-sdk.js';
 import type { Compactor, Session } from '../../src/index.js';
@@ -119,7 +120,58 @@ async function play(open: Open, calls: number): Promise<readonly number[]> {
   return sent;
 }
 
+/** The same, each request in a process of its own. */
+async function playFresh(
+  open: Open,
+  calls: number,
+  onSession = (_: Session): void => undefined,
+): Promise<readonly number[]> {
+  const store = memoryStore();
+  const sent: number[] = [];
+  const texts = ['Begin.'];
+  for (let call = 0; call < calls; call += 1) {
+    const compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT, store });
+    let session: Session | undefined;
+    const ask = open(compactor, {
+      onError: 'throw',
+      onSession: (made) => {
+        session = made;
+        onSession(made);
+      },
+    });
+    const tokens = (): number => Math.round(TOOLS + RATIO * session!.history.getTotalTokens());
+    await ask(texts, tokens);
+    sent.push(tokens());
+    await compactor.close();
+    texts.push(`${call} ${'one word '.repeat(400)}`, 'Go on.');
+  }
+  return sent;
+}
+
 describe('the usage of an answer', () => {
+  it.each(Object.entries(WAYS).filter(([, open]) => open !== langchainEdit))(
+    'is known to the next process: %s',
+    async (_, open) => {
+      const sent = await playFresh(open, 60);
+      expect(Math.max(...sent)).toBeLessThan(LIMIT);
+      expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
+      expect(sent.at(-1)).toBeLessThan(Math.max(...sent));
+    },
+  );
+
+  it.each([
+    ['nothing', 0, 5],
+    ['all', 0.95, 0],
+  ])('tells each process that %s was read from the cache', async (_, share, missed) => {
+    const told: unknown[] = [];
+    const open = sdkModel(false, (total) => {
+      const cacheRead = Math.floor(share * total);
+      return { inputTokens: { total, cacheRead, cacheWrite: total - cacheRead } };
+    });
+    await playFresh(open, 6, (session) => session.on('cacheMissed', (miss) => told.push(miss)));
+    expect(told).toHaveLength(missed);
+  });
+
   it.each(Object.entries(WAYS))('is known to the next call: %s', async (_, open) => {
     const sent = await play(open, 60);
     expect(Math.max(...sent)).toBeLessThan(LIMIT);

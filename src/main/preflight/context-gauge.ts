@@ -111,11 +111,13 @@ export class ContextGauge {
     return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
   }
 
-  /** Estimated tokens of the last request, in the model's own; `undefined` if there was none, or not all of it was counted. */
-  get sentTokens(): number | undefined {
-    const { countedTokens, pendingTokens } = this.#sent ?? {};
-    if (countedTokens === undefined || pendingTokens === undefined) return undefined;
-    return this.budget.toModelTokens(countedTokens) + this.overheadTokens + pendingTokens;
+  /** The last request, by estimated tokens of the model's own; `undefined` if there is none of which that and the model are known. */
+  get sentRequest(): { readonly inputTokens: number; readonly modelName: string } | undefined {
+    const { countedTokens, pendingTokens = 0 } = this.#sent ?? {};
+    const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
+    if (countedTokens === undefined || modelName === undefined) return undefined;
+    const tokens = this.budget.toModelTokens(countedTokens) + this.overheadTokens + pendingTokens;
+    return { inputTokens: tokens, modelName };
   }
 
   /** What reports have taught, for a later session. */

@@ -299,13 +299,15 @@ export class CacheMisses {
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
 
-  /** @param formerTokens estimated tokens of the last request, if another process has made it */
-  constructor(session: CachedSession, formerTokens?: number) {
+  /** @param former the last request, if another process has made it, by estimated tokens */
+  constructor(
+    session: CachedSession,
+    former?: { readonly inputTokens: number; readonly modelName: string },
+  ) {
     this.#session = session;
-    if (formerTokens === undefined) return;
-    const { modelName } = session.history;
-    const model = { sentTo: modelName, answeredBy: modelName };
-    this.#former = { inputTokens: formerTokens, ...model, isUnreported: true };
+    if (former === undefined) return;
+    const { inputTokens, modelName } = former;
+    this.#former = { inputTokens, sentTo: modelName, answeredBy: modelName, isUnreported: true };
   }
 
   /** From here on a report could belong to the next request. */

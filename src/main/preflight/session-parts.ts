@@ -92,7 +92,7 @@ export function createParts(
       floorTokens: former?.floorTokens,
     }),
     sent,
-    cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentTokens),
+    cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentRequest),
     recorder: removalLog && new RemovalRecorder({ ...init, removalLog }),
     ending: new AbortController(),
   };
