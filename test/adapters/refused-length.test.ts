@@ -9,6 +9,8 @@ import { compactionMiddleware as ofAiSdk } from '../../src/adapters/ai-sdk/compa
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
+import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
+import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 
@@ -164,4 +166,29 @@ it('is refused to the caller, after one request, if nothing of it can be made sh
   };
   await expect(overAnthropic(provider, compactor)(0, '')).rejects.toThrow(APIError);
   expect(refused).toHaveLength(1);
+});
+
+it('is made to fit by a process that has not sent it, and no more than that', async () => {
+  const store = memoryStore();
+  const messages: { role: 'user' | 'assistant'; content: string }[] = [];
+  const compactOnce = async (refusal?: string): Promise<number> => {
+    const contextLimit = 10_000;
+    const options = { offload: 'inline', tokenizer: 'estimate', store, contextLimit } as const;
+    await using compactor = createCompactor(options);
+    const compact = messageCompactor(compactor, { onError: 'throw' });
+    const sent = await compact([...messages], { conversationId: 'one', modelName: NAME, refusal });
+    return JSON.stringify(sent).length;
+  };
+  for (let turn = 0; turn < 8; turn += 1) {
+    const words = Array.from({ length: 90 }, (_, at) => Math.sin(turn * 90 + at).toString(36));
+    messages.push(
+      { role: 'user', content: words.join(' ') },
+      { role: 'assistant', content: 'Yes.' },
+    );
+  }
+  messages.push({ role: 'user', content: 'Go on.' });
+  const before = await compactOnce();
+  const after = await compactOnce('prompt is too long: 12000 tokens > 10000 maximum');
+  expect(after).toBeLessThan(before);
+  expect(after).toBeGreaterThan(before / 3);
 });

@@ -318,7 +318,8 @@ export class Conversation<Message> {
     if (refusal !== undefined) this.#parts.compactor.reportRefusal(refusal, call.modelName);
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
-    const excess = this.#last.excessTokens(refusal, session.contextLimit);
+    const present = session.contextUsage().tokens + pendingTokens;
+    const excess = this.#last.excessTokens(refusal, session.contextLimit, present);
     const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;

@@ -12,8 +12,8 @@ import { usageReportOf } from '../request/call-arguments.js';
 const UNNAMED_EXCESS = 0.05;
 
 export class LastRequest {
-  /** Estimated tokens of the whole request, in the model's own. */
-  tokens = 0;
+  /** Estimated tokens of the whole request, in the model's own; `undefined` if another process has made it. */
+  tokens: number | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
 
@@ -50,12 +50,13 @@ export class LastRequest {
    * Returns by how many tokens it was longer than it was taken for: 0 if it was not refused for its length.
    *
    * @param contextLimit of the model, if the provider names none
+   * @param present estimated tokens of the request as it is now, if another process has made the last one
    */
-  excessTokens(refusal: unknown, contextLimit: number): number {
+  excessTokens(refusal: unknown, contextLimit: number, present: number): number {
     const refused = refusedLength(refusal);
     if (refused === undefined) return 0;
     const { limit = contextLimit, tokens = limit * (1 + UNNAMED_EXCESS) } = refused;
-    return Math.max(0, Math.ceil(tokens - this.tokens));
+    return Math.max(0, Math.ceil(tokens - (this.tokens ?? present)));
   }
 }
 
