@@ -21,7 +21,7 @@ export interface Api {
 }
 
 /** The messages of such a request are no whole history. */
-export const SERVER_HELD = 'the provider keeps the history';
+export const KEPT_HISTORY = 'the provider keeps the history';
 const NO_TOOLS = 'a side call, without tools';
 
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
@@ -39,7 +39,7 @@ export const APIS: readonly Api[] = [
     counts: /\/messages\/count_tokens\/?$|\/anthropic\/models\/count-tokens:rawPredict$/,
     list: ['messages'],
     passes: (fields) => {
-      if (isSet(fields['thread'])) return SERVER_HELD;
+      if (isSet(fields['thread'])) return KEPT_HISTORY;
       if (isSet(fields['compaction'])) return 'a compaction by the provider';
       return hasTools(fields) ? undefined : NO_TOOLS;
     },
@@ -51,7 +51,7 @@ export const APIS: readonly Api[] = [
     list: ['input'],
     passes: (fields, last) => {
       if (isSet(fields['previous_response_id']) || isSet(fields['conversation']))
-        return SERVER_HELD;
+        return KEPT_HISTORY;
       if (asRecord(last)?.['type'] === 'compaction_trigger') return 'a compaction by the provider';
       return hasTools(fields) ? undefined : NO_TOOLS;
     },
@@ -77,7 +77,7 @@ export const APIS: readonly Api[] = [
     counts: /:countTokens$/,
     list: ['contents'],
     passes: (fields) => {
-      if (isSet(fields['cachedContent'])) return SERVER_HELD;
+      if (isSet(fields['cachedContent'])) return KEPT_HISTORY;
       return hasTools(fields) ? undefined : NO_TOOLS;
     },
   },

@@ -28,7 +28,7 @@ import { findList, readList, readMessages } from '../body/list-in-body.js';
 import type { ListInBody } from '../body/list-in-body.js';
 import { assemble, lengthOf, piecesOf, sentIn } from '../body/pieces.js';
 import type { WrittenMessage } from '../body/pieces.js';
-import { apiNamed, isFromModel, SERVER_HELD } from './apis.js';
+import { apiNamed, isFromModel, KEPT_HISTORY } from './apis.js';
 import { compactOnce } from './compact-once.js';
 import type { CompactedList, OnceOptions, ReadList } from './compact-once.js';
 import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
@@ -59,7 +59,7 @@ type Compact = Pick<CountingCompactor<object>, 'asSent'> &
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 /** Requests of which nothing may change. */
-const UNTOUCHED: ReadonlySet<string> = new Set([SERVER_HELD, SIGNED_REQUEST]);
+const UNTOUCHED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
 /** Per answer. */
 const MAX_FAILURES = 20;
 
@@ -128,7 +128,7 @@ class LocalEngine implements Engine {
   report(id: string, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
     const line = this.#lines.named(id);
-    if (line !== undefined) line.reported = reportedSum(inputTokens, read, written);
+    line?.takeUsage?.(reportedSum(inputTokens, read, written));
   }
 
   reportRefusal(text: string, model: string | undefined): void {
@@ -183,14 +183,11 @@ class LocalEngine implements Engine {
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
     const removesReasoning =
       binds && call.isObserved !== true && this.#takesReasoning(line, how.isNew, isUnknown);
-    // Of the last request, once: an answer that is cut off may report none.
-    const { reported } = line;
-    line.reported = undefined;
     const compacts = this.#compacts[api.name](messages, {
       conversationId: line.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      ...reported,
+      answerUsage: (take) => (line.takeUsage = take),
       cacheTtlMs: asked,
       reasoning,
       refusal:

@@ -35,8 +35,8 @@ export interface Line extends LineKey {
   sent: SentList | undefined;
   /** Absent until its first call has begun. */
   watched: WatchedSession | undefined;
-  /** What the provider has reported since the last call. */
-  reported: CompactCall | undefined;
+  /** Takes the usage of the newest call's answer. */
+  takeUsage: ((usage: CompactCall) => void) | undefined;
   /** Whether it has reasoning that may be bound to other messages than will be sent. */
   hasBoundReasoning: boolean;
   /** Whether such reasoning was removed. */
@@ -138,7 +138,7 @@ export class Lines {
       ...about,
       id: this.#idOf(about, messages),
       ...{ list, firstKey, messages, sent: undefined },
-      ...{ watched: undefined, reported: undefined, hasBoundReasoning: false },
+      ...{ watched: undefined, takeUsage: undefined, hasBoundReasoning: false },
       hasLostReasoning: start.line?.hasLostReasoning === true,
       openCalls: 0,
     };
