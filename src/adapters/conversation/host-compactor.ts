@@ -50,6 +50,13 @@ interface RunningCall {
   failure?: string;
 }
 
+type RefusedCall = Pick<HostCall, 'sessionId' | 'modelName'>;
+
+interface Refusal {
+  readonly thrown: unknown;
+  readonly modelName: string | undefined;
+}
+
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
   readonly #name: string;
@@ -62,8 +69,8 @@ export class HostCompactor<Message> {
   readonly #running = new AsyncLocalStorage<RunningCall>();
   /** By session, why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
-  /** By session, what the provider refused its last call with. */
-  readonly #refusals = new Map<string, unknown>();
+  /** By session, what the provider refused its last call with, and the model that it was to. */
+  readonly #refusals = new Map<string, Refusal>();
   /** Why sessions would not go on after a restart. */
   #storeFailure: string | undefined;
 
@@ -156,12 +163,19 @@ export class HostCompactor<Message> {
       ...rest
     } = call;
     const running: RunningCall = { contextLimit };
-    const refusal = this.#refusals.get(sessionId);
+    const { thrown: refusal, modelName } = this.#refusals.get(sessionId) ?? {};
     this.#refusals.delete(sessionId);
+    // Another model may take what that one refused.
+    const isSameModel = modelName === rest.modelName;
     try {
       const { compact } = this.open();
       const compacted = await this.#running.run(running, () =>
-        compact(messages, { ...rest, reasoning, refusal, conversationId: sessionId }),
+        compact(messages, {
+          ...rest,
+          reasoning,
+          refusal: isSameModel ? refusal : undefined,
+          conversationId: sessionId,
+        }),
       );
       this.#failures.delete(sessionId);
       if (running.failure !== undefined) this.#failures.set(sessionId, running.failure);
@@ -177,9 +191,9 @@ export class HostCompactor<Message> {
     return this.#failure !== undefined || this.#failures.has(sessionId);
   }
 
-  /** Takes a provider's error: the next call of the session is sent so that it is not refused for it again. */
-  reportRefusal(thrown: unknown, { sessionId }: Pick<HostCall, 'sessionId'>): void {
-    if (isMendable(thrown)) this.#refusals.set(sessionId, thrown);
+  /** Takes a provider's error: the next call of the session to the same model is sent so that it is not refused for it again. */
+  reportRefusal(thrown: unknown, { sessionId, modelName }: RefusedCall): void {
+    if (isMendable(thrown)) this.#refusals.set(sessionId, { thrown, modelName });
   }
 
   /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */

@@ -101,8 +101,10 @@ class Plugin {
         SYSTEM_TOKENS,
       );
       const call = { sessionId, modelName, contextLimit, overheadTokens, ...usageOf(messages) };
-      const refusal = asRecord(lastAnswer(messages)?.['error'])?.['data'];
-      if (refusal !== undefined) this.#host.reportRefusal(refusal, call);
+      const { error, modelID: refusing } = lastAnswer(messages) ?? {};
+      const refusal = asRecord(error)?.['data'];
+      if (refusal !== undefined)
+        this.#host.reportRefusal(refusal, { sessionId, modelName: asText(refusing) ?? modelName });
       const sent = await this.#host.compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch {

@@ -128,12 +128,12 @@ class Extension {
   /** Stores the edits in pi's session file, so that after a restart the next call sends the same messages. */
   #keepEdits(
     { message, entries, context }: PiTurnEndEvent,
-    { sessionManager }: PiContext,
+    { model, sessionManager }: PiContext,
   ): { entries: PiOwn[] } | undefined {
     const { errorMessage } = message as { readonly errorMessage?: unknown };
     if (isUnsent(fieldsOf(message)) && errorMessage !== undefined) {
       const sessionId = sessionManager.getSessionId();
-      this.#host.reportRefusal(errorMessage, { sessionId });
+      this.#host.reportRefusal(errorMessage, { sessionId, modelName: model?.id });
     }
     const call = this.#edited;
     this.#edited = undefined;

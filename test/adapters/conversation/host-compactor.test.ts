@@ -64,6 +64,19 @@ describe('HostCompactor', () => {
     expect(await host.compact(later, refused!)).toEqual([...without, ...later.slice(3)]);
   });
 
+  it('blames no other model for a refusal', async () => {
+    const talk = [user('Go.'), assistant('I read.', { thought: 'hm' }), user('Go on.')];
+    const refusal = 'The block is bound to a different conversation.';
+    const sent = async (modelName: string): Promise<readonly PlainMessage[]> => {
+      const host = open({ offload: 'inline' });
+      await host.compact(talk, { sessionId: 'a', modelName: 'one' });
+      host.reportRefusal(refusal, { sessionId: 'a', modelName: 'one' });
+      return host.compact([...talk], { sessionId: 'a', modelName });
+    };
+    expect(await sent('two')).toEqual(talk);
+    expect(await sent('one')).toEqual([talk[0], assistant('I read.'), talk[2]]);
+  });
+
   it('returns the list itself when anything fails, says why until it works again, and never throws', async () => {
     const host = open();
     const broken = [...TALK, null as unknown as PlainMessage];
