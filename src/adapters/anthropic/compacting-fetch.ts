@@ -4,7 +4,7 @@ import type { MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { editingFetch } from '../conversation/editing-fetch.js';
 import { compactionMiddleware } from './compaction-middleware.js';
 
 /** There is no Anthropic client to parse the answer. */
@@ -29,9 +29,6 @@ async function parsedStart(response: Response): Promise<unknown> {
   return undefined;
 }
 
-const SIGNED_WARNING =
-  'AWS refuses a request whose body has changed since it was signed, so that nothing can be compacted; use an API key, or the middleware of the SDK';
-
 /**
  * Returns a `fetch` that does what `compactionMiddleware` does, for SDKs that accept one:
  *
@@ -52,15 +49,14 @@ export function compactingFetch(
   send: typeof globalThis.fetch = globalThis.fetch,
 ): typeof globalThis.fetch {
   const middleware = compactionMiddleware(compactor, options);
-  return (input, init) => {
-    // The body of a `Request` is a stream.
-    if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
-    if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
-      warnOfIdling(options.logger, SIGNED_WARNING);
-      return send(input, init);
-    }
-    const request = { ...init, url: String(input) } as Parameters<typeof middleware>[0];
-    const next = ({ url, ...rest }: typeof request): Promise<Response> => send(url, rest);
-    return middleware(request, next, CONTEXT);
-  };
+  return editingFetch(
+    (url, request) =>
+      middleware(
+        { ...request, url } as Parameters<typeof middleware>[0],
+        ({ url: to, ...rest }) => send(to, rest),
+        CONTEXT,
+      ),
+    send,
+    options.logger,
+  );
 }

@@ -8,6 +8,7 @@ import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { reasoningOfModel } from '../request/claude-reasoning.js';
+import { refusalIn } from '../conversation/editing-fetch.js';
 import { isSameList } from '../format/same-value.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
@@ -175,15 +176,6 @@ function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
 /** Returns the model of a request, which Google Cloud and Bedrock have in the path. */
 function modelOf({ url }: APIRequest, body: RequestBody): string | undefined {
   return asText(body['model']) ?? modelInPath(url.replace(/[?#].*/, ''));
-}
-
-/** Returns what a provider says that refuses a request: it may state the model's limit. The caller reads the response itself. */
-async function refusalIn(response: unknown): Promise<string | undefined> {
-  if (!(response instanceof Response) || response.status !== 400) return undefined;
-  return response
-    .clone()
-    .text()
-    .catch(() => undefined);
 }
 
 const THREAD_WARNING =

@@ -1,0 +1,181 @@
+// The adapter for OpenAI's APIs as a `fetch`, for every client that accepts one: compacts the messages in the bodies of requests, and
+// reads reported usage from the answers. Changes no other field, no other request and no answer.
+
+import type { Compactor } from '../../main/compactor.js';
+import { isMendable } from '../../main/models/model-limits.js';
+import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
+import type { JsonRecord } from '../../shared/json.js';
+import type { MessageCompactor } from '../conversation/message-compactor.js';
+import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { cacheTtlIn } from '../format/cache-marks.js';
+import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
+import type { CompactMessages } from '../format/provider-compaction.js';
+import { isSameList } from '../format/same-value.js';
+import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
+import { editingFetch, refusalIn, withBody } from '../conversation/editing-fetch.js';
+import type { TextRequest } from '../conversation/editing-fetch.js';
+import { reportedBy } from '../request/provider-usage.js';
+import { overheadOf } from '../request/request-overhead.js';
+import { chatCompactor } from './chat-compactor.js';
+import { inputCompactor } from './input-compactor.js';
+import { providerCompaction } from './provider-compaction.js';
+
+type Fetch = typeof globalThis.fetch;
+
+/** Of Chat Completions and Ollama's own API, and of the Responses API. */
+const PATHS = { messages: /\/(?:chat\/completions|api\/chat)\/?$/, input: /\/responses\/?$/ };
+
+/** A request with a history: its parsed body, and the list in it. */
+interface HistoryRequest {
+  readonly key: keyof typeof PATHS;
+  readonly list: readonly object[];
+  readonly besides: JsonRecord;
+}
+
+/**
+ * Returns a `fetch` for clients of Chat Completions, the Responses API and Ollama's own API, of any SDK that accepts one:
+ *
+ * ```ts
+ * const client = new OpenAI({ fetch: compactingFetch(compactor) });
+ * ```
+ *
+ * It compacts the messages of each request, streamed or not. Your list of messages does not change; keep appending to it. With
+ * `previous_response_id` or `conversation`, the server keeps the items, so that nothing can be compacted; that is said once.
+ * With the strategy `provider`, `/responses/compact` is asked, or the Responses API by its trigger. Do not combine it with another
+ * adapter for the same model. `onError` says what happens to a call whose compaction fails.
+ *
+ * @param send makes the requests @default the global `fetch`
+ * @throws RangeError naming each invalid option; reasoning can be stripped from Chat Completions alone.
+ */
+export function compactingFetch(
+  compactor: Compactor,
+  options: AdapterOptions = {},
+  send: Fetch = globalThis.fetch,
+): Fetch {
+  const { reasoning: _, ...ofItems } = options;
+  const compacts: Record<keyof typeof PATHS, MessageCompactor<object>> = {
+    messages: chatCompactor<object>(compactor, options),
+    input: inputCompactor(compactor, ofItems) as unknown as MessageCompactor<object>,
+  };
+
+  const sendCompacted = async (url: string, request: TextRequest): Promise<Response> => {
+    const read = historyIn(url, request);
+    if (read === undefined) return send(url, request);
+    const { key, list, besides } = read;
+    if (isServerHeld(besides)) {
+      warnOfIdling(options.logger, SERVER_HELD);
+      return send(url, request);
+    }
+    let takeUsage: ((usage: CompactCall) => void) | undefined;
+    const compacted = async (refusal?: string): Promise<TextRequest> => {
+      const sent = await compacts[key](list, {
+        signal: request.signal ?? undefined,
+        modelName: asText(besides['model']),
+        overheadTokens: overheadOf(...Object.values(besides)),
+        answerUsage: (take) => (takeUsage = take),
+        cacheTtlMs: cacheTtlIn(besides),
+        refusal,
+        compactByProvider: key === 'input' ? compactionBy(send, url, request, besides) : undefined,
+      });
+      return isSameList(sent, list)
+        ? request
+        : withBody(request, JSON.stringify({ ...parsed(request), [key]: sent }));
+    };
+    const asked = await compacted();
+    let response = await send(url, asked);
+    const refusal = await refusalIn(response);
+    // Items of the Responses API keep their reasoning: OpenAI itself drops what has become invalid.
+    if (isMendable(refusal, asked !== request && key === 'messages')) {
+      const again = await compacted(refusal);
+      if (again.body !== asked.body) response = await send(url, again);
+    }
+    return readingUsage(response, (usage) => takeUsage?.(usage));
+  };
+  return editingFetch(sendCompacted, send, options.logger);
+}
+
+function parsed({ body }: TextRequest): JsonRecord {
+  return asRecord(tryParseJson(body)) ?? {};
+}
+
+function historyIn(url: string, request: TextRequest): HistoryRequest | undefined {
+  if (request.method?.toUpperCase() !== 'POST') return undefined;
+  const path = url.replace(/[?#].*/s, '');
+  const key = PATHS.messages.test(path) ? 'messages' : 'input';
+  if (!PATHS[key].test(path)) return undefined;
+  const { [key]: list, ...besides } = parsed(request);
+  return Array.isArray(list) && list.length > 0 && list.every(isRecord)
+    ? { key, list, besides }
+    : undefined;
+}
+
+/** Has the provider compact, by requests with the headers of this one. */
+function compactionBy(
+  send: Fetch,
+  url: string,
+  request: TextRequest,
+  besides: JsonRecord,
+): CompactMessages {
+  const ask =
+    (to: string) =>
+    async (body: object, given?: { readonly signal?: AbortSignal }): Promise<unknown> => {
+      const signal = given?.signal ?? request.signal ?? null;
+      const answer = await send(to, { ...withBody(request, JSON.stringify(body)), signal });
+      if (answer.ok) return answer.json();
+      throw Object.assign(new Error(`status ${answer.status}`), { status: answer.status });
+    };
+  const compact = ask(url.replace(/\/responses\/?(?=[?#]|$)/, '/responses/compact'));
+  const responses = { compact, create: ask(url) };
+  return providerCompaction({ responses }, asText(besides['model']) ?? '', besides);
+}
+
+/** Returns a response whose usage is passed on once it is known: the same response, or one whose stream is read on its way. */
+function readingUsage(response: Response, pass: (usage: CompactCall) => void): Response {
+  if (!(response instanceof Response) || !response.ok || response.body === null) return response;
+  if (response.headers.get('content-type')?.includes('json') === true) {
+    response
+      .clone()
+      .text()
+      .then((text) => {
+        pass(reportedBy(tryParseJson(text)));
+      })
+      // The caller gets the same error from the response itself.
+      .catch(() => undefined);
+    return response;
+  }
+  const { status, statusText, headers, url } = response;
+  const read = new Response(response.body.pipeThrough(usageTap(pass)), {
+    ...{ status, statusText, headers },
+  });
+  return Object.defineProperty(read, 'url', { value: url });
+}
+
+const WITH_USAGE = /^(?:data:)?[ \t]*(\{.*"usage":\s*\{.*)$/gm;
+/** The last event of the Responses API has the whole answer. Of one that is longer, the usage is not read. */
+const MAX_EVENT_CHARACTERS = 8_000_000;
+
+/** Passes bytes through unchanged, and what events in them say of usage. */
+function usageTap(pass: (usage: CompactCall) => void): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  let text = '';
+  const scan = (lines: string): void => {
+    if (!lines.includes('"usage"')) return;
+    for (const [, event] of lines.matchAll(WITH_USAGE)) {
+      const said = asRecord(tryParseJson(event ?? ''));
+      const usage = reportedBy(said?.['response'] ?? said);
+      if (Object.keys(usage).length > 0) pass(usage);
+    }
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk);
+      text += decoder.decode(chunk, { stream: true });
+      const end = text.lastIndexOf('\n') + 1;
+      if (end > 0) scan(text.slice(0, end));
+      text = text.length - end > MAX_EVENT_CHARACTERS ? '' : text.slice(end);
+    },
+    flush: () => {
+      scan(text);
+    },
+  });
+}

@@ -1,0 +1,249 @@
+// A client of OpenAI's SDK over the `fetch`, with a provider that refuses what breaks a rule.
+
+import OpenAI from 'openai';
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { ResponseInputItem } from 'openai/resources/responses/responses';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { compactingFetch } from '../../../src/adapters/openai/compacting-fetch.js';
+import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
+import { createCompactor } from '../../../src/main/compactor.js';
+import type { Compactor } from '../../../src/main/compactor.js';
+import type { UsageReport } from '../../../src/main/preflight/context-gauge.js';
+import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
+import { startStrictProvider } from '../../support/strict-provider.js';
+import { runTool, scriptedWork, workspaceTools } from './scripted-work.js';
+
+function open(): Compactor {
+  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  onTestFinished(() => compactor.close());
+  return compactor;
+}
+
+interface Work {
+  readonly text: string;
+  readonly sizes: readonly number[];
+  readonly usages: readonly number[];
+}
+
+/** Lets a model work until it calls nothing any more. */
+async function work(
+  api: 'chat' | 'responses',
+  isStreaming: boolean,
+  options?: AdapterOptions,
+): Promise<Work> {
+  const provider = await startStrictProvider(scriptedWork(41));
+  const usages: number[] = [];
+  const onSession: AdapterOptions['onSession'] = (session) => {
+    const report = session.reportUsage.bind(session);
+    session.reportUsage = (usage: UsageReport) => {
+      usages.push(usage.inputTokens);
+      return report(usage);
+    };
+  };
+  const fetch =
+    options === undefined
+      ? globalThis.fetch
+      : compactingFetch(open(), { onError: 'throw', onSession, ...options });
+  const client = new OpenAI({
+    baseURL: `${provider.url}/v1`,
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch,
+  });
+  const files = await workspaceTools();
+  const run = (name: string, given: string): Promise<string> => runTool(files, name, given);
+  const text = await (api === 'chat' ? chat : respond)(client, isStreaming, files, run);
+  const sizes = provider.requests.map(({ body }) => JSON.stringify(body).length);
+  return { text, sizes, usages };
+}
+
+type Files = Awaited<ReturnType<typeof workspaceTools>>;
+type Run = (name: string, given: string) => Promise<string>;
+
+async function chat(client: OpenAI, isStreaming: boolean, files: Files, run: Run): Promise<string> {
+  const tools = files.map(({ name, description, inputSchema }) => {
+    return {
+      type: 'function',
+      function: { name, description, parameters: { ...inputSchema } },
+    } as const;
+  });
+  const messages: ChatCompletionMessageParam[] = [
+    { role: 'system', content: 'You are a coding agent.' },
+    { role: 'user', content: 'Tidy up the shop.' },
+  ];
+  for (;;) {
+    const request = { model: 'gpt-5.5', messages, tools };
+    const answer = isStreaming
+      ? await client.chat.completions
+          .stream({ ...request, stream_options: { include_usage: true } })
+          .finalChatCompletion()
+      : await client.chat.completions.create(request);
+    const message = answer.choices[0]!.message;
+    messages.push(message);
+    if (message.tool_calls === undefined) return message.content ?? '';
+    for (const call of message.tool_calls) {
+      if (call.type !== 'function') continue;
+      const content = await run(call.function.name, call.function.arguments);
+      messages.push({ role: 'tool', tool_call_id: call.id, content });
+    }
+  }
+}
+
+async function respond(
+  client: OpenAI,
+  isStreaming: boolean,
+  files: Files,
+  run: Run,
+): Promise<string> {
+  const tools = files.map(({ name, description, inputSchema }) => {
+    return {
+      type: 'function',
+      name,
+      description,
+      parameters: { ...inputSchema },
+      strict: false,
+    } as const;
+  });
+  const input: ResponseInputItem[] = [{ role: 'user', content: 'Tidy up the shop.' }];
+  for (;;) {
+    const request = { model: 'gpt-5.5', input, tools, store: false };
+    const answer = isStreaming
+      ? await client.responses.stream(request).finalResponse()
+      : await client.responses.create(request);
+    input.push(...(answer.output as ResponseInputItem[]));
+    const calls = answer.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+    if (calls.length === 0) return answer.output_text;
+    for (const call of calls) {
+      const output = await run(call.name, call.arguments);
+      input.push({ type: 'function_call_output', call_id: call.call_id, output });
+    }
+  }
+}
+
+describe.each(['chat', 'responses'] as const)('compactingFetch, %s', (api) => {
+  it.each([
+    ['answers', false],
+    ['streams', true],
+  ])(
+    'sends less that the provider takes, and knows its usage, when it %s',
+    async (_, isStreaming) => {
+      const plain = await work(api, isStreaming);
+      const folded = await work(api, isStreaming, { edits: 'every-turn' });
+      expect(folded.text).toBe(plain.text);
+      expect(folded.sizes).toHaveLength(plain.sizes.length);
+      expect(folded.sizes.at(-1)).toBeLessThan(plain.sizes.at(-1)!);
+      expect(folded.usages).toHaveLength(plain.sizes.length);
+      expect(Math.min(...folded.usages)).toBeGreaterThan(0);
+    },
+  );
+});
+
+const CHAT_URL = 'https://api.openai.com/v1/chat/completions';
+const MESSAGES = [{ role: 'user', content: 'Go.' }];
+
+describe('compactingFetch', () => {
+  const others: readonly (readonly [string, string, RequestInit | undefined])[] = [
+    ['a request for something else', 'https://api.openai.com/v1/models', undefined],
+    [
+      'an embedding',
+      'https://api.openai.com/v1/embeddings',
+      { method: 'POST', body: '{"input":["a"]}' },
+    ],
+    ['a body that is no JSON', CHAT_URL, { method: 'POST', body: '{' }],
+    ['a body without messages', CHAT_URL, { method: 'POST', body: '{"messages":7}' }],
+    ['messages that are no objects', CHAT_URL, { method: 'POST', body: '{"messages":["a"]}' }],
+    ['a text as input', 'https://h/v1/responses', { method: 'POST', body: '{"input":"a"}' }],
+    ['a body that is no text', CHAT_URL, { method: 'POST', body: new Uint8Array([123, 125]) }],
+    [
+      'a signed one',
+      CHAT_URL,
+      {
+        method: 'POST',
+        body: JSON.stringify({ messages: MESSAGES }),
+        headers: { Authorization: 'AWS4-HMAC-SHA256 x' },
+      },
+    ],
+    [
+      'one whose items the server keeps',
+      'https://h/v1/responses',
+      {
+        method: 'POST',
+        body: '{"previous_response_id":"r","input":[{"role":"user","content":"a"}]}',
+      },
+    ],
+  ];
+
+  it.each(others)('passes %s as it is', async (_, url, init) => {
+    const sent: unknown[] = [];
+    const answer = new Response('no');
+    const fetch = compactingFetch(open(), { logger: SILENT_LOGGER }, async (...given) => {
+      sent.push(...given);
+      return answer;
+    });
+    expect(await fetch(url, init)).toBe(answer);
+    expect(sent).toEqual([url, init]);
+    expect(sent[1]).toBe(init);
+  });
+
+  it('passes a stream as it comes, ended by whoever reads it', async () => {
+    let cancelled: unknown;
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulls += 1;
+        controller.enqueue(new TextEncoder().encode(`data: {"n":${pulls}}\n\n`));
+      },
+      cancel: (reason) => {
+        cancelled = reason;
+      },
+    });
+    const headers = { 'content-type': 'text/event-stream', 'x-request-id': 'one' };
+    const fetch = compactingFetch(
+      open(),
+      {},
+      async () => new Response(body, { headers, status: 201 }),
+    );
+    const request = { method: 'POST', body: JSON.stringify({ messages: MESSAGES }) };
+    const answer = await fetch(CHAT_URL, request);
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([201, 'one']);
+    const reader = answer.body!.getReader();
+    const { value } = await reader.read();
+    expect(new TextDecoder().decode(value)).toBe('data: {"n":1}\n\n');
+    expect(pulls).toBeLessThan(10);
+    await reader.cancel('enough');
+    await expect.poll(() => cancelled).toBe('enough');
+  });
+
+  it('has the provider compact by requests like the call', async () => {
+    const asked: string[] = [];
+    const compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 16_000 },
+      settings: { 'compression.strategy': 'provider' },
+    });
+    onTestFinished(() => compactor.close());
+    const fetch = compactingFetch(compactor, { onError: 'throw' }, async (url, init) => {
+      asked.push(`${String(url)} ${new Headers(init?.headers).get('authorization')}`);
+      const output = [{ type: 'compaction', id: 'c', encrypted_content: 'sealed' }];
+      return Response.json(
+        String(url).includes('/compact') ? { output } : { output: [], sent: init?.body },
+      );
+    });
+    const text = 'one word '.repeat(200);
+    const input = Array.from({ length: 41 }, (_, at) => {
+      return {
+        type: 'message',
+        role: at % 2 === 0 ? 'user' : 'assistant',
+        content: `${at} ${text}`,
+      };
+    });
+    const headers = { authorization: 'Bearer k', 'content-length': '1' };
+    const body = JSON.stringify({ model: 'gpt-5.5', store: false, input });
+    const answer = await fetch('https://h/v1/responses?x=1', { method: 'POST', body, headers });
+    const { sent } = (await answer.json()) as { sent: string };
+    expect(sent.includes('"encrypted_content":"sealed"')).toBe(true);
+    expect(asked).toEqual([
+      'https://h/v1/responses/compact?x=1 Bearer k',
+      'https://h/v1/responses?x=1 Bearer k',
+    ]);
+  });
+});
