@@ -31,7 +31,7 @@ async function work(
   isStreaming: boolean,
   options?: AdapterOptions,
 ): Promise<Work> {
-  const provider = await startStrictProvider(scriptedWork(41));
+  const provider = await startStrictProvider(scriptedWork(15));
   const usages: number[] = [];
   const onSession: AdapterOptions['onSession'] = (session) => {
     const report = session.reportUsage.bind(session);
