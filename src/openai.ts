@@ -8,6 +8,7 @@ export type {
   ModelInputFilterOptions,
 } from './adapters/openai/call-model-input-filter.js';
 export { chatCompactor } from './adapters/openai/chat-compactor.js';
+export { compactingFetch } from './adapters/openai/compacting-fetch.js';
 export { inputCompactor } from './adapters/openai/input-compactor.js';
 export { providerCompaction } from './adapters/openai/provider-compaction.js';
 export type { CompactingClient } from './adapters/openai/provider-compaction.js';
