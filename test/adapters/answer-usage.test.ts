@@ -10,6 +10,7 @@ import { compactingFetch } from '../../src/anthropic.js';
 import { createCompactor } from '../../src/index.js';
 import { memoryStore } from '../../src/state.js';
 import { contextEdit } from '../../src/langchain.js';
+import * as openai from '../../src/openai.js';
 import type { AdapterOptions } from '../../src/ai-sdk.js';
 import type { Compactor, Session } from '../../src/index.js';
 
@@ -75,6 +76,59 @@ const anthropicFetch =
     };
   };
 
+/** What comes in pieces of 40 bytes: lines begin and end anywhere. */
+function streamOf(events: readonly object[]): Response {
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  const bytes = new TextEncoder().encode(`${text}data: [DONE]`);
+  const starts = Array.from({ length: Math.ceil(bytes.length / 40) }, (_, at) => 40 * at);
+  const chunks = starts.map((start) => bytes.subarray(start, start + 40));
+  const headers = { 'content-type': 'text/event-stream; charset=utf-8' };
+  return new Response(ReadableStream.from(chunks), { headers });
+}
+
+const chatFetch =
+  (isStreamed: boolean): Open =>
+  (compactor, options) => {
+    let tokens = (): number => 0;
+    const send = openai.compactingFetch(compactor, options, () => {
+      const usage = { prompt_tokens: tokens(), completion_tokens: 1 };
+      return Promise.resolve(
+        isStreamed
+          ? streamOf([{ choices: [{ delta: { content: 'Ja – "usage"' } }], usage: null }, { choices: [], usage }]) // prettier-ignore
+          : Response.json({ choices: [], usage }),
+      );
+    });
+    return async (texts, inputTokens) => {
+      tokens = inputTokens;
+      const messages = texts.map((content, at) => ({ role: roleOf(at), content }));
+      const body = JSON.stringify({ model: 'gpt-4.1', messages });
+      const answer = await send('https://h/v1/chat/completions?x=1', { method: 'POST', body });
+      expect(await answer.text()).toContain(isStreamed ? 'data: [DONE]' : '"usage"');
+    };
+  };
+
+const responsesFetch =
+  (isStreamed: boolean): Open =>
+  (compactor, options) => {
+    let tokens = (): number => 0;
+    const send = openai.compactingFetch(compactor, options, () => {
+      const usage = { input_tokens: tokens(), input_tokens_details: { cached_tokens: 0 } };
+      const response = { output: [], usage };
+      return Promise.resolve(
+        isStreamed
+          ? streamOf([{ type: 'response.created', response: { output: [], usage: null } }, { type: 'response.completed', response }]) // prettier-ignore
+          : Response.json(response),
+      );
+    });
+    return async (texts, inputTokens) => {
+      tokens = inputTokens;
+      const input = texts.map((content, at) => ({ role: roleOf(at), content }));
+      const body = JSON.stringify({ model: 'gpt-4.1', input });
+      const answer = await send(new URL('https://h/v1/responses'), { method: 'POST', body });
+      expect(await answer.text()).toContain(isStreamed ? 'data: [DONE]' : '"usage"');
+    };
+  };
+
 /** Agents of LangChain keep the usage in their messages. */
 const langchainEdit: Open = (compactor, options) => {
   const edit = contextEdit(compactor, options);
@@ -103,6 +157,10 @@ const WAYS: Record<string, Open> = {
   'the AI SDK, plain numbers': sdkModel(false, (inputTokens) => ({ inputTokens })),
   "Anthropic's fetch": anthropicFetch(false),
   "Anthropic's fetch, streamed": anthropicFetch(true),
+  'a fetch for Chat Completions': chatFetch(false),
+  'a fetch for Chat Completions, streamed': chatFetch(true),
+  'a fetch for Responses': responsesFetch(false),
+  'a fetch for Responses, streamed': responsesFetch(true),
 };
 
 async function play(open: Open, calls: number): Promise<readonly number[]> {

@@ -9,6 +9,7 @@ import { compactionMiddleware as ofAiSdk } from '../../src/adapters/ai-sdk/compa
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
+import { compactingFetch } from '../../src/adapters/openai/compacting-fetch.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
@@ -123,6 +124,29 @@ const overLangChain: StartAgent = (provider, compactor) => {
   };
 };
 
+const overFetch: StartAgent = (provider, compactor) => {
+  const messages: object[] = [{ role: 'user', content: 'make it work' }];
+  const fetch = compactingFetch(compactor, {}, async (_, init) => {
+    try {
+      provider.take((JSON.parse(init?.body as string) as { messages: unknown }).messages);
+    } catch (thrown) {
+      return Response.json({ error: { message: (thrown as Error).message } }, { status: 413 });
+    }
+    return Response.json({ choices: [] });
+  });
+  return async (at, content) => {
+    const body = JSON.stringify({ model: NAME, messages });
+    const answer = await fetch('https://h/v1/chat/completions', { method: 'POST', body });
+    if (!answer.ok) throw new Error(await answer.text());
+    const called = { name: 'fetch_page', arguments: JSON.stringify({ at }) };
+    const tool_calls = [{ id: `t${at}`, type: 'function', function: called }];
+    messages.push(
+      { role: 'assistant', content: null, tool_calls },
+      { role: 'tool', tool_call_id: `t${at}`, content },
+    );
+  };
+};
+
 async function play(start: StartAgent, refuse: Refuse): Promise<readonly boolean[]> {
   await using compactor = createCompactor({
     offload: 'inline',
@@ -143,6 +167,7 @@ describe.each([
   ['the AI SDK', overAiSdk('Generate')],
   ['the AI SDK, streamed', overAiSdk('Stream')],
   ['LangChain', overLangChain],
+  ['a fetch for Chat Completions', overFetch],
 ] as const)('a prompt that is too long, over %s', (_, start) => {
   it.each(REFUSALS)('is made shorter and sent again: the provider %s', async (_name, refuse) => {
     const requests = await play(start, refuse);

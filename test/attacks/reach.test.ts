@@ -14,7 +14,7 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes:
   .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 
 /**
- * The only files that ask a server: that of the model which a user of the command line names, and the one that somebody's SDK asks
+ * The only files that ask a server: that of the model which a user of the command line names, and those that somebody's SDK asks
  * through a `fetch` of ours.
  */
 const ASKS_A_MODEL = [

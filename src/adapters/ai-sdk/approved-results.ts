@@ -3,7 +3,6 @@
 // come in the order of the calls, and denials are errors. That would be another conversation, and miss the provider's cache.
 
 import { asRecord } from '../../shared/json.js';
-import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import { callsIn } from './sdk-message.js';
 import type { ApprovedCalls, SdkMessage, SdkPart } from './sdk-message.js';
 
@@ -150,17 +149,10 @@ function resultsInOrder(message: SdkMessage, before: SdkMessage | undefined): Sd
   return { ...message, content: order.map((at) => content[at] as SdkPart) };
 }
 
-/** Whether messages of prompts are the same, but for cache marks and for how a denial is written. */
-export function isSameInPrompt(one: SdkMessage, other: SdkMessage): boolean {
-  return (
-    isSameButForCacheMarks(one, other) ||
-    (one.role === 'tool' && isSameButForCacheMarks(asErrors(one), asErrors(other)))
-  );
-}
-
 /**
- * Returns a compacted prompt with denials as errors, which they are after a conversion: providers write the two in different ways. What
- * has options stays: its provider asked for the approval, and finds it by them. The same list if it cannot be read.
+ * Returns a prompt with denials as errors, which they are after a conversion: providers write the two in different ways, and the process
+ * that serves the next request knows them as errors only. What has options stays: its provider asked for the approval, and finds it by
+ * them. The same list if it cannot be read.
  */
 export function withDenialsAsErrors(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
   const isAsked = (part: SdkFields): boolean =>
@@ -175,12 +167,6 @@ export function withDenialsAsErrors(prompt: readonly SdkMessage[]): readonly Sdk
   } catch {
     return prompt;
   }
-}
-
-function asErrors(message: SdkMessage): SdkMessage {
-  const { content } = message;
-  if (!Array.isArray(content)) return message;
-  return { ...message, content: (content as readonly SdkFields[]).map(asError) };
 }
 
 function asError(result: SdkFields): SdkFields {

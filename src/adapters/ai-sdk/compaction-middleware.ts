@@ -111,7 +111,7 @@ export function compactionMiddleware(
       return params;
     }
     const call: CompactedCall = { modelCall: { model, params } };
-    const compacted = await compact(inCallOrder(params.prompt), {
+    const prompt = await compact(withDenialsAsErrors(inCallOrder(params.prompt)), {
       ...describeModel(model, providerOptions),
       signal: abortSignal,
       overheadTokens: overheadOf(tools, responseFormat),
@@ -120,7 +120,6 @@ export function compactionMiddleware(
       compactByProvider: compactionByModel(modelCall, ignoring),
       answerUsage: (take) => (call.takeUsage = take),
     });
-    const prompt = withDenialsAsErrors(compacted);
     const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     calls.set(sent, call);
     return sent;

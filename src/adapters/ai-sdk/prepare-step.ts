@@ -37,12 +37,12 @@ export interface StepInput<Message> {
 
 /**
  * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send if they differ
- * from those given. Rejects with `ContextWindowExceededError` if they cannot be made to fit, with the
+ * from those given, else an object without any: not every agent that takes such a function expects `undefined`. Rejects with `ContextWindowExceededError` if they cannot be made to fit, with the
  * signal's reason, and with a `TypeError` for an invalid message.
  */
 export type PrepareStep = <Message extends SdkMessage>(
   step: StepInput<Message>,
-) => Promise<{ messages: Message[] } | undefined>;
+) => Promise<{ messages?: Message[] }>;
 
 /**
  * Creates a `prepareStep` for `generateText`, `streamText` and agents. It may be created anew for each run: with the
@@ -75,6 +75,6 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       overheadTokens: overheadOf(instructions),
       ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
     })) as Message[];
-    return isSameList(compacted, messages) ? undefined : { messages: compacted };
+    return isSameList(compacted, messages) ? {} : { messages: compacted };
   };
 }

@@ -28,7 +28,6 @@ import { groupOfCalls, placed, textsOf } from '../format/placed.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { ITEM_PROVIDER_MESSAGES } from '../format/provider-compaction.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
-import { isSameInPrompt } from './approved-results.js';
 import { isSigned, opaque, readPart } from './read-part.js';
 import { partsOf, textPart, callsIn } from './sdk-message.js';
 import type { SdkMessage, SdkPart, ApprovedCalls } from './sdk-message.js';
@@ -58,10 +57,7 @@ export const MODEL_MESSAGE_FORMAT: MessageFormat<SdkMessage> = {
 };
 
 /** The format of a model's prompt. Another object, because prompts are separate conversations. */
-export const PROMPT_FORMAT: MessageFormat<SdkMessage> = {
-  ...MODEL_MESSAGE_FORMAT,
-  isSame: isSameInPrompt,
-};
+export const PROMPT_FORMAT: MessageFormat<SdkMessage> = { ...MODEL_MESSAGE_FORMAT };
 
 /** Pins system messages, and what the provider needs unchanged. */
 class SdkMessageReader implements MessageReader<SdkMessage> {

@@ -44,9 +44,13 @@ export function withBody(request: TextRequest, body: string): TextRequest {
   return { ...request, headers, body };
 }
 
+/** Statuses of refusals that compacting may mend. GitHub has the second one for a prompt that is too long. */
+export const REFUSED: ReadonlySet<number | undefined> = new Set([400, 413]);
+
 /** Returns what a provider says that refuses a request, if it does. The caller reads the response itself. */
 export async function refusalIn(response: unknown): Promise<string | undefined> {
-  if (!(response instanceof Response) || response.status !== 400) return undefined;
+  // Another implementation of `fetch` may return something else.
+  if (!(response instanceof Response) || !REFUSED.has(response.status)) return undefined;
   return response
     .clone()
     .text()

@@ -39,7 +39,8 @@ interface HistoryRequest {
  * const client = new OpenAI({ fetch: compactingFetch(compactor) });
  * ```
  *
- * It compacts the messages of each request, streamed or not. Your list of messages does not change; keep appending to it. With
+ * It compacts the messages of each request, streamed or not, and reads the usage from each answer; a stream of Chat Completions has it if
+ * the request asks for it (`stream_options: { include_usage: true }`). Your list of messages does not change; keep appending to it. With
  * `previous_response_id` or `conversation`, the server keeps the items, so that nothing can be compacted; that is said once.
  * With the strategy `provider`, `/responses/compact` is asked, or the Responses API by its trigger. Do not combine it with another
  * adapter for the same model. `onError` says what happens to a call whose compaction fails.
@@ -129,53 +130,55 @@ function compactionBy(
   return providerCompaction({ responses }, asText(besides['model']) ?? '', besides);
 }
 
-/** Returns a response whose usage is passed on once it is known: the same response, or one whose stream is read on its way. */
+/** Returns a response like this one that passes its usage on, once, as its body is read: some servers tell it in each event. */
 function readingUsage(response: Response, pass: (usage: CompactCall) => void): Response {
   if (!(response instanceof Response) || !response.ok || response.body === null) return response;
-  if (response.headers.get('content-type')?.includes('json') === true) {
-    response
-      .clone()
-      .text()
-      .then((text) => {
-        pass(reportedBy(tryParseJson(text)));
-      })
-      // The caller gets the same error from the response itself.
-      .catch(() => undefined);
-    return response;
-  }
-  const { status, statusText, headers, url } = response;
-  const read = new Response(response.body.pipeThrough(usageTap(pass)), {
-    ...{ status, statusText, headers },
+  const { status, statusText, headers, url, body } = response;
+  const isStream = headers.get('content-type')?.includes('json') !== true;
+  const read = body.pipeThrough(usageTap(isStream, pass));
+  return Object.defineProperty(new Response(read, { status, statusText, headers }), 'url', {
+    value: url,
   });
-  return Object.defineProperty(read, 'url', { value: url });
 }
 
-const WITH_USAGE = /^(?:data:)?[ \t]*(\{.*"usage":\s*\{.*)$/gm;
-/** The last event of the Responses API has the whole answer. Of one that is longer, the usage is not read. */
-const MAX_EVENT_CHARACTERS = 8_000_000;
+const USAGE = /"usage"\s*:\s*\{/;
+const DONE = /^data:\s*\[DONE\]/;
 
-/** Passes bytes through unchanged, and what events in them say of usage. */
-function usageTap(pass: (usage: CompactCall) => void): TransformStream<Uint8Array, Uint8Array> {
+/** Passes bytes on unchanged, and then the usage that they tell. */
+function usageTap(
+  isStream: boolean,
+  pass: (usage: CompactCall) => void,
+): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
-  let text = '';
-  const scan = (lines: string): void => {
-    if (!lines.includes('"usage"')) return;
-    for (const [, event] of lines.matchAll(WITH_USAGE)) {
-      const said = asRecord(tryParseJson(event ?? ''));
-      const usage = reportedBy(said?.['response'] ?? said);
-      if (Object.keys(usage).length > 0) pass(usage);
-    }
+  let parts: string[] = [];
+  let usage: CompactCall | undefined;
+  /** Returns whether nothing more is to come. */
+  const readLine = (line: string): boolean => {
+    if (!USAGE.test(line)) return DONE.test(line);
+    const said = asRecord(tryParseJson(line.replace(/^data:/, '')));
+    // The last event of the Responses API has the whole answer.
+    const answer = asRecord(said?.['response']);
+    usage = reportedBy(answer ?? said);
+    return answer !== undefined;
+  };
+  const end = (): void => {
+    if (usage !== undefined) pass(usage);
+    usage = undefined;
   };
   return new TransformStream({
     transform: (chunk, controller) => {
       controller.enqueue(chunk);
-      text += decoder.decode(chunk, { stream: true });
-      const end = text.lastIndexOf('\n') + 1;
-      if (end > 0) scan(text.slice(0, end));
-      text = text.length - end > MAX_EVENT_CHARACTERS ? '' : text.slice(end);
+      const text = decoder.decode(chunk, { stream: true });
+      const lineEnd = isStream ? text.lastIndexOf('\n') : -1;
+      parts.push(lineEnd === -1 ? text : text.slice(0, lineEnd));
+      if (lineEnd === -1) return;
+      // Who reads the answer may not wait for the end of its body.
+      for (const line of parts.join('').split('\n')) if (readLine(line)) end();
+      parts = [text.slice(lineEnd + 1)];
     },
     flush: () => {
-      scan(text);
+      readLine(parts.join(''));
+      end();
     },
   });
 }

@@ -12,6 +12,7 @@ import type {
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { REFUSED } from '../../adapters/conversation/editing-fetch.js';
 import { codingOf, unpack } from './coding.js';
 import { TOKEN_HEADER } from './guard.js';
 import type { CompleteGatewayOptions } from './options.js';
@@ -27,7 +28,7 @@ export interface ForwardEvents {
   /** Called if there is no answer. */
   readonly onFailure?: (code: string) => void;
   /**
-   * Asked about an answer with status 400, before the client gets it: resolves to another body to send instead of the refused one,
+   * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of the refused one,
    * once, or `undefined`. Never rejects.
    */
   readonly onRefused?: (text: string) => Promise<Uint8Array | undefined>;
@@ -123,7 +124,7 @@ export class Forwarder {
         events.onAnswer?.(answer);
       };
       const { onRefused, ...others } = events;
-      if (onRefused === undefined || answer.statusCode !== 400) pass();
+      if (onRefused === undefined || !REFUSED.has(answer.statusCode)) pass();
       else
         void mended(answer, onRefused).then((body) => {
           if (body === undefined) pass();

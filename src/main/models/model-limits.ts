@@ -170,6 +170,8 @@ const NAMED_LIMITS: readonly RegExp[] = [
   /range of input length should be \[\d+, ?(\d+)\]/i,
   // llama.cpp: `the request exceeds the available context size (8192 tokens)`
   /available context size \(?(\d+)/i,
+  // GitHub Models: `Request body too large for gpt-4o model. Max size: 8000 tokens.`
+  /too large for .{1,80} model\. Max size: (\d+) tokens/i,
   // LM Studio: `the model is loaded with context length of only 4096 tokens`
   /context length of only (\d+)/i,
   // Copilot: `prompt token count of 130123 exceeds the limit of 128000`

@@ -2,13 +2,11 @@
 
 import type { UIMessage } from 'ai';
 import { describe, expect, it } from 'vitest';
-import {
-  isSameInPrompt,
-  withDenialsAsErrors,
-} from '../../../src/adapters/ai-sdk/approved-results.js';
+import { withDenialsAsErrors } from '../../../src/adapters/ai-sdk/approved-results.js';
 import type { SdkMessage } from '../../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware, messageCompactor, prepareStep } from '../../../src/ai-sdk.js';
 import type { Session } from '../../../src/main/session.js';
+import { memoryStore } from '../../../src/main/state/memory-store.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { chatModel, claude, openCompactor, SDK_VERSIONS } from './sdk-versions.js';
 import type { Sdk } from './sdk-versions.js';
@@ -34,6 +32,15 @@ function userMessage(text: string): UIMessage {
   return { id: text, role: 'user', parts: [{ type: 'text', text }] };
 }
 
+/** Is shrunk before it is first sent: the padding goes. */
+function numbered(path: string): string {
+  const lines = Array.from(
+    { length: 40 },
+    (_, at) => `${`${at + 1}`.padStart(9)}\t${path}, line ${at + 1}`,
+  );
+  return lines.join('\n');
+}
+
 interface Approvable {
   state?: string;
   approval?: object;
@@ -50,56 +57,72 @@ describe.each(SDK_VERSIONS)('results of approved calls in %s', (_, loaded) => {
     { way: 'prepareStep', answers: [{ approved: false }, { approved: false, reason: 'Keep it.' }] },
     { way: 'compactionMiddleware', answers: [{ approved: true }, { approved: false }] },
     { way: 'compactionMiddleware', answers: [{ approved: false }, { approved: true }] },
-  ])('stay as they were sent: $way, $answers', async ({ way, answers }) => {
-    const provider = await startStrictProvider(SCRIPT);
-    const compactor = openCompactor();
-    const sessions: Session[] = [];
-    const options = { onSession: (session: Session): void => void sessions.push(session) };
-    const isMiddleware = way === 'compactionMiddleware';
-    // Claude gets a denial in another way than an error.
-    const plain = isMiddleware ? claude(provider) : chatModel(provider);
-    const middleware = compactionMiddleware(compactor, options);
-    const schema = sdk.jsonSchema<{ path: string }>({
-      type: 'object',
-      properties: { path: { type: 'string' } },
-    });
-    const tools = {
-      remove: sdk.tool({ inputSchema: schema, needsApproval: true, execute: () => 'Removed it.' }),
-      read: sdk.tool({ inputSchema: schema, execute: ({ path }) => `All of ${path}.` }),
-    };
-    let chat = [userMessage('Remove a.ts, and read the others.')];
-    const serve = async (): Promise<void> => {
-      const originalMessages = overTheWire(chat);
-      const result = sdk.streamText({
-        model: isMiddleware ? sdk.wrapLanguageModel({ model: plain, middleware }) : plain,
-        tools,
-        stopWhen: sdk.stepCountIs(9),
-        messages: await sdk.convertToModelMessages(originalMessages, { tools }),
-        ...(!isMiddleware && { prepareStep: prepareStep(compactor, options) }),
+    { way: 'prepareStep', answers: [{ approved: false }, { approved: true }], isFresh: true },
+    {
+      way: 'compactionMiddleware',
+      answers: [{ approved: false }, { approved: true }],
+      isFresh: true,
+    },
+  ])(
+    'stay as they were sent: $way, $answers, fresh $isFresh',
+    async ({ way, answers, isFresh }) => {
+      const provider = await startStrictProvider(SCRIPT);
+      const store = memoryStore();
+      let compactor = openCompactor({ store });
+      const sessions: Session[] = [];
+      const options = { onSession: (session: Session): void => void sessions.push(session) };
+      const isMiddleware = way === 'compactionMiddleware';
+      // Claude gets a denial in another way than an error.
+      const plain = isMiddleware ? claude(provider) : chatModel(provider);
+      const schema = sdk.jsonSchema<{ path: string }>({
+        type: 'object',
+        properties: { path: { type: 'string' } },
       });
-      const onFinish = ({ messages }: { messages: UIMessage[] }): void => {
-        chat = overTheWire(messages);
+      const tools = {
+        remove: sdk.tool({
+          inputSchema: schema,
+          needsApproval: true,
+          execute: () => 'Removed it.',
+        }),
+        read: sdk.tool({ inputSchema: schema, execute: ({ path }) => numbered(path) }),
       };
-      const generateMessageId = (): string => `answer-${chat.length}`;
-      const stream = result.toUIMessageStream({ originalMessages, generateMessageId, onFinish });
-      for await (const _ of stream);
-    };
+      let chat = [userMessage('Remove a.ts, and read the others.')];
+      const serve = async (): Promise<void> => {
+        if (isFresh) compactor = openCompactor({ store });
+        const middleware = compactionMiddleware(compactor, options);
+        const originalMessages = overTheWire(chat);
+        const result = sdk.streamText({
+          model: isMiddleware ? sdk.wrapLanguageModel({ model: plain, middleware }) : plain,
+          tools,
+          stopWhen: sdk.stepCountIs(9),
+          messages: await sdk.convertToModelMessages(originalMessages, { tools }),
+          ...(!isMiddleware && { prepareStep: prepareStep(compactor, options) }),
+        });
+        const onFinish = ({ messages }: { messages: UIMessage[] }): void => {
+          chat = overTheWire(messages);
+        };
+        const generateMessageId = (): string => `answer-${chat.length}`;
+        const stream = result.toUIMessageStream({ originalMessages, generateMessageId, onFinish });
+        for await (const _ of stream);
+      };
 
-    await serve();
-    const parts = chat.at(-1)?.parts as Approvable[];
-    const asked = parts.filter(({ state }) => state === 'approval-requested');
-    for (const [at, part] of asked.entries()) {
-      part.approval = { ...part.approval, ...answers[at] };
-      part.state = 'approval-responded';
-    }
-    await serve();
-    chat.push(userMessage('What is left?'));
-    await serve();
+      await serve();
+      const parts = chat.at(-1)?.parts as Approvable[];
+      const asked = parts.filter(({ state }) => state === 'approval-requested');
+      for (const [at, part] of asked.entries()) {
+        part.approval = { ...part.approval, ...answers[at] };
+        part.state = 'approval-responded';
+      }
+      await serve();
+      chat.push(userMessage('What is left?'));
+      await serve();
 
-    const [, , before, last] = provider.requests.map(({ body }) => body['messages'] as unknown[]);
-    expect(last?.slice(0, before?.length)).toEqual(before);
-    expect(sessions).toHaveLength(1);
-  });
+      const [, , before, last] = provider.requests.map(({ body }) => body['messages'] as unknown[]);
+      expect(last?.slice(0, before?.length)).toEqual(before);
+      expect(JSON.stringify(before)).toContain('b.ts, line 20\\n21\\t');
+      expect(sessions).toHaveLength(isFresh ? 3 : 1);
+    },
+  );
 });
 
 describe('a denial', () => {
@@ -163,11 +186,5 @@ describe('a denial', () => {
       { role: 'tool', content: [null] } as never,
     ];
     expect(withDenialsAsErrors(prompt)).toBe(prompt);
-  });
-
-  it('is not another one in a prompt', () => {
-    const denied = promptOf({ type: 'execution-denied', reason: 'No.' });
-    expect(isSameInPrompt(denied, promptOf({ type: 'error-text', value: 'No.' }))).toBe(true);
-    expect(isSameInPrompt(denied, promptOf({ type: 'error-text', value: 'Yes.' }))).toBe(false);
   });
 });

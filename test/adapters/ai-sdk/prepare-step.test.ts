@@ -283,9 +283,9 @@ describe('prepareStep', () => {
     ]);
   });
 
-  it('returns nothing when nothing is to be edited', async () => {
+  it('returns no messages when nothing is to be edited, but an object: durable agents read its fields', async () => {
     const prepare = prepareStep(openCompactor());
-    expect(await prepare({ model: 'scripted', messages: [ASK], steps: [] })).toBeUndefined();
+    expect(await prepare({ model: 'scripted', messages: [ASK], steps: [] })).toEqual({});
   });
 
   it('made anew with the same options, goes on with the same conversations', async () => {

@@ -8,6 +8,7 @@ import { compactingFetch } from '../../../src/adapters/openai/compacting-fetch.j
 import type { AdapterOptions } from '../../../src/adapters/request/adapter-options.js';
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
+import type { Session } from '../../../src/main/session.js';
 import type { UsageReport } from '../../../src/main/preflight/context-gauge.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
@@ -245,5 +246,113 @@ describe('compactingFetch', () => {
       'https://h/v1/responses/compact?x=1 Bearer k',
       'https://h/v1/responses?x=1 Bearer k',
     ]);
+  });
+});
+
+const LINES = Array.from({ length: 200 }, (_, at) => `${at} lines`).join('\n');
+const call = { name: 'read_file', arguments: '{"path":"a.ts"}' };
+
+const TALK = [
+  { role: 'user', content: 'read it twice' },
+  ...['c1', 'c2'].flatMap((id) => [
+    { role: 'assistant', content: null, tool_calls: [{ id, type: 'function', function: call }] },
+    { role: 'tool', tool_call_id: id, content: LINES },
+  ]),
+];
+const ITEMS = [
+  { role: 'user', content: 'read it twice' },
+  ...['c1', 'c2'].flatMap((id) => [
+    { type: 'function_call', call_id: id, ...call },
+    { type: 'function_call_output', call_id: id, output: LINES },
+  ]),
+];
+const CHAT = JSON.stringify({ model: 'gpt-5.5', messages: TALK });
+const RESPONSES = JSON.stringify({ model: 'gpt-5.5', input: ITEMS });
+
+/** Answers in turn, the last of them again and again. */
+function openAnswered(options: AdapterOptions = {}, ...answers: readonly (() => Response)[]) {
+  const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
+  onTestFinished(() => compactor.close());
+  const seen: Parameters<typeof fetch>[] = [];
+  const fetch = compactingFetch(compactor, options, (...request) => {
+    seen.push(request);
+    const answer = answers[seen.length - 1] ?? answers.at(-1);
+    return Promise.resolve(answer?.() ?? Response.json({}));
+  });
+  return { compactor, fetch, seen, bodies: () => seen.map(([, init]) => init?.body) };
+}
+
+describe('compactingFetch, with a server that answers in turn', () => {
+  it.each([
+    ['https://api.openai.com/v1/chat/completions', CHAT],
+    ['https://h/openai/deployments/d/chat/completions?api-version=1', CHAT],
+    ['http://127.0.0.1:11434/api/chat', CHAT],
+    ['https://api.openai.com/v1/responses', RESPONSES],
+  ])('compacts what is sent to %s', async (url, body) => {
+    const { fetch, seen } = openAnswered({ reasoning: 'strip-after-first-edit' });
+    const headers = { authorization: 'Bearer x', 'content-length': `${body.length}` };
+    await fetch(url, { method: 'POST', headers, body });
+    const [[sentTo, init] = []] = seen;
+    const sent = String(init?.body);
+    expect(sentTo).toBe(url);
+    expect(sent.length).toBeLessThan(0.7 * body.length);
+    const { model, messages, input } = JSON.parse(sent) as Record<string, unknown[]>;
+    expect([model, (messages ?? input)?.length]).toEqual(['gpt-5.5', 5]);
+    expect(Object.fromEntries(new Headers(init?.headers))).toEqual({ authorization: 'Bearer x' });
+  });
+
+  it('sends a chat again without reasoning that has been refused', async () => {
+    const refusal = 'Invalid `signature`. The block is bound to a different conversation.';
+    const refuse = (): Response => Response.json({ error: { message: refusal } }, { status: 400 });
+    const answer = (): Response => Response.json({ choices: [] });
+    const { fetch, bodies } = openAnswered({ reasoning: 'keep' }, refuse, answer);
+    const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's' }];
+    const messages = TALK.map((message) =>
+      message.role === 'assistant' ? { ...message, reasoning_details: details } : message,
+    );
+    const body = JSON.stringify({ model: 'a-name', messages });
+    const { status } = await fetch('https://h/v1/chat/completions', { method: 'POST', body });
+    expect(status).toBe(200);
+    expect(bodies().map((sent) => String(sent).includes('signature'))).toEqual([true, false]);
+  });
+
+  it('passes an answer on as it came, a refusal too', async () => {
+    const headers = { 'content-type': 'text/event-stream', 'x-request-id': 'r' };
+    const text = 'data: {"usage": {"prompt_tokens": "many"}}\r\n\r\ndata: {"usage": {\n';
+    const wrong = { error: { message: 'No such model.' } };
+    const { fetch } = openAnswered(
+      {},
+      () => new Response(text, { headers, status: 201, statusText: 'Made' }),
+      () => new Response(null, { status: 204 }),
+      () => Response.json(wrong, { status: 400 }),
+    );
+    const send = () => fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
+    const answer = await send();
+    expect([answer.status, answer.statusText]).toEqual([201, 'Made']);
+    expect(Object.fromEntries(answer.headers)).toEqual(headers);
+    expect(await answer.text()).toBe(text);
+    expect((await send()).status).toBe(204);
+    expect(await (await send()).json()).toEqual(wrong);
+  });
+
+  it('learns the usage once of a stream that has it in each part, when that is over', async () => {
+    const learned: unknown[] = [];
+    const onSession = (session: Session): void => {
+      session.reportUsage = ({ inputTokens }) => {
+        learned.push(inputTokens);
+        return 'learned';
+      };
+    };
+    const parts = [7, 8, 9].map((prompt_tokens) => ({ choices: [], usage: { prompt_tokens } }));
+    const text = parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join('');
+    const headers = { 'content-type': 'text/event-stream' };
+    const { fetch } = openAnswered(
+      { onSession },
+      () => new Response(`${text}data: [DONE]\n\n`, { headers }),
+    );
+    const answer = await fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
+    expect(learned).toEqual([]);
+    await answer.text();
+    expect(learned).toEqual([9]);
   });
 });

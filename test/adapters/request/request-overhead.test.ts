@@ -75,6 +75,17 @@ const CALLS: Record<string, Call> = {
         }),
       },
     ),
+  'a fetch for Chat Completions': (description, compactor, options) =>
+    openai.compactingFetch(compactor, options, () => Promise.resolve(new Response('{}')))(
+      'https://api.openai.com/v1/chat/completions',
+      {
+        method: 'POST',
+        body: JSON.stringify({
+          messages: MESSAGES,
+          tools: [{ type: 'function', function: { name: 'look', description, parameters: {} } }],
+        }),
+      },
+    ),
   "LangChain's middleware, of tools": (description, compactor, options) =>
     langchainCall(compactor, options, {
       systemMessage: new SystemMessage('Be brief.'),

@@ -122,6 +122,7 @@ describe('refusedLength', () => {
       8_192,
       undefined,
     ],
+    ['Request body too large for gpt-4o model. Max size: 8000 tokens.', 8_000, undefined],
     ['prompt token count of 130123 exceeds the limit of 128000', 128_000, 130_123],
     [
       'The model is loaded with context length of only 4096 tokens, which is not enough',
