@@ -274,7 +274,7 @@ const hasSign = searchFor([
 ]);
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
-  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
+  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)?|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)|[#ℹ] fail [1-9]\d*\b/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [
