@@ -48,6 +48,22 @@ export function exceptionsIn(rows: NumberColumns): readonly number[] {
   return found;
 }
 
+/** The first lines with the lowest and the highest number of each column of decimals, as the best epoch of a training. */
+export function extremesIn(rows: NumberColumns): readonly number[] {
+  const extremes = new Set<number>();
+  for (const column of (rows[0] ?? []).keys()) {
+    if (rows[0]?.[column]?.includes('.') !== true) continue;
+    const numbers = rows.map((row) => Number(row[column] ?? NaN));
+    let [lowest, highest] = [0, 0];
+    for (const [at, number] of numbers.entries()) {
+      if (number < (numbers[lowest] ?? NaN)) lowest = at;
+      if (number > (numbers[highest] ?? NaN)) highest = at;
+    }
+    extremes.add(lowest).add(highest);
+  }
+  return [...extremes];
+}
+
 /** The number of digits before the point. */
 function digitsOf(number: string): number {
   const point = number.indexOf('.');
