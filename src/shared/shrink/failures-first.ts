@@ -290,7 +290,7 @@ const REPORT = new RegExp(
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
     /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
-    /\bpanicked at\b|^Traceback|^E {2}|^[Ee]: |Failure\/Error|AssertionError|Failed asserting/,
+    /^npm error (?!A complete log)|\bpanicked at\b|^Traceback|^E {2}|^[Ee]: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
     COUNT,
     // Merges, and clients of servers.

@@ -157,6 +157,7 @@ describe('hasFailed', () => {
       'src/a.c:3:5: error: no such type',
       'error: could not compile `a` (lib)',
       'make: *** [Makefile:3: all] Error 2',
+      'npm error code ERESOLVE',
       '[INFO] BUILD FAILURE',
     ]) {
       for (const given of named(said)) {
@@ -185,7 +186,6 @@ describe('hasFailed', () => {
     '/bin/bash: line 1:  4711 Killed                  node a.js',
     'sh: line 3: foo: command not found',
     'Command timed out after 120000ms',
-    'npm error code ERESOLVE',
     'Error from server (NotFound): namespaces "x" not found',
     "cp: cannot create regular file '/x/y': No such file or directory",
     'rm: x: Permission denied',
