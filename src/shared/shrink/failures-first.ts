@@ -156,7 +156,7 @@ function tellingLines(
   for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
-    else if (!hasSign(line) || PASSED.test(line)) continue;
+    else if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
     else if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || placeAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);

@@ -251,10 +251,29 @@ describe('SHRINK', () => {
       ...read(changed, 'again'),
     ]);
     expect(String(result).split('\n')).toEqual([
-      '[… 18 lines as in read_file a.ts …]',
+      `[… 18 lines as in read_file a.ts, from "${lines(12, 13).slice(0, 23)}…" …]`,
       ...lines(0, 5, 'changed').split('\n'),
       '[… 18 lines as in read_file a.ts …]',
       `[Shortened from ${changed.length} characters: lines of earlier results (first); recall("again") for the original]`,
+    ]);
+  });
+
+  it('quotes how lines without numbers begin that stand elsewhere in the earlier result', () => {
+    const commits = Array.from({ length: 8 }, (_, at) =>
+      [
+        `commit ${at}${'c0ffee'.repeat(6)}`,
+        'Author: Ada Lovelace <ada@example.com>',
+        '',
+        `    Make the change that has number ${at}, ${'as it was asked for '.repeat(9)}`,
+        '',
+      ].join('\n'),
+    );
+    const shown = `${commits[5] ?? ''}\n src/a.ts | 5 +++--\n 1 file changed\n${lines(0, 30)}`;
+    const log = asked('run_shell_command', { command: 'git log' }, commits.join('\n'), 'first');
+    const result = String(lastResult([humanText('go'), ...log, ...run(shown)]));
+    expect(result.split('\n', 2)).toEqual([
+      '[… 5 lines as in run_shell_command git log, from "commit 5c0ffeec0ffeec0f…" …]',
+      ' src/a.ts | 5 +++--',
     ]);
   });
 
@@ -310,7 +329,7 @@ describe('SHRINK', () => {
       ...asked('replace', edit, `${lines(10, 20)}\n${lines(0, 26, 'new')}`),
     ];
     expect(String(lastResult(both)).split('\n').slice(0, -1)).toEqual([
-      '[… 10 lines as in read_file a.ts …]',
+      `[… 10 lines as in read_file a.ts, from "${lines(10, 11).slice(0, 23)}…" …]`,
       '[… 16 lines unchanged, as its call has them …]',
       '[… 10 lines as in read_file a.ts …]',
     ]);
