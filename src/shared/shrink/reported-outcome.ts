@@ -258,10 +258,13 @@ export function sumsUpFailure(text: string): boolean {
   return (
     said.slice(wellAt + 1).some((line) => FAILED_TEST.test(line)) ||
     said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure) ||
-    (TAP.test(text.slice(0, SEEN)) && NOT_OK.test(text))
+    (TAP.test(text.slice(0, SEEN)) && NOT_OK.test(text)) ||
+    JUNIT.test(text.slice(0, MAX_REFUSAL))
   );
 }
 
+/** What a report in XML counts at its start. */
+const JUNIT = /<testsuites? [^>]{0,400}\b(?:failures|errors)="[1-9]/;
 /** A test with its time, which may have a long report below it. */
 const FAILED_TEST = /^\s*[✖✕✗✘×] .{1,200} \(?\d[\d.]* ?m?s\)?$/;
 /** TAP needs no sum at its end: what is not ok has failed, unless it is still to do or within another test. */

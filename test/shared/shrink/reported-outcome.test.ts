@@ -87,6 +87,12 @@ describe('sumsUpFailure', () => {
       false,
     ],
     [
+      'JUnit',
+      `<?xml version="1.0" ?>\n<testsuites name="a" tests="9" failures="1" errors="0">\n${'<a/>\n'.repeat(90)}`,
+      true,
+    ],
+    ['JUnit of which all passes', '<testsuites tests="9" failures="0" errors="0">\n<a/>', false],
+    [
       'what throws from deep within',
       `Error: no config\npath: /a\n${'    at f (/a/b.js:1:2)\n'.repeat(90)}`,
       true,
