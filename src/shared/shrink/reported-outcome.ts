@@ -201,7 +201,7 @@ const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 /** A program that could not be run, or was ended. */
 const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(|^Node\.js v\d+\.\d+\.\d+\s*$/m;
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(|^Node\.js v\d+\.\d+\.\d+\s*(?![^])/m;
 /** What programs say last of the system's errors, also of those with an address. */
 const SYSTEM_ERROR =
   /^[^\s:][^:]{0,80}(?::\d{1,5})?: .{0,200}\b(?:No such (?:file or directory|process)|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
