@@ -20,9 +20,11 @@ export interface ShownRun {
   readonly row: number;
   /**
    * The number of the first line there, `null` if it has none; absent if numbered alike here and
-   * there, or without numbers where one looks for it.
+   * there.
    */
   readonly there?: number | null;
+  /** Of lines without numbers here and there, whether they stand where one would not look for them. */
+  readonly isAside?: true;
 }
 
 /** A run that was found in an earlier text. */
@@ -172,7 +174,7 @@ export class KnownShingles {
       if (found !== undefined) {
         const { before, behind, ...run } = found;
         const isAside = !('there' in run) && !isWhereLooked(text, found, last);
-        runs.push(isAside ? { ...run, there: null } : run);
+        runs.push(isAside ? { ...run, isAside } : run);
         last = found;
       }
       at = found?.end ?? at + 1;

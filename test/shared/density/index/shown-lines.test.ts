@@ -62,7 +62,7 @@ describe('KnownShingles', () => {
     known.note(1, linesOf(text(0, 60)));
     const found = (shown: string): readonly object[] =>
       known.shownIn(linesOf(shown), new Map([[1, 0]]));
-    const aside = { row: 0, there: null };
+    const aside = { row: 0, isAside: true };
     const other = text(100, 5);
     // From the start or the end on, or behind what stands before.
     expect(found(text(0, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
