@@ -155,10 +155,10 @@ describe('excerptOf', () => {
 
   it('quotes what counts the failures where no line tells one, whatever is counted behind it', () => {
     const problems = Array.from(
-      { length: 40 },
+      { length: 2_000 },
       (_, at) => `  ${at}:7  error  'x' is not used  no-x`,
     );
-    const sum = '✖ 80 problems (40 errors, 40 warnings)';
+    const sum = '✖ 2040 problems (2000 errors, 40 warnings)';
     const fixable = '  0 errors and 40 warnings potentially fixable with the `--fix` option.';
     const output = ['/app/a.js', ...problems, '', sum, fixable].join('\n');
     expect(excerptOf({ output, exit_code: 1 }, '[x]')).toMatch(`\nIt failed with: ${sum}`);
