@@ -1,6 +1,6 @@
 // What a result says itself about how its tool ended: fields of structured data, or an exit code.
 
-import { asArray, asRecord, textOfParts, tryParseJson } from './json.js';
+import { asArray, asRecord, fieldsOf, textOfParts, tryParseJson } from './json.js';
 import type { JsonRecord } from './json.js';
 import { withoutCodes } from './shown-text.js';
 
@@ -26,8 +26,8 @@ export function fieldsOfResult(result: unknown): JsonRecord {
 }
 
 function ownFields(result: unknown): JsonRecord {
-  const isJson =
-    typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result) && result.length <= MAX_PARSED;
+  const isJson = typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result);
+  if (isJson && result.length > MAX_PARSED) return flagsOf(result);
   const value = isJson ? parsed(result) : result;
   if (!Array.isArray(value)) return asRecord(value) ?? {};
   const answers = value.map((item: unknown) => asRecord(item) ?? {});
@@ -37,6 +37,16 @@ function ownFields(result: unknown): JsonRecord {
     answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
   );
 }
+
+/** What long JSON says first of how the call came out, as a report of tests does. */
+function flagsOf(json: string): JsonRecord {
+  const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
+  return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
+}
+
+const FLAGS: ReadonlySet<string> = new Set(['isError', 'is_error', 'ok', 'success']);
+/** In UTF-16 units. */
+const MAX_ABOVE = 2_000;
 
 /** What JSON says, also of a result that was shortened: without the line that says so, and with its tables as lists of objects. */
 function parsed(json: string): unknown {

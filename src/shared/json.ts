@@ -50,6 +50,36 @@ export function tryParseJson(
   }
 }
 
+/** The own fields with short values of an object whose JSON may be cut or malformed, each value as JSON. */
+export function* fieldsOf(json: string): Generator<readonly [name: string, value: string]> {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === '"') {
+      const end = endOfString(json, at);
+      VALUE.lastIndex = end;
+      const value = depth === 1 ? VALUE.exec(json)?.[1] : undefined;
+      if (value !== undefined) yield [json.slice(at + 1, end - 1), value];
+      at = end - 1;
+    }
+    if (depth === 0) return;
+  }
+}
+
+function endOfString(json: string, start: number): number {
+  let at = start + 1;
+  for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
+    if (json.charCodeAt(at) === BACKSLASH) at += 1;
+  }
+  return at + 1;
+}
+
+/** Behind a name: a value that is no list, no object and no long text. */
+const VALUE = /\s*:\s*("[^"\\]{0,100}"|-?\d[\d.eE+-]{0,30}|true|false)(?=\s*[,}])/y;
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+
 /** The arguments of a recorded call; a text is parsed if it is JSON. */
 export function parseArguments(recorded: unknown): unknown {
   if (typeof recorded !== 'string') return recorded ?? {};

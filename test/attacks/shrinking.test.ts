@@ -40,7 +40,7 @@ function lastResult(history: readonly IContent[], config: DensityConfig = CONFIG
   return block?.type === 'tool_response' ? String(block.result) : '';
 }
 
-const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts …\]$/;
+const LEFT_OUT = /^\[… (\d+) lines as in read_file a\.ts(?:, from ".*")? …\]$/;
 
 /** What a result stands for, when each line that says so is replaced by the lines of the source that stand there. */
 function isToldTrue(left: string, original: string, source: string): boolean {

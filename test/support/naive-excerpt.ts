@@ -65,13 +65,14 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     const code = exitCodeOf(result) ?? 0;
     came[1] = code === 0 ? cut(onOneLine(text.slice(0, 2_000)), 100) : `exit code ${code}`;
   }
+  const sum = isFailed ? sumOfFailures(text) : '';
+  if (sum !== '') came[1] = sum;
   const label = isFailed ? '\nIt failed with: ' : came[0];
   const said = came[1] === '' ? '' : `${label}${came[1]}`;
   const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
   const isSum = came[0].includes('began') || (SUMS_UP.test(came[1]) && !reportsFailure(came[1]));
   const isSame = failures[0]?.slice(0, 40) === came[1].slice(0, 40);
-  const sum = sumOfFailures(text);
-  if (isFailed && sum !== '' && !failures.some((line) => line.slice(0, 40) === sum.slice(0, 40))) {
+  if (sum !== '' && !failures.some((line) => line.slice(0, 40) === sum.slice(0, 40))) {
     quoted.push(`\nIt failed with: ${sum}`);
   }
   const all =

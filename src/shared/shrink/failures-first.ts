@@ -2,7 +2,14 @@
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
 import { isOfHost } from '../exit-code.js';
-import { Draft, leftOut, MAX_TELLING, mentionsFailure, saysLeftOut } from './shrinker.js';
+import {
+  countBehind,
+  Draft,
+  leftOut,
+  MAX_TELLING,
+  mentionsFailure,
+  saysLeftOut,
+} from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 import { searchFor } from './word-search.js';
 
@@ -28,7 +35,7 @@ const BEHIND_FAILURE = 24;
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|tsc|eslint|playwright)\b|(?:jest|vitest|mocha|tsc|eslint|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
 /** What makes such a command list what was asked for. */
 const LISTS =
   /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
@@ -52,7 +59,7 @@ export const FAILURES_FIRST: Shrinker = {
       let end = start + 1;
       while (end < lines.length && isKept[end] === isKept[start]) end += 1;
       if (isKept[start] === 1 || end - start < 3) kept.push(...lines.slice(start, end));
-      else kept.push(leftOut(`${end - start} lines`));
+      else kept.push(leftOut(`${countBehind(lines.slice(start, end))} lines`));
       start = end;
     }
     return kept.length < lines.length ? Draft.ofLines(kept) : undefined;
@@ -149,7 +156,7 @@ function tellingLines(
   for (let at = head; at < lines.length - tail && !reports.isFull; at += 1) {
     const line = startOf(lines, at);
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
-    else if (!hasSign(line) || PASSED.test(line)) continue;
+    else if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
     else if (isReport(line)) {
       reports.add(line, at, () => isNew(line) || placeAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
@@ -220,7 +227,7 @@ function isDigit(line: string, at: number): boolean {
 /** A row of a table of coverage with line numbers behind its shares, as of Istanbul and of coverage.py. */
 const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
 /** Not code that warns, which is quoted below the warning. */
-const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b/i;
+const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b|^\s*⚠/i;
 /** Where it is, before what it says; and how many that say the same are shown, also of failures. */
 const BEFORE_WARNING = /^\s*\S{1,200}:\d+(?::\d+)?:\s/;
 const MOST_ALIKE = 8;
@@ -262,7 +269,7 @@ const hasSign = searchFor([
   ...['err', 'exception', 'warn', 'deprecated', 'denied', 'fail', 'fatal', 'panic', 'traceback'],
   ...['assert', 'undefined', 'unexpected', 'critical', 'cannot', 'core dumped', 'conflict'],
   ...['not found', 'not ok', 'segfault', 'segmentation fault', 'out of memory', 'oomkill'],
-  ...['backoff', '***', '✗', '✕', '✘', '×', '✖', '❌', '●'],
+  ...['backoff', '***', '✗', '✕', '✘', '×', '✖', '❌', '●', '⚠'],
   ...['fehler', 'ошибка', '错误', '錯誤', 'エラー', '오류'],
   ...['rejected]', 'curl: (', '[emerg]', '[alert]', '[crit]'],
   // Lines of pytest and of Kotlin's compiler, also in JSON.
@@ -274,7 +281,7 @@ const hasSign = searchFor([
 ]);
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
-  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)/;
+  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)?|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)|[#ℹ] fail [1-9]\d*\b/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [
@@ -283,7 +290,7 @@ const REPORT = new RegExp(
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
     /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
     /(?:[Ff]ehler|[Ee]rreur|[Оо]шибка|错误|錯誤|エラー|오류) ?[:：](?! *0\b)/,
-    /\bpanicked at\b|^Traceback|^E {2}|^[Ee]: |Failure\/Error|AssertionError|Failed asserting/,
+    /^npm error (?!A complete log)|\bpanicked at\b|^Traceback|^E {2}|^[Ee]: |Failure\/Error|AssertionError|Failed asserting/,
     /undefined reference|\b[Ss]egmentation fault\b|\bcore dumped\b/,
     COUNT,
     // Merges, and clients of servers.

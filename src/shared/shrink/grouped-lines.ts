@@ -1,7 +1,7 @@
 // The shrinker `grouping`: shortens lists of files and of matches in files. A path that several lines start with is written
 // once. A very long list is reduced to the first lines of each file or folder. Applies to searches only; keeps the order.
 
-import { Draft, leftOut } from './shrinker.js';
+import { countBehind, Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
 /** Lines to keep of a list; one of up to 1.5 times as many is kept whole. */
@@ -99,7 +99,7 @@ function shortened(groups: readonly Group[], most: number): readonly Group[] {
   for (const [at, group] of groups.entries()) {
     if (shown >= most) {
       const left = groups.slice(at);
-      const rest = left.reduce((sum, { lines }) => sum + lines.length, 0);
+      const rest = left.reduce((sum, { lines }) => sum + countBehind(lines), 0);
       const named = new Set(left.flatMap(({ path }) => (path === '' ? [] : [path]))).size;
       const of = named === 0 ? '' : `, of ${named} files or folders,`;
       kept.push({ path: '', lines: [leftOut(`${rest} more lines${of}`)] });
@@ -111,7 +111,7 @@ function shortened(groups: readonly Group[], most: number): readonly Group[] {
     shown += count;
     kept.push(isWhole ? group : { path, lines: lines.slice(0, count) });
     if (!isWhole) {
-      kept.push({ path: '', lines: [leftOut(`${lines.length - count} more of these`)] });
+      kept.push({ path: '', lines: [leftOut(`${countBehind(lines.slice(count))} more of these`)] });
     }
   }
   return kept;

@@ -11,7 +11,7 @@ import type { Shrinker } from './shrinker.js';
 const MIN_ROWS = 3;
 /** At least this share of them has the same keys, in the same order: APIs leave out fields that have no value. */
 const ROWS_SHARE = 0.5;
-/** Nor do lists that are nested deeper. */
+/** Nor do lists within so many others. The objects around them do not count: APIs wrap what they list, as GraphQL does. */
 const MAX_TABLE_DEPTH = 3;
 /** Agents may add this many lines before an output. */
 const MAX_HEADER_LINES = 12;
@@ -102,7 +102,7 @@ function jsonOf(value: unknown, depth: number): string {
   }
   if (depth < MAX_TABLE_DEPTH && isRecord(value)) {
     const fields = Object.entries(value).map(
-      ([key, field]) => `${JSON.stringify(key)}:${jsonOf(field, depth + 1)}`,
+      ([key, field]) => `${JSON.stringify(key)}:${jsonOf(field, depth)}`,
     );
     return `{${fields.join(',')}}`;
   }
@@ -126,7 +126,7 @@ function tableOf(rows: readonly JsonRecord[], columns: readonly string[], depth:
   const keys = JSON.stringify(columns);
   const cells = (row: JsonRecord): string =>
     Object.values(row)
-      .map((cell) => jsonOf(cell, depth + 1))
+      .map((cell) => jsonOf(cell, depth))
       .join(',');
   const lines = rows.map((row) => (keysOf(row) === keys ? `[${cells(row)}]` : jsonOf(row, depth)));
   return `{"columns":${keys},"rows":[\n${lines.join(',\n')}]}`;

@@ -3,7 +3,7 @@
 // returns are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
-import { exceptionsIn, haveIdentifiers, numbersIn } from './number-columns.js';
+import { exceptionsIn, extremesIn, haveIdentifiers, numbersIn } from './number-columns.js';
 import type { NumberColumns } from './number-columns.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -13,13 +13,15 @@ interface Cut {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Lines to keep at even distances between head and tail. @default 0 */
+  /** Lines to keep at even distances between head and tail, along with the extremes of what is measured. @default 0 */
   readonly between?: number;
   /** The numbers of its lines, of which exceptions stay. */
   readonly numbers?: NumberColumns;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
+/** The note is longer than blank lines. In UTF-16 units. */
+const MIN_EQUAL_LENGTH = 44;
 /** Only the last state of progress output matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
@@ -73,7 +75,8 @@ export const LIKE_LINES: Shrinker = {
           end = likeEnd;
         }
       }
-      if (end - start < cut.minLines) keep(start, end);
+      const isShort = cut === EQUAL && (end - start - 1) * (first.length + 1) <= MIN_EQUAL_LENGTH;
+      if (end - start < cut.minLines || isShort) keep(start, end);
       else {
         isCut = true;
         kept.push(...shortened(lines, start, end, cut));
@@ -96,11 +99,12 @@ function shortened(
   if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
   else {
     const { between = 0, numbers = [] } = cut;
-    const exceptions = exceptionsIn(numbers).map((row) => start + row);
+    const telling = [...exceptionsIn(numbers), ...(between > 0 ? extremesIn(numbers) : [])];
     const evenly = Array.from({ length: between }, (_, at) =>
       Math.round(from + ((at + 1) * (to - from)) / (between + 1)),
     );
-    const inside = [...exceptions, ...evenly].filter((each) => each >= from && each < to);
+    const found = [...telling.map((row) => start + row), ...evenly];
+    const inside = found.filter((each) => each >= from && each < to);
     let next = from;
     for (const at of [...new Set(inside)].sort((a, b) => a - b).concat(to)) {
       if (at - next < MIN_LEFT_OUT) kept.push(...lines.slice(next, at));

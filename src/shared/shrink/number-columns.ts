@@ -48,6 +48,22 @@ export function exceptionsIn(rows: NumberColumns): readonly number[] {
   return found;
 }
 
+/** The first lines with the lowest and the highest number of each column of decimals, as the best epoch of a training. */
+export function extremesIn(rows: NumberColumns): readonly number[] {
+  const extremes = new Set<number>();
+  for (const column of (rows[0] ?? []).keys()) {
+    if (rows[0]?.[column]?.includes('.') !== true) continue;
+    const numbers = rows.map((row) => Number(row[column] ?? NaN));
+    let [lowest, highest] = [0, 0];
+    for (const [at, number] of numbers.entries()) {
+      if (number < (numbers[lowest] ?? NaN)) lowest = at;
+      if (number > (numbers[highest] ?? NaN)) highest = at;
+    }
+    extremes.add(lowest).add(highest);
+  }
+  return [...extremes];
+}
+
 /** The number of digits before the point. */
 function digitsOf(number: string): number {
   const point = number.indexOf('.');
@@ -62,12 +78,13 @@ export function usualOf<Value>(values: readonly Value[], share: number): Value |
     if (votes === 0) candidate = value;
     votes += value === candidate ? 1 : -1;
   }
-  const count = values.filter((value) => value === candidate).length;
+  let count = 0;
+  for (const value of values) if (value === candidate) count += 1;
   return count >= share * values.length ? candidate : undefined;
 }
 
 /** Shorter numbers are amounts and codes; of evenly spread identifiers, a tenth is shorter. */
-const IDENTIFIER = /^\d{5,}$/;
+const MIN_IDENTIFIER = 5;
 const IDENTIFIER_SHARE = 0.8;
 /**
  * Identifiers come in no order, or are sorted with gaps that cannot be guessed; times rise so as well, and counters by the same steps.
@@ -79,20 +96,26 @@ const USUAL_GAP_SHARE = 0.5;
 /** Seconds since 1970, or fractions of them. */
 const TIME = /^1\d{9}(?:\d{3}){0,3}$/;
 
+function isLong(number: string): boolean {
+  return number.length >= MIN_IDENTIFIER && !number.includes('.');
+}
+
 /** Whether the lines differ in identifiers, of which none can be guessed from the others. */
 export function haveIdentifiers(rows: NumberColumns): boolean {
   return (rows[0] ?? []).some((_, column) => isOfIdentifiers(rows, column));
 }
 
 function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
-  const different = new Set<string>();
   let long = 0;
+  for (const { [column]: number = '' } of rows) if (isLong(number)) long += 1;
+  // As in most columns, which need not be compared.
+  if (long < IDENTIFIER_SHARE * rows.length) return false;
+  const different = new Set<string>();
   let rises = 0;
   let falls = 0;
   const gaps: number[] = [];
   let before = '';
   for (const { [column]: number = '' } of rows) {
-    if (IDENTIFIER.test(number)) long += 1;
     const isLonger = number.length > before.length;
     if (isLonger || (number.length === before.length && number > before)) rises += 1;
     else if (number !== before) falls += 1;
@@ -101,7 +124,7 @@ function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
     before = number;
   }
   const most = rows.length;
-  if (long < IDENTIFIER_SHARE * most || different.size <= MIN_DIFFERENT * most) return false;
+  if (different.size <= MIN_DIFFERENT * most) return false;
   if (rises > MIN_TURNS * most && falls > MIN_TURNS * most) return true;
   const isSorted = Math.max(rises, falls) >= USUAL_DIGITS_SHARE * most;
   return isSorted && !TIME.test(before) && usualOf(gaps, USUAL_GAP_SHARE) === undefined;

@@ -201,10 +201,10 @@ const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 /** A program that could not be run, or was ended. */
 const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(/m;
-/** What programs say last of the system's errors. */
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(|^Node\.js v\d+\.\d+\.\d+\s*(?![^])/m;
+/** What programs say last of the system's errors, also of those with an address. */
 const SYSTEM_ERROR =
-  /^[^\s:][^:]{0,80}: .{0,200}\b(?:No such (?:file or directory|process)|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
+  /^[^\s:][^:]{0,80}(?::\d{1,5})?: .{0,200}\b(?:No such (?:file or directory|process)|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
 
 /** The start and the end of a text. */
 function endsOf(text: string): string {
@@ -245,7 +245,7 @@ function givesVerdict(words: string): boolean {
 
 /** How tests and builds say that all is well, whatever their output tells of errors before. */
 const ALL_IS_WELL =
-  /\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b0 (?:failures|failed|failing|errors)\b|\bBUILD SUCCESS|\btest result: ok\b|\b(?:TEST|BUILD) SUCCEEDED\b|\b[Aa]ll (?:\w+ )?(?:tests|checks) pass/;
+  /\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b0 (?:failures|failed|failing|errors)\b|[#ℹ] fail 0\b|\bBUILD SUCCESS|\btest result: ok\b|\b(?:TEST|BUILD) SUCCEEDED\b|\b[Aa]ll (?:\w+ )?(?:tests|checks) pass/;
 
 /** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
 export function sumsUpFailure(text: string): boolean {
@@ -255,8 +255,21 @@ export function sumsUpFailure(text: string): boolean {
   const said = lastLines(end);
   if ((mayCountFailures(end) && said.some(countsFailures)) || endsWithException(said)) return true;
   const wellAt = said.findLastIndex((line) => ALL_IS_WELL.test(line));
-  return said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure);
+  return (
+    said.slice(wellAt + 1).some((line) => FAILED_TEST.test(line)) ||
+    said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure) ||
+    (TAP.test(text.slice(0, SEEN)) && NOT_OK.test(text)) ||
+    JUNIT.test(text.slice(0, MAX_REFUSAL))
+  );
 }
+
+/** What a report in XML counts at its start. */
+const JUNIT = /<testsuites? [^>]{0,400}\b(?:failures|errors)="[1-9]/;
+/** A test with its time, which may have a long report below it. */
+const FAILED_TEST = /^\s*[✖✕✗✘×] .{1,200} \(?\d[\d.]* ?m?s\)?$/;
+/** TAP needs no sum at its end: what is not ok has failed, unless it is still to do or within another test. */
+const TAP = /^TAP version 1[34]$/m;
+const NOT_OK = /^not ok\b(?!.*# (?:TODO|SKIP)\b)/im;
 
 /** Of Python, whatever the exception is called. */
 function endsWithException(lines: readonly string[]): boolean {
@@ -285,10 +298,20 @@ const MAX_END_LINES = 12;
 /** How much of a text is searched for reports, in UTF-16 units. */
 const MAX_SEEN = 65_536;
 
-/** The end of a text, as a terminal shows it. */
+/** The end of a text, as a terminal shows it, without the frames of a stack: there may be many below what was thrown. */
 function endOf(text: string): string {
-  return withoutCodes(text.slice(-MAX_END));
+  let end = text.trimEnd().length;
+  for (let frames = 0; frames < MAX_FRAMES; frames += 1) {
+    const start = text.lastIndexOf('\n', end - 1);
+    if (start === -1 || !STACK.test(text.slice(start + 1, Math.min(end, start + SEEN)))) break;
+    end = start;
+  }
+  return withoutCodes(text.slice(Math.max(0, end - MAX_END), end));
 }
+
+const MAX_FRAMES = 1_000;
+/** Of JavaScript, Java and .NET. */
+const STACK = /^\s+(?:at \S|\.{3} \d+ more$)/;
 
 function lastLines(text: string): readonly string[] {
   const lines = endOf(text).split('\n');

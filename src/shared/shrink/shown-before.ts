@@ -1,7 +1,7 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
 // Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
 
-import { countLines } from '../shown-text.js';
+import { countLines, onOneLine, shortened } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -56,7 +56,10 @@ export interface ShownElsewhere {
   readonly end: number;
   /** `null` for its own call. */
   readonly source: Source | null;
-  /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
+  /**
+   * The number of the first line there, `null` for none; absent if it is the same as here, or if none has one and it stands where one looks
+   * for it.
+   */
   readonly there?: number | null;
 }
 
@@ -147,17 +150,33 @@ export function saysShown(line: string): boolean {
   return SHOWN.test(line);
 }
 
-/** Describes a run; with both line numbers if they differ, so that each line can be found. */
+/** Describes a run, so that each line can be found; with both line numbers if they differ. */
 function whatOf({ start, end, source, there }: ShownElsewhere, lines: readonly string[]): string {
   const count = end - start;
   const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
   if (there === undefined) return `${count} lines ${shown}`;
   const here = lineNumberAt(lines[start] ?? '', 0);
+  if (there === null && Number.isNaN(here)) {
+    const from = source === null ? '' : beginningOf(lines, start, end);
+    return `${count} lines ${shown}${from}`;
+  }
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
   const asThere = there === null ? 'without numbers' : `lines ${there}-${there + count - 1}`;
   return `${which} ${shown}, there ${asThere}`;
 }
+
+/** How a run without line numbers begins, so that it can be found there: its first line with a word, from that on. */
+function beginningOf(lines: readonly string[], start: number, end: number): string {
+  for (let at = start; at < end; at += 1) {
+    const [words] = /[\p{L}\p{N}].*/u.exec(lines[at] ?? '') ?? [];
+    if (words !== undefined) return `, from "${shortened(onOneLine(words), MAX_BEGINNING)}"`;
+  }
+  return '';
+}
+
+/** In UTF-16 units. */
+const MAX_BEGINNING = 24;
 
 /** A result that would shrink by less is unchanged. In UTF-16 units, and as a share of it. */
 const MIN_GAIN = 60;

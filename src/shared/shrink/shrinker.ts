@@ -59,6 +59,20 @@ export function saysLeftOut(line: string): boolean {
   return line.startsWith('[… ') && line.endsWith(' …]');
 }
 
+/** How many lines of a text these lines of its draft stand for: one that says what was removed stands for more. */
+export function countBehind(lines: readonly string[]): number {
+  let count = 0;
+  for (const line of lines) {
+    const [, first, last] = (saysLeftOut(line) ? COUNTED.exec(line) : null) ?? [];
+    count += last === undefined ? 1 : Number(last) - Number(first ?? 1) + 1;
+  }
+  return count;
+}
+
+/** A number of lines, or the first and the last of them. */
+const COUNTED =
+  /^\[… (?:the same line |lines (\d{1,9})-)?(\d{1,9}) (?:lines? |more |as in |unchanged,)/;
+
 /** Whether a line is about a failure; such lines are kept. */
 export function mentionsFailure(line: string): boolean {
   const start = line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line;

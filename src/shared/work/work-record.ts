@@ -124,7 +124,12 @@ function noteCall(
     // Commands report failures in their output: if nothing is left of it, neither this nor an earlier outcome can be claimed.
     // Nor if it reports one without an exit code.
     if (outcome === 'unclear' || (outcome === 'passed' && isGone(response))) done.delete(name);
-    else if (outcome === 'passed' && run !== undefined && onlyShowsByCommand(run))
+    // What a log shows may have failed: the line in its place does not tell which of them did.
+    else if (
+      run !== undefined &&
+      (outcome === 'passed' || isPruned(response)) &&
+      onlyShowsByCommand(run)
+    )
       done.delete(name);
     else note(done, name, outcome);
   } else if (mayHaveActed(call, response, { kind, access, paths })) {

@@ -98,6 +98,33 @@ describe('failuresFirst', () => {
     expect(kept).not.toContain(note);
   });
 
+  it('counts the lines behind the notes that it leaves out', () => {
+    const notes = [
+      '[… 31 lines like it left out …]',
+      '[… the same line 9 more times left out …]',
+      '[… 7 lines as in Bash make …]',
+      '[… lines 5-10 as in Read a.ts, there lines 7-12 …]',
+      '[… 40 characters left out …]',
+    ];
+    const lines = [...NOISE, ...notes, ...NOISE];
+    const [first = '', ...others] = left(lines).filter((line) => line.startsWith('[…'));
+    expect(others).toEqual([]);
+    const shown = left(lines).length - 1;
+    expect(first).toBe(
+      `[… ${lines.length - shown - notes.length + 31 + 9 + 7 + 6 + 1} lines left out …]`,
+    );
+  });
+
+  it.each(['npx oxlint src', 'biome check .', 'node --test', 'npx vite build', 'npx ava'])(
+    'shortens what %s says, and shows what it warns of with a sign',
+    (command) => {
+      const warned = ['  ⚠ eslint(no-var): Use let', '   ╭─[src/a.js:1:21]'];
+      const kept = left([...NOISE, ...warned, ...NOISE], command);
+      expect(kept).toEqual(expect.arrayContaining(warned));
+      expect(kept.length).toBeLessThan(70);
+    },
+  );
+
   it('shows where each failure is that is shown without what is around it', () => {
     const errors = times(30, (at) => [
       `error[E0308]: mismatched types`,

@@ -22,6 +22,20 @@ describe('JSON_TABLES', () => {
     expect(shown.replace(table, '')).toBe(wrapped.replace(JSON.stringify(list, null, 2), ''));
   });
 
+  it('writes lists as tables that stand deep within objects, as in answers of GraphQL', () => {
+    const nodes = Array.from({ length: 30 }, (_, number) => ({ number, title: `Issue ${number}` }));
+    const answer = { data: { repository: { issues: { page: { nodes } } } } };
+    const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
+    const shown = JSON_TABLES.shrink(Draft.ofText(JSON.stringify(answer)), subject)?.text ?? '';
+    const table = {
+      columns: ['number', 'title'],
+      rows: nodes.map(({ number, title }) => [number, title]),
+    };
+    expect(JSON.parse(shown)).toEqual({
+      data: { repository: { issues: { page: { nodes: table } } } },
+    });
+  });
+
   it('leaves objects with other keys as they are among the rows, as long as most have the same', () => {
     const subject = { purpose: 'unknown', command: '', level: 'lossless' } as const;
     const said = (list: readonly object[]): unknown =>

@@ -128,6 +128,21 @@ describe('likeLines', () => {
     expect(Math.max(...steps)).toBeLessThan(30);
   });
 
+  it('shows the extremes of what is measured, which are asked for most', () => {
+    const all = rows(200, (at) => {
+      const held = at === 111 ? '0.2871' : at === 42 ? '9.5412' : loss(at);
+      return `epoch ${at} loss: ${loss(at)} val_loss: ${held}`;
+    });
+    expect(left(all)).toEqual(expect.arrayContaining([all[42], all[111]]));
+    expect(left(all).filter((line) => !line.startsWith('[…'))).toHaveLength(3 + 8 + 6 + 3);
+  });
+
+  it('leaves out no blank lines where the note would be longer', () => {
+    const few = ['a', ...rows(5, () => ''), 'b', ...rows(9, () => '---'), 'c'];
+    expect(left(few)).toEqual(few);
+    expect(left(['a', ...rows(60, () => ''), 'b'])).toHaveLength(4);
+  });
+
   it('shows only the last of what is done, whatever its speed', () => {
     const done = rows(60, (at) => `fetched ${at}/59 objects, rate: 3.${at % 9} MB/s, eta 1.5 s`);
     expect(left(done)).toHaveLength(1 + 1 + 1);

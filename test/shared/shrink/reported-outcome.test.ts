@@ -5,6 +5,7 @@ import { toolResponse } from '../../../src/shared/content.js';
 import {
   hasFailed,
   mayHaveFailed,
+  outcomeOf,
   sumsUpFailure,
 } from '../../../src/shared/shrink/reported-outcome.js';
 import { onlyShows } from '../../../src/shared/tool-words.js';
@@ -71,6 +72,36 @@ describe('sumsUpFailure', () => {
     ['a service', '● api.service - API\n     Active: failed (Result: exit-code) since today', true],
     ['a run that was watched', "X main build · 99\nRun build (99) completed with 'failure'", true],
     ['hosts that were not reached', 'web-1 : ok=0 changed=0 unreachable=1 failed=0', true],
+    ['tests of Node', '1..60\n# tests 60\n# pass 58\n# fail 2\n# duration_ms 146.06', true],
+    ['tests of Node that pass', '✖ logs\nℹ tests 60\nℹ pass 60\nℹ fail 0\nℹ skipped 0', false],
+    [
+      'a test of Node with what it says below',
+      `ℹ fail 1\n\n✖ case 7 (1.69ms)\n  Expected:\n${'    { n: 1 },\n'.repeat(30)}  }\n`,
+      true,
+    ],
+    ['tap', '1..60\n# { total: 60, pass: 58, fail: 2 }\n# time=208.873ms', true],
+    ['TAP without a sum', `TAP version 13\nnot ok 1 - a {\n${'  ok 2 - b\n'.repeat(40)}}`, true],
+    [
+      'TAP of which all passes',
+      `TAP version 13\nok 1 - a {\n${'  not ok 2 - b\n'.repeat(3)}}\nnot ok 2 - c # TODO c${'\n    ok 3 - d'.repeat(20)}`,
+      false,
+    ],
+    [
+      'JUnit',
+      `<?xml version="1.0" ?>\n<testsuites name="a" tests="9" failures="1" errors="0">\n${'<a/>\n'.repeat(90)}`,
+      true,
+    ],
+    ['JUnit of which all passes', '<testsuites tests="9" failures="0" errors="0">\n<a/>', false],
+    [
+      'what throws from deep within',
+      `Error: no config\npath: /a\n${'    at f (/a/b.js:1:2)\n'.repeat(90)}`,
+      true,
+    ],
+    [
+      'Java that throws',
+      `Caused by: a.B: x\njava.lang.IllegalStateException: no\n${'\tat a.B(C.java:1)\n'.repeat(90)}\t... 9 more\n`,
+      true,
+    ],
   ])('tells of the end of %s', (_, text, is) => {
     expect(sumsUpFailure(text)).toBe(is);
     expect(hasFailed(toolResponse('c', 'run', text))).toBe(is);
@@ -88,6 +119,18 @@ describe('hasFailed', () => {
       expect(hasFailed(toolResponse('c', tool, `${shown}\nexit code: 1`))).toBe(true);
     }
     expect(hasFailed(toolResponse('c', 'Bash', shown))).toBe(true);
+  });
+
+  it('reads in the first fields of a long report whether it succeeded', () => {
+    const report = (success: boolean): string =>
+      JSON.stringify({
+        snapshot: { success: false },
+        success,
+        results: [{ success: false, of: 'a'.repeat(30_000) }],
+      });
+    expect(hasFailed(toolResponse('c', 'Bash', report(false)))).toBe(true);
+    expect(outcomeOf(toolResponse('c', 'Bash', report(false)))).toBe('failed');
+    expect(hasFailed(toolResponse('c', 'Bash', report(true)))).toBe(false);
   });
 
   it('reads no failure in what data holds', () => {
@@ -120,6 +163,7 @@ describe('hasFailed', () => {
       'src/a.c:3:5: error: no such type',
       'error: could not compile `a` (lib)',
       'make: *** [Makefile:3: all] Error 2',
+      'npm error code ERESOLVE',
       '[INFO] BUILD FAILURE',
     ]) {
       for (const given of named(said)) {
@@ -148,11 +192,12 @@ describe('hasFailed', () => {
     '/bin/bash: line 1:  4711 Killed                  node a.js',
     'sh: line 3: foo: command not found',
     'Command timed out after 120000ms',
-    'npm error code ERESOLVE',
     'Error from server (NotFound): namespaces "x" not found',
     "cp: cannot create regular file '/x/y': No such file or directory",
     'rm: x: Permission denied',
     'ssh: connect to host x port 22: Connection refused',
+    'Could not connect to Redis at 10.0.0.1:6379: Connection refused',
+    `TypeError: no {\n${'  b: 1,\n'.repeat(30)}}\n\nNode.js v20.19.2`,
     'Permission denied (publickey).',
     'bash: kill: (99): No such process',
   ])('takes a program for failed that could not be run to its end: %s', (said) => {

@@ -255,6 +255,15 @@ describe('shrinkText', () => {
     expect(left(noisy.join('\n'), BUILD, DEFAULT)).toContain(`${step(319)}\n${noisy[320]}\n`);
   });
 
+  it('counts among the lines of a long list that it leaves out those that are shown elsewhere', () => {
+    const list = linesOf(400, (at) => `src/${'abcdefghij'.charAt(at % 10)}${at}.ts:1:import`);
+    const shown = { start: 320, end: 380, source: { callId: 'c', name: 'grep import' } };
+    const shrunk = shrinkText(list, [shown], SEARCH, DEFAULT, ']') ?? '';
+    const kept = shrunk.split('\n').filter((line) => line.startsWith('src/'));
+    const [, rest] = /\[… (\d+) more lines/.exec(shrunk) ?? [];
+    expect(kept.length + Number(rest)).toBe(400);
+  });
+
   it('leaves of long lists the first of each folder or file, with how many more there are', () => {
     const text = linesOf(
       900,

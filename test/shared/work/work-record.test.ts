@@ -294,6 +294,17 @@ describe('gatherWork', () => {
     expect(Object.fromEntries(gather(lines).done)).toEqual({ 'write a.ts': 'failed' });
   });
 
+  it('claims of no command that only shows something that it failed, because what it has shown did', () => {
+    const log = `${'GET /a 200\n'.repeat(40)}ERROR: the payment was refused`;
+    const shown = ['tail -n 41 app.log', 'kubectl logs api-0', 'make'].flatMap((command) =>
+      bash(command, log),
+    );
+    const { callOf } = outlineHistory(shown);
+    const lines = shown.map((entry, index) => summarizeEntry(entry, index, callOf));
+    expect(JSON.stringify(lines)).toContain('tail -n 41 app.log — error');
+    expect(Object.fromEntries(gather(lines).done)).toEqual({ make: 'failed' });
+  });
+
   it('claims of no command that it went well whose output reports a failure anywhere, without ending well', () => {
     const failing = `--- FAIL: TestA (0.00s)\n${'ok  \tshop/cart\t0.01s\n'.repeat(90)}`;
     expect(done(bash('go test ./...', failing))).toEqual({});

@@ -113,12 +113,12 @@ function cameOut(response: ToolResponseBlock, text: string, payload: string): st
   const [label, found] = outcomeIn(payload);
   // An error beside the result stays.
   const isSilent = found === '' && isFailed && !response.error;
-  const said = isSilent ? failureOf(response.result, payload) : found;
+  const sum = isFailed ? sumOfFailures(payload) : '';
+  const said = sum || (isSilent ? failureOf(response.result, payload) : found);
   const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   if (failures.length === 0) return outcome;
   if (isFailed) {
-    const sum = sumOfFailures(payload);
     const isNew = sum !== '' && failures.every((line) => line.slice(0, 40) !== sum.slice(0, 40));
     return [...failures, ...(isNew ? [sum] : [])].map((line) => EXCERPT.failed + line).join('');
   }

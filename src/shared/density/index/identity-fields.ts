@@ -1,6 +1,7 @@
 // The fields of a result that say which thing it is and in what state, or where a list goes on, wherever they stand among others:
 // what is left of it should name the thing that was made, and the next page. Does not parse, since the text may be cut or malformed.
 
+import { fieldsOf } from '../../json.js';
 import { MAX_SEEN } from './names-in-text.js';
 
 /** Names of fields, most telling first. Without one of the first, the others say too little. */
@@ -13,9 +14,6 @@ const TELLING: readonly RegExp[] = [
 /** A state that says more than that all is well. */
 const STATE =
   /^"\w+":"(?!(?:success|ok|done)|(?:complete|succee|finishe|create|update|delete|remove|save|sen)[dt])[a-z]/i;
-/** Behind a name: a value that is no list, no object and no long text. */
-const VALUE = /\s*:\s*("[^"\\]{0,100}"|-?\d[\d.eE+-]{0,30}|true|false)(?=\s*[,}])/y;
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 /**
  * Returns the telling fields of an object as JSON of at most so many UTF-16 units; empty if it does not say which thing it is.
@@ -36,32 +34,6 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
     if (more.length + 2 <= maxLength) fields = more;
   }
   return fields === '' ? '' : `{${fields}}`;
-}
-
-/** The object's own fields with short values. */
-export function* fieldsOf(json: string): Generator<readonly [name: string, value: string]> {
-  let depth = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const character = json[at];
-    if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    else if (character === '"') {
-      const end = endOfString(json, at);
-      VALUE.lastIndex = end;
-      const value = depth === 1 ? VALUE.exec(json)?.[1] : undefined;
-      if (value !== undefined) yield [json.slice(at + 1, end - 1), value];
-      at = end - 1;
-    }
-    if (depth === 0) return;
-  }
-}
-
-function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
-    if (json.charCodeAt(at) === BACKSLASH) at += 1;
-  }
-  return at + 1;
 }
 
 /** Where a list goes on, as APIs call it: a field of JSON, also in a text of JSON, or of YAML; or a link in a header. */

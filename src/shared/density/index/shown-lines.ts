@@ -23,7 +23,20 @@ export interface ShownRun {
    * there.
    */
   readonly there?: number | null;
+  /** Of lines without numbers here and there, whether they stand where one would not look for them. */
+  readonly isAside?: true;
 }
+
+/** A run that was found in an earlier text. */
+interface FoundRun extends ShownRun {
+  /** The lines there before the run, and behind it. */
+  readonly before: number;
+  readonly behind: number;
+}
+
+/** How many lines there may have been left out between two runs that follow each other, and around one by a host. */
+const MAX_BETWEEN = 12;
+const MAX_ASIDE = 3;
 
 /** At most this many texts with the same lines are compared. */
 const MAX_COMPARED = 16;
@@ -155,10 +168,16 @@ export class KnownShingles {
     for (const known of rows.keys()) firstText = Math.min(firstText, known);
     if (firstText === Infinity) return [];
     const runs: ShownRun[] = [];
+    let last: FoundRun | undefined;
     for (let at = 0; at < text.shingles.length;) {
-      const run = this.#longestRun(text, at, runs.at(-1)?.end ?? 0, firstText, rows);
-      if (run !== undefined) runs.push(run);
-      at = run?.end ?? at + 1;
+      const found = this.#longestRun(text, at, last?.end ?? 0, firstText, rows);
+      if (found !== undefined) {
+        const { before, behind, ...run } = found;
+        const isAside = !('there' in run) && !isWhereLooked(text, found, last);
+        runs.push(isAside ? { ...run, isAside } : run);
+        last = found;
+      }
+      at = found?.end ?? at + 1;
     }
     return runs;
   }
@@ -172,10 +191,10 @@ export class KnownShingles {
     from: number,
     firstText: number,
     rows: ReadonlyMap<number, number>,
-  ): ShownRun | undefined {
+  ): FoundRun | undefined {
     const shingle = text.shingles[at] ?? 0;
     if (shingle === 0) return undefined;
-    let longest: ShownRun | undefined;
+    let longest: FoundRun | undefined;
     let compared = 0;
     for (let row = this.#firstOf(shingle); row >= 0; row = this.#nextOf(row)) {
       const known = this.#textAt(row);
@@ -195,7 +214,7 @@ export class KnownShingles {
     row: number,
     from: number,
     rows: ReadonlyMap<number, number>,
-  ): ShownRun | undefined {
+  ): FoundRun | undefined {
     const known = this.#textAt(row);
     const noted = unpacked(this.#noted.get(known) ?? 0);
     const numbered = this.#numberedIn(noted);
@@ -222,6 +241,8 @@ export class KnownShingles {
       start: at - before,
       end: Math.min(at + behind, text.count),
       row: rows.get(known) ?? 0,
+      before: place - before,
+      behind: noted.count - place - behind,
       ...(here !== there && { there: numberAfter(there, -before) }),
     };
   }
@@ -321,6 +342,20 @@ export class KnownShingles {
       this.#noted.set(text, packed({ ...kept, row: start }));
     }
   }
+}
+
+/**
+ * Whether a run stands there where one looks for it: under its own numbers, as far from the start or the end as here, behind the run
+ * before it, or alone.
+ */
+function isWhereLooked(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
+  if (numberAt(text.numbered, run.start) !== null) return true;
+  const isNear = (there: number, here: number): boolean => Math.abs(there - here) <= MAX_ASIDE;
+  if (isNear(run.before, run.start) || isNear(run.behind, text.count - run.end)) return true;
+  if (run.before + run.behind <= MAX_ASIDE) return true;
+  if (last?.row !== run.row) return false;
+  const between = run.before - last.before - (last.end - last.start);
+  return between >= 0 && between <= MAX_BETWEEN;
 }
 
 function lengthOf(run: ShownRun | undefined): number {

@@ -195,15 +195,17 @@ function standingRuns(
   shrink: ShrinkSettings,
 ): readonly ShownElsewhere[] {
   const shown = index.shownOf(result, stands);
-  const isWhole =
-    shown.length === 1 && shown[0]?.start === 0 && shown[0].end === result.lines.count;
+  // The text of a file is sent as it is, and its call tells which lines are meant.
+  const isFile = PURPOSES[index.useOf(result.call).kind] === undefined;
+  const [first] = shown;
+  const isWhole = shown.length === 1 && first?.start === 0 && first.end === result.lines.count;
   const areTables = runsShrinker(shrink, JSON_TABLES);
-  const runs = (isWhole ? undefined : shownInTable(result, index, stands, areTables)) ?? shown;
-  return runs.map(({ row, ...lines }) => {
+  const inTable = isWhole || isFile ? undefined : shownInTable(result, index, stands, areTables);
+  return (inTable ?? shown).map(({ row, isAside = false, ...lines }) => {
     pushTo(referredBy, row, result.row);
     const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
     const source = { callId: index.idOf(index.responses.id.at(row)), name };
-    return { ...lines, source };
+    return { ...lines, ...(isAside && !isFile && { there: null }), source };
   });
 }
 
@@ -242,8 +244,6 @@ function shownInTable(
   stands: (row: number) => boolean,
   areTables: boolean,
 ): readonly ShownRun[] | undefined {
-  // The text of a file is sent as it is.
-  if (PURPOSES[index.useOf(result.call).kind] === undefined) return undefined;
   const table = tableOf(result, result.text)?.lines;
   if (table === undefined) return undefined;
   const { count } = result.lines;

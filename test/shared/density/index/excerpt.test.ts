@@ -153,6 +153,25 @@ describe('excerptOf', () => {
     expect(excerptOf(`${noise}1 failed, 411 passed`, '[x]')).toContain('It failed with: 1 failed');
   });
 
+  it('quotes what counts the failures where no line tells one, whatever is counted behind it', () => {
+    const problems = Array.from(
+      { length: 2_000 },
+      (_, at) => `  ${at}:7  error  'x' is not used  no-x`,
+    );
+    const sum = '✖ 2040 problems (2000 errors, 40 warnings)';
+    const fixable = '  0 errors and 40 warnings potentially fixable with the `--fix` option.';
+    const output = ['/app/a.js', ...problems, '', sum, fixable].join('\n');
+    expect(excerptOf({ output, exit_code: 1 }, '[x]')).toMatch(`\nIt failed with: ${sum}`);
+    expect(excerptOf({ output, exit_code: 1 }, '[x]')).not.toContain('0 errors and');
+  });
+
+  it('quotes of npm what it says before it names its log', () => {
+    const npm = 'npm error code E404\nnpm error 404 Not Found - GET /a\n';
+    const log = 'npm error A complete log of this run can be found in: /root/.npm/_logs/b.log\n';
+    const said = excerptOf(`${'npm warn deprecated a@1: use b\n'.repeat(20)}${npm}${log}`, '[x]');
+    expect(said.split('\nIt failed with: ').slice(1)).toEqual(npm.trimEnd().split('\n'));
+  });
+
   it('quotes the exception at the end of a traceback, and headings only where nothing else tells', () => {
     const frames = '  File "/w/a.py", line 8, in <module>\n    main()\n'.repeat(12);
     const thrown = 'etl.errors.QuotaReached: exports-eu: 100/100';

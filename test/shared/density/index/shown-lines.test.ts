@@ -57,6 +57,29 @@ describe('KnownShingles', () => {
     ]);
   });
 
+  it('tells of lines without numbers that stand where one would not look for them', () => {
+    const known = new KnownShingles();
+    known.note(1, linesOf(text(0, 60)));
+    const found = (shown: string): readonly object[] =>
+      known.shownIn(linesOf(shown), new Map([[1, 0]]));
+    const aside = { row: 0, isAside: true };
+    const other = text(100, 5);
+    // From the start or the end on, or behind what stands before.
+    expect(found(text(0, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
+    expect(found(text(51, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
+    expect(found(`${text(0, 9)}\n${other}\n${text(12, 9)}`)).toEqual([
+      { start: 0, end: 9, row: 0 },
+      { start: 14, end: 23, row: 0 },
+    ]);
+    // All that is there.
+    expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
+    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, ...aside }]);
+    expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
+      { start: 0, end: 9, row: 0 },
+      { start: 14, end: 23, ...aside },
+    ]);
+  });
+
   it('knows more stretches than fit narrow rows, and those that are left of them', () => {
     const known = new KnownShingles();
     const texts = Array.from({ length: 60 }, (_, at) => linesOf(text(at * 4_096, 4_096)));

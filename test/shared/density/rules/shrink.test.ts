@@ -258,6 +258,25 @@ describe('SHRINK', () => {
     ]);
   });
 
+  it('quotes how lines without numbers begin that stand elsewhere in the earlier result', () => {
+    const commits = Array.from({ length: 8 }, (_, at) =>
+      [
+        `commit ${at}${'c0ffee'.repeat(6)}`,
+        'Author: Ada Lovelace <ada@example.com>',
+        '',
+        `    Make the change that has number ${at}, ${'as it was asked for '.repeat(9)}`,
+        '',
+      ].join('\n'),
+    );
+    const shown = `${commits[5] ?? ''}\n src/a.ts | 5 +++--\n 1 file changed\n${lines(0, 30)}`;
+    const log = asked('run_shell_command', { command: 'git log' }, commits.join('\n'), 'first');
+    const result = String(lastResult([humanText('go'), ...log, ...run(shown)]));
+    expect(result.split('\n', 2)).toEqual([
+      '[… 5 lines as in run_shell_command git log, from "commit 5c0ffeec0ffeec0f…" …]',
+      ' src/a.ts | 5 +++--',
+    ]);
+  });
+
   it('takes the spaces before the numbers of the lines of a file, and knows these lines again', () => {
     const text = lines(0, 60)
       .split('\n')
