@@ -31,6 +31,8 @@ export interface Learned {
 export class TokenCalibration {
   readonly #models = new Map<string | undefined, Learned>();
   readonly #usual: (modelName: string | undefined) => number;
+  /** Of the model that was asked for last: each turn asks several times. */
+  #known: { readonly modelName: string | undefined; readonly ratio: number } | undefined;
 
   /** @param usual the ratio of a model of which nothing was learned yet @default always 1 */
   constructor(usual: (modelName: string | undefined) => number = () => 1) {
@@ -77,6 +79,10 @@ export class TokenCalibration {
 
   /** The model's tokens per counted token, from 0.25 to 4; the usual ones if nothing was learned. */
   ratioOf(modelName: string | undefined): number {
-    return this.#models.get(modelName)?.ratio ?? this.#usual(modelName);
+    const learned = this.#models.get(modelName);
+    if (learned !== undefined) return learned.ratio;
+    if (this.#known === undefined || this.#known.modelName !== modelName)
+      this.#known = { modelName, ratio: this.#usual(modelName) };
+    return this.#known.ratio;
   }
 }
