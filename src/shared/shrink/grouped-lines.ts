@@ -1,5 +1,6 @@
 // The shrinker `grouping`: shortens lists of files and of matches in files. A path that several lines start with is written
-// once. A very long list is reduced to the first lines of each file or folder. Applies to searches only; keeps the order.
+// once. A very long list is reduced to the first lines of each file or folder, and what the tool says behind it. Applies to searches
+// only; keeps the order.
 
 import { countBehind, Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
@@ -14,6 +15,8 @@ const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
 const MOST_OF_GROUP = 64;
 /** Smaller groups are unchanged. */
 const MIN_GROUP = 2;
+/** Maximum lines to keep behind a list. */
+const MOST_BEHIND = 10;
 
 /** Only the start of a line is searched for a path. */
 const MAX_SCANNED = 400;
@@ -91,8 +94,29 @@ function linesOf({ path, lines }: Group): readonly string[] {
   ];
 }
 
-/** Keeps the first lines of each group, up to `most` lines, and says how many were cut. */
-function shortened(groups: readonly Group[], most: number): readonly Group[] {
+/**
+ * Returns the last few lines from the first empty one, or behind the last path: there tools say that they have cut the list, and which
+ * file holds all of it.
+ */
+function linesBehind(groups: readonly Group[]): readonly Group[] {
+  let from = groups.length;
+  let count = 0;
+  while (from > 0) {
+    count += groups[from - 1]?.lines.length ?? 0;
+    if (count > MOST_BEHIND) break;
+    from -= 1;
+  }
+  const end = groups.slice(from);
+  const hasPath = groups.some(({ path }) => path !== '');
+  const behindPath = hasPath ? end.findLastIndex(({ path }) => path !== '') + 1 : end.length;
+  const gap = end.findIndex(({ lines }) => lines[0]?.trim() === '');
+  return end.slice(gap < 0 ? behindPath : Math.min(gap, behindPath));
+}
+
+/** Keeps the first lines of each group, up to `most` lines, and what stands behind the list; says how many were cut. */
+function shortened(all: readonly Group[], most: number): readonly Group[] {
+  const behind = linesBehind(all);
+  const groups = all.slice(0, all.length - behind.length);
   const perGroup = linesPerGroup(groups, most);
   const kept: Group[] = [];
   let shown = 0;
@@ -114,7 +138,7 @@ function shortened(groups: readonly Group[], most: number): readonly Group[] {
       kept.push({ path: '', lines: [leftOut(`${countBehind(lines.slice(count))} more of these`)] });
     }
   }
-  return kept;
+  return [...kept, ...behind];
 }
 
 /** The largest power of two of lines per group with which the list is short enough; at least 1. */

@@ -307,6 +307,24 @@ describe('shrinkText', () => {
     expect(left(matches, SEARCH, settings)).toMatch(/\n\[… 200 more lines left out …\]$/);
   });
 
+  it('keeps what the tool says behind a long list: that it was cut, and which file holds all of it', () => {
+    const settings = { level: 'default', likeLines: false } as const;
+    const note =
+      '\n[Output truncated: 400 of 490 lines]\n\n<note>\nThe full result is saved to /tmp/all.log\n</note>';
+    const numbered = linesOf(400, (at) => `src/a${at}.ts:${at}: const x${at} = y;`);
+    const unnumbered = linesOf(400, (at) => `src/a.ts:const x${at} = y;`);
+    for (const list of [numbered, unnumbered]) {
+      expect(left(`${list}\n${note}`, SEARCH, settings)).toBe(
+        `${left(list, SEARCH, settings)}\n${note}`,
+      );
+    }
+    const files = linesOf(400, (at) => `src/${at % 7}/a${at}.ts`);
+    const cut = '(Results are truncated. Consider using a more specific path.)';
+    expect(left(`${files}\n${cut}`, SEARCH, settings)).toBe(
+      `${left(files, SEARCH, settings)}\n${cut}`,
+    );
+  });
+
   it('takes base64 and minified code, and no ruler', () => {
     const base64 = HOSTILE_TEXTS['base64']?.(9_000) ?? '';
     expect(left(`data: ${base64} end`, UNKNOWN, DEFAULT)).toBe(
