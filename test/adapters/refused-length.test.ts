@@ -14,6 +14,7 @@ import { messageCompactor } from '../../src/adapters/anthropic/message-compactor
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
+import type { CompactorOptions } from '../../src/main/compactor-options.js';
 
 const LIMIT = 24_000;
 const CALLS = 40;
@@ -147,11 +148,15 @@ const overFetch: StartAgent = (provider, compactor) => {
   };
 };
 
-async function play(start: StartAgent, refuse: Refuse): Promise<readonly boolean[]> {
+async function play(
+  start: StartAgent,
+  refuse: Refuse,
+  contextLimit: CompactorOptions['contextLimit'] = (name) => (name === NAME ? LIMIT : undefined),
+): Promise<readonly boolean[]> {
   await using compactor = createCompactor({
     offload: 'inline',
     tokenizer: 'estimate',
-    contextLimit: (name) => (name === NAME ? LIMIT : undefined),
+    contextLimit,
   });
   const provider = new DenseProvider(refuse);
   const step = start(provider, compactor);
@@ -175,6 +180,16 @@ describe.each([
     expect(requests.length - refused).toBe(CALLS);
     expect(refused).toBeGreaterThan(0);
   });
+
+  it.each(REFUSALS)(
+    'is made shorter than a limit that is set too high: it %s',
+    async (_name, refuse) => {
+      const requests = await play(start, refuse, 2 * LIMIT);
+      const refused = requests.filter((isRefused) => isRefused).length;
+      expect(requests.length - refused).toBe(CALLS);
+      expect(refused).toBeGreaterThan(0);
+    },
+  );
 
   it('is refused all the same if the provider says something else', async () => {
     await expect(play(start, () => 'no such model')).rejects.toThrow('no such model');

@@ -47,16 +47,18 @@ export class LastRequest {
   }
 
   /**
-   * Returns by how many tokens it was longer than it was taken for: 0 if it was not refused for its length.
+   * Returns how many tokens less than it seems the model takes, once it has refused it for its length; 0 if it has not: it was longer
+   * than it was taken for, or the limit is lower.
    *
-   * @param contextLimit of the model, if the provider names none
+   * @param contextLimit that the session goes by
    * @param present estimated tokens of the request as it is now, if another process has made the last one
    */
   excessTokens(refusal: unknown, contextLimit: number, present: number): number {
     const refused = refusedLength(refusal);
     if (refused === undefined) return 0;
     const { limit = contextLimit, tokens = limit * (1 + UNNAMED_EXCESS) } = refused;
-    return Math.max(0, Math.ceil(tokens - (this.tokens ?? present)));
+    const excess = Math.ceil(tokens - (this.tokens ?? present));
+    return Math.max(0, excess) + Math.max(0, contextLimit - limit);
   }
 }
 
