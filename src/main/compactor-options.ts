@@ -64,7 +64,8 @@ export interface CompactorOptions {
   readonly summarizer?: Summarizer | SummarizerOfProfile | undefined;
   /**
    * What models charge, in dollars per million tokens, by model id; `*` applies to all models that are not listed here, `default`
-   * to those that are neither here nor in the price table. Decides when edits land, and what `costs()` reports. @default the prices that `modelPrice` knows
+   * to those that are neither here nor in the price table. Decides when edits land, and what `costs()` reports. @default the prices
+   * that `modelPrice` knows
    */
   readonly prices?: OwnPrices | undefined;
   /** Directory with your own prompts; `compression.md` replaces the bundled one. */

@@ -161,7 +161,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#append(entries, tokens);
   }
 
-  /** Rejects additions from now on. Running work completes, and the contents stay readable; what is uncounted is counted once somebody asks. Idempotent. */
+  /** Rejects additions from now on. Running work completes, contents stay readable, and are counted once somebody asks. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#ledger.close();

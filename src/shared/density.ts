@@ -28,8 +28,8 @@ export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 export const REMOVED_POINTER = '[Old result removed to save space]';
 
 /**
- * What replaces a removed result. `pointer`: `PRUNED_POINTER`, `REMOVED_POINTER`, or a summary line. `informative`: a summary line that ends
- * with the call's id. `recallable`: one that ends with how to get the original back by that id.
+ * What replaces a removed result. `pointer`: `PRUNED_POINTER`, `REMOVED_POINTER`, or a summary line. `informative`: a summary line
+ * that ends with the call's id. `recallable`: one that ends with how to get the original back by that id.
  */
 export type PlaceholderForm = 'pointer' | 'informative' | 'recallable';
 

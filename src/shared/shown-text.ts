@@ -1,6 +1,6 @@
 // How messages, reports and warnings show a given text: names and short words literally, anything else as its length, since
-// it may be part of a conversation or a secret key. Also shortens texts to one line, removes escape codes, counts lines, and finds a similar
-// name.
+// it may be part of a conversation or a secret key. Also shortens texts to one line, removes escape codes, counts lines, and finds
+// a similar name.
 
 /** A word or a quoted number. Secret keys mix digits with letters, or are longer. */
 const WORD = /^(?:[A-Za-z_][A-Za-z_.-]{0,31}|-?[\d.]{1,12})$/;

@@ -125,8 +125,8 @@ function fieldsIn({ content }: SdkMessage): readonly SdkFields[] {
 }
 
 /**
- * Returns a model's prompt with the results of each step in the order of its calls, which is the same before and after a conversion: prompts
- * do not tell which calls were approved. The same list if none is in another order, or it cannot be read.
+ * Returns a model's prompt with the results of each step in the order of its calls, which is the same before and after a
+ * conversion: prompts do not tell which calls were approved. The same list if none is in another order, or it cannot be read.
  */
 export function inCallOrder(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
   try {

@@ -37,8 +37,9 @@ export interface StepInput<Message> {
 
 /**
  * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send if they differ
- * from those given, else an object without any: not every agent that takes such a function expects `undefined`. Rejects with `ContextWindowExceededError` if they cannot be made to fit, with the
- * signal's reason, and with a `TypeError` for an invalid message.
+ * from those given, else an object without any: not every agent that takes such a function expects `undefined`. Rejects with
+ * `ContextWindowExceededError` if they cannot be made to fit, with the signal's reason, and with a `TypeError` for an invalid
+ * message.
  */
 export type PrepareStep = <Message extends SdkMessage>(
   step: StepInput<Message>,

@@ -37,8 +37,8 @@ async function parsedStart(response: Response): Promise<unknown> {
  * ```
  *
  * It knows the paths of Anthropic's API, and those of Google Cloud and Bedrock for Claude. A request that is signed with AWS credentials
- * leaves as it came, which is said once. With it, the strategy `provider` works with SDKs that would lose a part of the compaction block, because they never see it. Do not
- * combine it with another adapter for the same model.
+ * leaves as it came, which is said once. With it, the strategy `provider` works with SDKs that would lose a part of the compaction
+ * block, because they never see it. Do not combine it with another adapter for the same model.
  *
  * @param send makes the requests @default the global `fetch`
  * @throws RangeError naming each invalid option.

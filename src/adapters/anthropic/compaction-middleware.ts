@@ -51,8 +51,8 @@ interface CompactedBody {
  *
  * Token counting counts the messages as they were last sent and what follows, because it refuses reasoning that an edit has
  * invalidated. Requests of a thread whose messages the server keeps are not compacted, so `toolRunner` needs `thread: false`; that is said
- * once. Nor are message batches: use `messageCompactor` for the messages of each of their requests. Put it last in the list, after `betaRefusalFallbackMiddleware`,
- * which writes bodies itself. `onError` says what happens to a call whose compaction fails.
+ * once. Nor are message batches: use `messageCompactor` for the messages of each of their requests. Put it last in the list, after
+ * `betaRefusalFallbackMiddleware`, which writes bodies itself. `onError` says what happens to a call whose compaction fails.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -129,7 +129,10 @@ export function compactionMiddleware(
     }
   };
 
-  /** Counts messages as they were last sent, and what follows. If nobody knows how that was, as after a restart, reasoning may have to go. */
+  /**
+   * Counts messages as they were last sent, and what follows. If nobody knows how that was, as after a restart, reasoning may have
+   * to go.
+   */
   async function countTokens(
     request: APIRequest,
     body: RequestBody,

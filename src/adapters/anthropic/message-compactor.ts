@@ -29,8 +29,8 @@ export const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
  * breakpoints may move from call to call.
  *
  * By default, reasoning is removed from the first edit on, because newer models reject reasoning if something before it has
- * changed. Models up to Claude 4.5 keep it, if the call names them; the model may change from call to call. With `thinking: { type: 'enabled' }` for a newer one, or
- * `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
+ * changed. Models up to Claude 4.5 keep it, if the call names them; the model may change from call to call. With
+ * `thinking: { type: 'enabled' }` for a newer one, or `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
  *
  * @throws RangeError naming each invalid option.
  */

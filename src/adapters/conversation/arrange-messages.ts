@@ -17,9 +17,9 @@ export interface Arrangement<Message> {
 
 /**
  * Returns the places for a history: messages in the order of its entries, pinned ones where they were among them. Written messages
- * come after the pinned messages that follow the previous one, up to one of the model: something may answer its calls. One whose entry is within a given message comes after that and the
- * answers to its calls. The acknowledgement of a summary is left out right before an answer of the model: together they would be
- * one turn, which some models want to start with reasoning.
+ * come after the pinned messages that follow the previous one, up to one of the model: something may answer its calls. One whose
+ * entry is within a given message comes after that and the answers to its calls. The acknowledgement of a summary is left out right
+ * before an answer of the model: together they would be one turn, which some models want to start with reasoning.
  *
  * @param format says which messages are the model's
  * @param openFrom index of the first message of an exchange that nothing may come between

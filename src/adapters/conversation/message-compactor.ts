@@ -22,9 +22,9 @@ export interface MessageCompactor<Message> {
   /**
    * @returns a new list
    * @throws by default TypeError if it is not a list, and the signal's reason; for other failures `onError` returns the messages as
-   * they are, and what was compacted before compacted. With `onError: 'throw'`: TypeError if it is not a list of messages of the format, naming the message, and TypeError or
-   * RangeError for invalid call arguments, both without any change, so the next call continues; `ContextWindowExceededError`
-   * if the messages cannot be made to fit; the signal's reason
+   * they are, and what was compacted before compacted. With `onError: 'throw'`: TypeError if it is not a list of messages of the
+   * format, naming the message, and TypeError or RangeError for invalid call arguments, both without any change, so the next call
+   * continues; `ContextWindowExceededError` if the messages cannot be made to fit; the signal's reason
    */
   (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
   /** Reports of its conversations, least recently used first. */

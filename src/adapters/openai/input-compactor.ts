@@ -19,8 +19,8 @@ import { responseItemFormat } from './response-item-format.js';
  * It takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
  *
  * With `previous_response_id` or `conversation`, the provider keeps the history and the input has new items only. There is
- * nothing to compact then: a list that begins with an output is returned as it is, and that is said once. Reasoning is kept by default: OpenAI
- * itself ignores reasoning that an edit before it has invalidated.
+ * nothing to compact then: a list that begins with an output is returned as it is, and that is said once. Reasoning is kept by
+ * default: OpenAI itself ignores reasoning that an edit before it has invalidated.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */

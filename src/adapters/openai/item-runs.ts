@@ -152,7 +152,10 @@ function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
   return askedId === undefined ? ids : [...ids, askedId];
 }
 
-/** The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its call. */
+/**
+ * The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its
+ * call.
+ */
 function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
   const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');
   return placedInOrder(isRead ? blocks : [carried('whole', item)], index);

@@ -20,7 +20,11 @@ export interface Playing extends SessionFiles {
   readonly progress: Progress;
 }
 
-/** Finds what is at a path and runs a function on it, with a progress bar, until SIGINT. @throws InterruptedError on SIGINT; what `run` throws. */
+/**
+ * Finds what is at a path and runs a function on it, with a progress bar, until SIGINT.
+ *
+ * @throws InterruptedError on SIGINT; what `run` throws.
+ */
 export function withSessions<Result>(
   path: string,
   isQuiet: boolean,

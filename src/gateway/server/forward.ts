@@ -28,8 +28,8 @@ export interface ForwardEvents {
   /** Called if there is no answer. */
   readonly onFailure?: (code: string) => void;
   /**
-   * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of the refused one,
-   * once, or `undefined`. Never rejects.
+   * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of
+   * the refused one, once, or `undefined`. Never rejects.
    */
   readonly onRefused?: (text: string) => Promise<Uint8Array | undefined>;
 }

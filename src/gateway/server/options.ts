@@ -17,7 +17,10 @@ export interface GatewayOptions {
   readonly host?: string | undefined;
   /** @default 0, any free port */
   readonly port?: number | undefined;
-  /** Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on loopback. */
+  /**
+   * Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on
+   * loopback.
+   */
   readonly token?: string | undefined;
   /**
    * URLs that requests are forwarded to, by name: `anthropic`, `openai`, `gemini`, `azure`, `bedrock` and `vertex` are recognized by

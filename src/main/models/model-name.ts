@@ -5,7 +5,10 @@ const MAX_ID = 500;
 
 /** The names that the tables list start like this. */
 const FAMILY = String.raw`(?:claude|gpt|chatgpt|gemini|grok)-|o[134](?![a-z])`;
-/** What clouds and gateways put in front: `us.anthropic.`, `openai/`, `anthropic:`, `databricks-`. Fine-tuned models cost something else. */
+/**
+ * What clouds and gateways put in front: `us.anthropic.`, `openai/`, `anthropic:`, `databricks-`. Fine-tuned models cost something
+ * else.
+ */
 const ROUTE = new RegExp(
   `^(?:.*/)?(?:(?!ft:)[a-z0-9_-]+[.:])*(?=${FAMILY})|^(?:.*/)?(?:[a-z]+-+){1,2}(?=claude-(?:[a-z]+-)?\\d)`,
 );

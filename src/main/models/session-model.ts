@@ -1,5 +1,5 @@
-// The model that one session talks to, the terms of its prompt cache, and the policy on its reasoning. What a name or a price says is looked up when it changes,
-// not in every turn.
+// The model that one session talks to, the terms of its prompt cache, and the policy on its reasoning. What a name or a price says
+// is looked up when it changes, not in every turn.
 
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { ReasoningPolicy } from '../preflight/reasoning-policy.js';

@@ -51,7 +51,8 @@ const OWN_ID = /^([a-z]+)_?(?:id|key|name|number)$/i;
 
 /**
  * Whether a field denies what the tool does, as `created: false` of `create_event`, or that anything was done, and none says that
- * something was, or that it is under way. What has an id is there: its fields tell of its state, but for the tool's own word, as `deleted: false`.
+ * something was, or that it is under way. What has an id is there: its fields tell of its state, but for the tool's own word, as
+ * `deleted: false`.
  */
 export function deniesDoing(fields: JsonRecord, toolName: string): boolean {
   const flags = Object.entries(fields).filter(([name]) => /(?:ed|sent|paid|made)$/.test(name));

@@ -97,7 +97,10 @@ function byImportance(pieces: readonly (readonly Piece[])[]): readonly Piece[] {
     .sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
 }
 
-/** What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none, nor does that of an item's number. */
+/**
+ * What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none, nor does that of an item's
+ * number.
+ */
 const BREAK =
   /\[…(\d{1,9})…\] |(?:\n|[。！？।؟]+|(?<!(?:^|\n)[ \t]{0,8}\d{1,3})[.!?]["'”’»)\]]?(?=\s|$))[ \t\n]*/g;
 /** An item of a list. */

@@ -140,7 +140,10 @@ function collectWordsOfLine(
   }
 }
 
-/** Whether what begins here refers to an element of a page as it was, as `[ref=e42]`, and not to a commit: it is of no use once the page is gone. */
+/**
+ * Whether what begins here refers to an element of a page as it was, as `[ref=e42]`, and not to a commit: it is of no use once the
+ * page is gone.
+ */
 function isRef(text: string, at: number): boolean {
   return UNITS[at - 1] === EQUALS && text.startsWith('[ref=', at - 5);
 }
