@@ -196,6 +196,93 @@ describe.each([
   });
 });
 
+const FAILED = {
+  type: 'response.failed',
+  response: {
+    error: {
+      code: 'context_length_exceeded',
+      message: 'Your input exceeds the context window of this model.',
+    },
+  },
+};
+
+/** Sends a prompt of texts, and returns whether the provider took it: it says so in a stream that has begun. */
+type Ask = (texts: readonly string[]) => Promise<boolean>;
+
+const STREAMED: Record<string, (provider: DenseProvider, compactor: Compactor) => Ask> = {
+  'the AI SDK': (provider, compactor) => {
+    const middleware = ofAiSdk(compactor);
+    const model = { provider: 'openai.responses', modelId: NAME };
+    return async (texts) => {
+      const prompt = texts.map((text, at) => {
+        return { role: at % 2 === 0 ? 'user' : 'assistant', content: [{ type: 'text', text }] };
+      }) as unknown as SdkMessage[];
+      const params = await middleware.transformParams({ params: { prompt }, model });
+      const parts: object[] = [{ type: 'stream-start', warnings: [] }];
+      const isTaken = takes(provider, params.prompt);
+      if (!isTaken) parts.push({ type: 'error', error: FAILED });
+      parts.push({ type: 'finish', usage: { inputTokens: { total: undefined } } });
+      const doStream = async (): Promise<{ stream: ReadableStream<object> }> => ({
+        stream: ReadableStream.from(parts) as ReadableStream<object>,
+      });
+      const { stream } = await middleware.wrapStream({ doStream, params, model });
+      for await (const part of stream) expect(parts).toContain(part);
+      return isTaken;
+    };
+  },
+  compactingFetch: (provider, compactor) => {
+    let isTaken = true;
+    const fetch = compactingFetch(compactor, {}, async (_, init) => {
+      isTaken = takes(provider, (JSON.parse(init?.body as string) as { input: unknown }).input);
+      const events = [
+        { type: 'response.created', response: { error: null } },
+        ...(isTaken ? [] : [FAILED]),
+      ];
+      const lines = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+      return new Response(lines, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    return async (texts) => {
+      const input = texts.map((content, at) => {
+        return { type: 'message', role: at % 2 === 0 ? 'user' : 'assistant', content };
+      });
+      const body = JSON.stringify({ model: NAME, stream: true, input });
+      const answer = await fetch('https://h/v1/responses', { method: 'POST', body });
+      expect(await answer.text()).toContain('response.created');
+      return isTaken;
+    };
+  },
+};
+
+function takes(provider: DenseProvider, prompt: unknown): boolean {
+  try {
+    provider.take(prompt);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it.each(Object.entries(STREAMED))(
+  'is made shorter in the next call where an answer had begun when it was refused, over %s',
+  async (_, open) => {
+    await using compactor = createCompactor({
+      ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: LIMIT },
+    });
+    const provider = new DenseProvider(() => 'no');
+    const ask = open(provider, compactor);
+    const texts = ['Begin.'];
+    for (let call = 0; call < CALLS; call += 1) {
+      const words = Array.from({ length: 60 }, (_word, at) =>
+        Math.sin(call * 60 + at).toString(36),
+      );
+      // Whoever is refused sends the same once more.
+      if (!(await ask(texts))) expect(await ask(texts)).toBe(true);
+      texts.push(words.join(' '), 'Go on.');
+    }
+    expect(provider.requests).toContain(true);
+  },
+);
+
 it('is refused to the caller, after one request, if nothing of it can be made shorter', async () => {
   await using compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   const refused: string[] = [];

@@ -241,9 +241,10 @@ export function passingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) 
   const parts: unknown[] = [];
   const reading = new TransformStream<unknown, unknown>({
     transform: (part, controller) => {
-      const { type, providerExecuted, usage: reported } = asRecord(part) ?? {};
+      const { type, providerExecuted, usage: reported, error } = asRecord(part) ?? {};
       if (providerExecuted === true) parts.push(part);
-      if (type === 'finish') pass(usageOf(reported, parts));
+      if (type === 'error' && isMendable(error)) pass({ refusal: error });
+      else if (type === 'finish') pass(usageOf(reported, parts));
       controller.enqueue(part);
     },
   });

@@ -174,9 +174,9 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
+    await this.#last.settled();
     const target = this.#targetOf(newCall);
     const call = { ...newCall, ...target };
-    await this.#last.settled();
     const { stable: messages, transient, transientTokens } = this.#split(given);
     const continuation =
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
@@ -227,7 +227,8 @@ export class Conversation<Message> {
 
   /** A call that names no model goes to the same one as the last. */
   #targetOf(call: CompactCall): Target {
-    const { modelName = this.#session?.history.modelName, refusal } = call;
+    const { modelName = this.#session?.history.modelName } = call;
+    const refusal = call.refusal ?? this.#last.refusalFor(call);
     const usual = call.reasoning ?? this.#parts.format.reasoningOf?.(modelName);
     return { modelName, reasoning: this.#options.reasoning ?? usual, refusal };
   }

@@ -8,17 +8,23 @@ import { asError } from '../../shared/errors.js';
 import type { CompactCall } from '../request/adapter-options.js';
 import { usageReportOf } from '../request/call-arguments.js';
 
-/** A provider that names no tokens when it refuses a prompt is taken to count this share more than its limit. */
-const UNNAMED_EXCESS = 0.05;
+/** Where a provider does not say how long a refused prompt was, the next one is to have this share of it. */
+const UNNAMED_SHARE = 0.9;
 
 export class LastRequest {
   /** Estimated tokens of the whole request, in the model's own; `undefined` if another process has made it. */
   tokens: number | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
+  #refusal: unknown;
 
   get call(): CompactCall {
     return this.#call;
+  }
+
+  /** What the provider has refused it with while it answered, for the next call to the same model. */
+  refusalFor({ modelName = this.#call.modelName }: CompactCall): unknown {
+    return modelName === this.#call.modelName ? this.#refusal : undefined;
   }
 
   /** Resolves once the usage of its answer is reported, if it will be: a copy may be read a turn later than the answer. */
@@ -33,10 +39,12 @@ export class LastRequest {
    */
   begin(call: CompactCall, session: () => Session | undefined, logger: Logger): void {
     this.#call = call;
+    this.#refusal = undefined;
     this.#awaitsUsage = call.answerUsage !== undefined;
     call.answerUsage?.((usage) => {
       if (this.#call !== call) return;
       this.#awaitsUsage = false;
+      this.#refusal = usage.refusal ?? this.#refusal;
       try {
         reportUsage(session(), usage);
       } catch (thrown) {
@@ -56,9 +64,11 @@ export class LastRequest {
   excessTokens(refusal: unknown, contextLimit: number, present: number): number {
     const refused = refusedLength(refusal);
     if (refused === undefined) return 0;
-    const { limit = contextLimit, tokens = limit * (1 + UNNAMED_EXCESS) } = refused;
-    const excess = Math.ceil(tokens - (this.tokens ?? present));
-    return Math.max(0, excess) + Math.max(0, contextLimit - limit);
+    const { limit = contextLimit, tokens } = refused;
+    const taken = this.tokens ?? present;
+    if (tokens === undefined)
+      return Math.max(0, contextLimit - Math.min(limit, Math.floor(UNNAMED_SHARE * taken)));
+    return Math.max(0, Math.ceil(tokens - taken)) + Math.max(0, contextLimit - limit);
   }
 }
 

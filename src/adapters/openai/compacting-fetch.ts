@@ -2,7 +2,7 @@
 // reads reported usage from the answers. Changes no other field, no other request and no answer.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isMendable, REFUSED_IN_STREAM } from '../../main/models/model-limits.js';
 import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
@@ -154,7 +154,9 @@ function usageTap(
   let usage: CompactCall | undefined;
   /** Returns whether nothing more is to come. */
   const readLine = (line: string): boolean => {
-    if (!USAGE.test(line)) return DONE.test(line);
+    const [refusal] = REFUSED_IN_STREAM.exec(line) ?? [];
+    if (refusal !== undefined) usage = { refusal };
+    if (refusal !== undefined || !USAGE.test(line)) return refusal !== undefined || DONE.test(line);
     const said = asRecord(tryParseJson(line.replace(/^data:/, '')));
     // The last event of the Responses API has the whole answer.
     const answer = asRecord(said?.['response']);

@@ -83,8 +83,9 @@ export interface CompactCall {
    */
   readonly cacheTtlMs?: number | undefined;
   /**
-   * Called with a function that takes the usage of this call's own answer, as such arguments, once that is known. Middleware
-   * provides it. @default not available
+   * Called with a function that takes, as such arguments, the usage of this call's own answer once that is known, or its `refusal` if
+   * the answer has begun by then: the next call is sent so that it is not refused for it again. Middleware provides it. @default not
+   * available
    */
   readonly answerUsage?: ((take: (usage: CompactCall) => void) => void) | undefined;
   /** Asks the provider to compact, for the strategy `provider`. Middleware provides it if it can. @default not available */

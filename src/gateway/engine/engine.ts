@@ -13,7 +13,7 @@ import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
-import { BOUND_REASONING, bindsReasoning } from '../../main/models/model-limits.js';
+import { BOUND_REASONING, bindsReasoning, isMendable } from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
@@ -131,8 +131,10 @@ class LocalEngine implements Engine {
     line?.takeUsage?.(reportedSum(inputTokens, read, written));
   }
 
-  reportRefusal(text: string, model: string | undefined): void {
+  reportRefusal(text: string, model: string | undefined, id: string | undefined): void {
     this.#compactor.reportRefusal(text, model);
+    const line = id === undefined ? undefined : this.#lines.named(id);
+    if (isMendable(text)) line?.takeUsage?.({ refusal: text });
   }
 
   noteBoundReasoning(id: string): void {

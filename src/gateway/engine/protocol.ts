@@ -94,8 +94,11 @@ export interface Engine {
   compactOnce(body: Uint8Array): Promise<OnceAnswer>;
   /** Records the usage reported for a conversation's last request. */
   report(line: string, usage: AnsweredUsage): void;
-  /** Records a provider's refusal, which may name the context limit. */
-  reportRefusal(text: string, model: string | undefined): void;
+  /**
+   * Records a provider's refusal, which may name the context limit. The next request of a conversation is compacted so that it is not
+   * refused for it again.
+   */
+  reportRefusal(text: string, model: string | undefined, line: string | undefined): void;
   /**
    * Notes that reasoning in a conversation may be bound to other messages than will be sent, because it has left unedited so far.
    * The next request is sent without.

@@ -57,8 +57,8 @@ export class ThreadedEngine implements Engine {
     void this.#ask('report', line, usage);
   }
 
-  reportRefusal(text: string, model: string | undefined): void {
-    void this.#ask('reportRefusal', text, model);
+  reportRefusal(text: string, model: string | undefined, line: string | undefined): void {
+    void this.#ask('reportRefusal', text, model, line);
   }
 
   noteBoundReasoning(line: string): void {

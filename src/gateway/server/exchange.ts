@@ -265,7 +265,8 @@ function recordingAnswer(
       tapUsage(answer, ({ usage, refusal }) => {
         void engineAnswer.then((answered) => {
           const line = answered?.line;
-          if (refusal !== undefined) engine.reportRefusal(refusal, line?.model);
+          if (refusal !== undefined)
+            engine.reportRefusal(refusal, line?.model, mode === 'compact' ? line?.id : undefined);
           if (line === undefined) return;
           // The engine compares it with what it would have sent.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';

@@ -4,6 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { usageNumbers } from '../../adapters/request/provider-usage.js';
+import { REFUSED_IN_STREAM } from '../../main/models/model-limits.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
@@ -16,7 +17,7 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export interface TapReport {
   readonly usage: AnsweredUsage | undefined;
-  /** The body of an answer with status 400. */
+  /** The body of an answer with status 400, or how a stream refuses the prompt. */
   readonly refusal: string | undefined;
 }
 
@@ -27,7 +28,8 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
   const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
   const isRefusal = answer.statusCode === 400;
   const end = (): void => {
-    onReport({ usage: reader.end(), refusal: isRefusal ? reader.text : undefined });
+    const usage = reader.end();
+    onReport({ usage, refusal: isRefusal ? reader.text : reader.refusal });
   };
   const add = (chunk: Buffer): void => {
     if (frames === undefined) reader.add(chunk);
@@ -69,6 +71,8 @@ class FrameReader {
 const LINE_FEED = 0x0a;
 /** Prefix of both keys, `usage` and `usageMetadata`. */
 const USAGE = '"usage';
+/** Looked for before `REFUSED_IN_STREAM`. */
+const REFUSAL = 'context_length_exceeded';
 
 /** Finds the latest usage numbers in a stream of text. */
 export class UsageReader {
@@ -77,10 +81,16 @@ export class UsageReader {
   #text = '';
   #usage: Partial<AnsweredUsage> | undefined;
   #isAtLineStart = true;
+  #refusal: string | undefined;
 
   /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with a line each */
   constructor(isDocument: boolean = false) {
     this.#isDocument = isDocument;
+  }
+
+  /** How the provider refuses the prompt, once the stream has begun. */
+  get refusal(): string | undefined {
+    return this.#refusal;
   }
 
   /** The end of the text so far. */
@@ -98,7 +108,8 @@ export class UsageReader {
     const isAtLineStart = this.#isAtLineStart;
     this.#isAtLineStart = chunk.at(-1) === LINE_FEED;
     // Fast path for nearly all chunks: whole lines without usage are neither decoded nor kept.
-    if (isAtLineStart && this.#isAtLineStart && !chunk.includes(USAGE)) return;
+    const isWhole = isAtLineStart && this.#isAtLineStart;
+    if (isWhole && !chunk.includes(USAGE) && !chunk.includes(REFUSAL)) return;
     this.#text += this.#decoder.write(chunk);
     const lines = this.#text.lastIndexOf('\n');
     if (lines !== -1) {
@@ -120,6 +131,7 @@ export class UsageReader {
   }
 
   #scan(text: string): void {
+    this.#refusal ??= REFUSED_IN_STREAM.exec(text)?.[0];
     for (const key of ['"usage"', '"usageMetadata"']) {
       for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
         // An escaped quote is part of the model's text.

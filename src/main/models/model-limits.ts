@@ -182,6 +182,9 @@ const NAMED_LIMITS: readonly RegExp[] = [
 const UNNAMED_LIMIT =
   /exceeds the context window|context_length_exceeded|input is too long for|prompt is too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length/i;
 
+/** How OpenAI refuses a prompt that is too long once the stream of its answer has begun; within a text, the quotes would be escaped. */
+export const REFUSED_IN_STREAM = /"code"\s*:\s*"context_length_exceeded"/;
+
 /** Longer texts are cut: the limit is near the start of the message. */
 const MAX_TEXT = 20_000;
 const MAX_CAUSES = 5;
@@ -254,7 +257,7 @@ export function refusesReasoning(thrown: unknown): boolean {
   return textsOf(thrown).some((text) => text.includes(BOUND_REASONING));
 }
 
-/** The texts of an error and its causes; SDKs keep the provider's message in a body. */
+/** The texts of an error and of what is in it; SDKs keep the provider's message in a body, or pass on its event. */
 function textsOf(thrown: unknown): readonly string[] {
   const texts: string[] = [];
   let next = thrown;
@@ -262,9 +265,11 @@ function textsOf(thrown: unknown): readonly string[] {
     for (let depth = 0; depth < MAX_CAUSES && next !== undefined && next !== null; depth += 1) {
       if (typeof next === 'string') return [...texts, next];
       if (typeof next !== 'object') return texts;
-      const { message, responseBody, cause, lastError } = next as Readonly<Record<string, unknown>>;
+      const { message, responseBody, cause, lastError, error, response } = next as Readonly<
+        Record<string, unknown>
+      >;
       for (const text of [message, responseBody]) if (typeof text === 'string') texts.push(text);
-      next = cause ?? lastError;
+      next = cause ?? lastError ?? error ?? response;
     }
   } catch {
     // Unreadable errors have no text.

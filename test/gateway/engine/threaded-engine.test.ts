@@ -54,7 +54,7 @@ describe('a thread that does not answer', () => {
 
   it('is ended in the end', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
-    engine.reportRefusal('no', 'm');
+    engine.reportRefusal('no', 'm', undefined);
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(5_000);
     await closed;
@@ -65,7 +65,7 @@ describe('a thread that does not answer', () => {
 describe('an engine that closes', () => {
   it('ends its thread once that has written what it has to', async () => {
     const engine = new ThreadedEngine({ maxConversations: 1 });
-    engine.reportRefusal('no', 'm');
+    engine.reportRefusal('no', 'm', undefined);
     const closed = engine.close();
     await vi.advanceTimersByTimeAsync(100);
     const [thread] = threads;

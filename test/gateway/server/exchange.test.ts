@@ -71,7 +71,7 @@ const engineOf = (engine: Engine): Engine => ({
   compact: (call) => engine.compact(call),
   compactOnce: (body) => engine.compactOnce(body),
   report: (line, usage) => engine.report(line, usage),
-  reportRefusal: (text, model) => engine.reportRefusal(text, model),
+  reportRefusal: (...refused) => engine.reportRefusal(...refused),
   noteBoundReasoning: (line) => engine.noteBoundReasoning(line),
   original: (line, edit) => engine.original(line, edit),
   close: () => engine.close(),

@@ -139,3 +139,23 @@ it('a refusal that does not end does not hold its beginning back', async () => {
   });
   expect(statusCode).toBe(400);
 });
+
+it('a prompt that was refused once the answer had begun is shorter in the next request', async () => {
+  const world = await gatewayWorld({ mode: 'compact' });
+  worlds.push(world);
+  const responses = API_TALKS.find(({ name }) => name === 'responses')!;
+  const body = bodyOf(responses, talk(responses, 60));
+  const error = { code: 'context_length_exceeded', message: 'Your input is too long.' };
+  const events = [{ type: 'response.created' }, { type: 'response.failed', response: { error } }];
+  world.answer = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  };
+  const sentLength = async (): Promise<number> => {
+    await world.send('/v1/responses', { body });
+    return world.received.at(-1)!.body.length;
+  };
+  const first = await sentLength();
+  await expect.poll(sentLength).toBeLessThan(first);
+});
