@@ -46,6 +46,7 @@ import type { CompressionContext } from './strategies/strategy.js';
 import { SessionTelemetry } from './telemetry/channels.js';
 import { packedTokensOf } from './tokens/packed-tokens.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
+import { nextTurn } from './waiting/event-loop-turn.js';
 
 /** After losing this many races in a row to other processes, the present state is sent. */
 const MAX_LOST_RACES = 5;
@@ -387,12 +388,12 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #shutDown(): Promise<void> {
-    const { removalLog, keeper, onClose } = this.#parts;
+    const { removalLog, onClose } = this.#parts;
+    await nextTurn(); // The usage of an answer may come a turn later than the answer.
     // With a limit: a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     this.#parts.ending.abort(sessionClosed());
-    await this.#shared.saveAtLast();
-    await keeper?.settled();
+    await this.#shared.end();
     await removalLog?.close();
     await onClose?.();
   }

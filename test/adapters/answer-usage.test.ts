@@ -9,9 +9,11 @@ import { compactionMiddleware } from '../../src/ai-sdk.js';
 import { compactingFetch } from '../../src/anthropic.js';
 import { createCompactor } from '../../src/index.js';
 import { memoryStore } from '../../src/state.js';
+import type { StateStore } from '../../src/state.js';
 import { contextEdit } from '../../src/langchain.js';
 import * as openai from '../../src/openai.js';
 import type { AdapterOptions } from '../../src/ai-sdk.js';
+import { nextTurn } from '../../src/main/waiting/event-loop-turn.js';
 import type { Compactor, Session } from '../../src/index.js';
 
 const [LIMIT, RATIO, TOOLS] = [80_000, 1.5, 27_000];
@@ -235,6 +237,68 @@ describe('the usage of an answer', () => {
     expect(Math.max(...sent)).toBeLessThan(LIMIT);
     expect(Math.max(...sent)).toBeGreaterThan(0.75 * LIMIT);
     expect(sent.at(-1)).toBeLessThan(Math.max(...sent));
+  });
+
+  /** A process of one conversation, and what takes the usage of its last answer. */
+  function processOf(store: StateStore) {
+    const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate', store });
+    onTestFinished(() => compactor.close());
+    const diverged: string[] = [];
+    const compact = openai.chatCompactor(compactor, {
+      onError: 'throw',
+      onSession: (session) =>
+        session.on('stateDiverged', ({ reason }) => {
+          diverged.push(reason);
+        }),
+    });
+    let takeUsage = (_: object): void => undefined;
+    const ask = async (...texts: readonly string[]): Promise<void> => {
+      const messages = texts.map((content, at) => ({ role: roleOf(at), content }));
+      const answerUsage = (take: typeof takeUsage): void => void (takeUsage = take);
+      await compact(messages, { conversationId: 'c', modelName: 'claude-opus-5-5', answerUsage });
+    };
+    return { compactor, ask, diverged, report: (tokens: number) => takeUsage({ reportedInputTokens: tokens }) }; // prettier-ignore
+  }
+  const [LONG, LONGER] = ['one word '.repeat(900), 'two words '.repeat(900)];
+
+  async function someTurns(): Promise<void> {
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  }
+
+  it('is not saved over what another process has made of another branch', async () => {
+    const store = memoryStore();
+    const [one, other, third] = [processOf(store), processOf(store), processOf(store)];
+    await one.ask(LONG, 'Yes.', 'Go on.');
+    await other.ask(LONGER, 'No.', 'Go on.');
+    one.report(20_000);
+    await someTurns();
+    await third.ask(LONGER, 'No.', 'Go on.', 'Well.', 'Once more.');
+    await someTurns();
+    expect(third.diverged).toEqual([]);
+  });
+
+  it.each([
+    ['is saved right behind the answer, while the compactor closes', true, 2],
+    ['is not saved once the compactor is closed', false, 1],
+  ])('%s', async (_, isClosing, expected) => {
+    const memory = memoryStore();
+    let saves = 0;
+    const { compactor, ask, report } = processOf({
+      load: (key) => memory.load(key),
+      save: (...state) => {
+        saves += 1;
+        return memory.save(...state);
+      },
+      delete: (key) => memory.delete(key),
+    });
+    await ask(LONG);
+    const closing = compactor.close();
+    for (let at = 0; at < 100; at += 1) await Promise.resolve();
+    if (isClosing) report(20_000);
+    await closing;
+    report(20_000);
+    await someTurns();
+    expect(saves).toBe(expected);
   });
 
   it('is not what a provider reports that has run tools itself', async () => {

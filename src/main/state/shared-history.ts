@@ -31,13 +31,18 @@ const MAX_ATTEMPTS = 3;
 
 export class SharedHistory {
   readonly #init: SharedHistoryInit;
+  #isEnded = false;
 
   constructor(init: SharedHistoryInit) {
     this.#init = init;
   }
 
-  /** Saves the state. Returns whether another process was faster and the history now continues from its state. */
-  async save(): Promise<boolean> {
+  /**
+   * Saves the state. Returns whether another process was faster and the history now continues from its state.
+   *
+   * @param maxAttempts with 1, nothing is saved over the state of another history
+   */
+  async save(maxAttempts: number = MAX_ATTEMPTS): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
     for (let attempts = 1; ; attempts += 1) {
@@ -46,23 +51,33 @@ export class SharedHistory {
       if (typeof outcome === 'string') return false;
       if (await this.#switchTo(outcome.overtakenBy)) return true;
       // The winner's state is of another history: save this one over it.
-      if (attempts === MAX_ATTEMPTS) return false;
+      if (attempts >= maxAttempts) return false;
     }
   }
 
-  /** Saves what a report has taught: this process may serve no other request of the conversation. Never rejects. */
+  /**
+   * Saves what a report has taught: this process may serve no other request of the conversation. The report may be of a branch that the
+   * conversation has left since, so what others have saved stays. Never rejects.
+   */
   async saveLearned(): Promise<void> {
-    await this.save().catch((error: unknown) => {
+    if (this.#isEnded) return;
+    await this.save(1).catch((error: unknown) => {
       this.#init.logger.debug('what a report has taught is not saved', { error });
     });
   }
 
-  /** Saves what the store would not take, unless another process has saved since. Does not wait for the store to recover. */
-  async saveAtLast(): Promise<void> {
+  /**
+   * Saves what the store would not take, unless another process has saved since, and resolves when no write is pending. Does not wait for
+   * the store to recover. From then on nothing is saved: the store may be closed.
+   */
+  async end(): Promise<void> {
+    this.#isEnded = true;
     const { keeper, history, snapshot } = this.#init;
-    if (keeper?.isFailing !== true) return;
-    keeper.endPause();
-    await keeper.save(snapshot(), history.journal);
+    if (keeper?.isFailing === true) {
+      keeper.endPause();
+      await keeper.save(snapshot(), history.journal);
+    }
+    await keeper?.settled();
   }
 
   /** Continues from the state of another process, if one has saved since. */
