@@ -295,6 +295,27 @@ it('is refused to the caller, after one request, if nothing of it can be made sh
   expect(refused).toHaveLength(1);
 });
 
+it.each([
+  ['names the room for its answer', `maximum context length is ${LIMIT} tokens. However, you requested 30600 tokens (600 in the messages, 30000 in the completion).`], // prettier-ignore
+  ['is of another prompt', 'Input is too long for requested model.'],
+])('is not cut to nothing where that does not help: the refusal %s', async (_, message) => {
+  await using compactor = createCompactor({
+    ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: LIMIT },
+  });
+  const sent: unknown[] = [];
+  const fetch = compactingFetch(compactor, { onError: 'throw' }, async (_url, init) => {
+    sent.push(JSON.parse(init?.body as string));
+    return Response.json({ error: { message } }, { status: 400 });
+  });
+  const messages = Array.from({ length: 21 }, (_, at) => {
+    return { role: at % 2 === 0 ? 'user' : 'assistant', content: `${at} ${'a word '.repeat(20)}` };
+  });
+  const request = { method: 'POST', body: JSON.stringify({ model: NAME, messages }) };
+  const ask = () => fetch('https://h/v1/chat/completions', request);
+  for (const answer of [await ask(), await ask()]) expect(await answer.text()).toContain(message);
+  expect(sent).toEqual([{ model: NAME, messages }, { model: NAME, messages }]); // prettier-ignore
+});
+
 it('is made to fit by a process that has not sent it, and no more than that', async () => {
   const store = memoryStore();
   const messages: { role: 'user' | 'assistant'; content: string }[] = [];

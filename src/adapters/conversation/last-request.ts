@@ -11,6 +11,12 @@ import { usageReportOf } from '../request/call-arguments.js';
 /** Where a provider does not say how long a refused prompt was, the next one is to have this share of it. */
 const UNNAMED_SHARE = 0.9;
 
+/** If it was longer by more than this share of the window, no history would be left of it. */
+const MOST_EXCESS = 0.9;
+
+/** No provider counts more than this many times what is estimated: such a prompt was refused for the room of its answer. */
+const MAX_RATIO = 4;
+
 export class LastRequest {
   /** Estimated tokens of the whole request, in the model's own; `undefined` if another process has made it. */
   tokens: number | undefined;
@@ -55,8 +61,8 @@ export class LastRequest {
   }
 
   /**
-   * Returns how many tokens less than it seems the model takes, once it has refused it for its length; 0 if it has not: it was longer
-   * than it was taken for, or the limit is lower.
+   * Returns how many tokens less than it seems the model takes, once it has refused it for its length; 0 if it has not, or for what
+   * no edit changes: it was longer than it was taken for, or the limit is lower.
    *
    * @param contextLimit that the session goes by
    * @param present estimated tokens of the request as it is now, if another process has made the last one
@@ -68,7 +74,10 @@ export class LastRequest {
     const taken = this.tokens ?? present;
     if (tokens === undefined)
       return Math.max(0, contextLimit - Math.min(limit, Math.floor(UNNAMED_SHARE * taken)));
-    return Math.max(0, Math.ceil(tokens - taken)) + Math.max(0, contextLimit - limit);
+    const above = Math.max(0, contextLimit - limit);
+    const excess = Math.max(0, Math.ceil(tokens - taken));
+    if (excess <= MOST_EXCESS * limit) return excess + above;
+    return tokens > MAX_RATIO * taken ? 0 : Math.ceil(limit * (1 - taken / tokens)) + above;
   }
 }
 
