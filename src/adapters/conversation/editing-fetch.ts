@@ -51,8 +51,10 @@ export const REFUSED: ReadonlySet<number | undefined> = new Set([400, 413]);
 export async function refusalIn(response: unknown): Promise<string | undefined> {
   // Another implementation of `fetch` may return something else.
   if (!(response instanceof Response) || !REFUSED.has(response.status)) return undefined;
-  return response
-    .clone()
-    .text()
-    .catch(() => undefined);
+  try {
+    return await response.clone().text();
+  } catch {
+    // It was cut off, or has been read by then.
+    return undefined;
+  }
 }

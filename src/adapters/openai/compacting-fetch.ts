@@ -40,7 +40,7 @@ interface HistoryRequest {
  * ```
  *
  * It compacts the messages of each request, streamed or not, and reads the usage from each answer; a stream of Chat Completions has it if
- * the request asks for it (`stream_options: { include_usage: true }`). Your list of messages does not change; keep appending to it. With
+ * the request asks for it (`stream_options: { include_usage: true }`), and Ollama's own API has none of the whole prompt. Your list of messages does not change; keep appending to it. With
  * `previous_response_id` or `conversation`, the server keeps the items, so that nothing can be compacted; that is said once.
  * With the strategy `provider`, `/responses/compact` is asked, or the Responses API by its trigger. Do not combine it with another
  * adapter for the same model. `onError` says what happens to a call whose compaction fails.
@@ -132,9 +132,10 @@ function compactionBy(
 
 /** Returns a response like this one that passes its usage on, once, as its body is read: some servers tell it in each event. */
 function readingUsage(response: Response, pass: (usage: CompactCall) => void): Response {
-  if (!(response instanceof Response) || !response.ok || response.body === null) return response;
+  if (!(response instanceof Response) || !response.ok) return response;
   const { status, statusText, headers, url, body } = response;
-  const isStream = headers.get('content-type')?.includes('json') !== true;
+  if (body === null || body.locked) return response;
+  const isStream = !/\bjson\b/i.test(headers.get('content-type') ?? '');
   const read = body.pipeThrough(usageTap(isStream, pass));
   return Object.defineProperty(new Response(read, { status, statusText, headers }), 'url', {
     value: url,
@@ -143,6 +144,8 @@ function readingUsage(response: Response, pass: (usage: CompactCall) => void): R
 
 const USAGE = /"usage"\s*:\s*\{/;
 const DONE = /^data:\s*\[DONE\]/;
+/** Characters of an answer, or of a line of a stream; of a longer one no usage is read. */
+const MAX_HELD = 16 * 1024 * 1024;
 
 /** Passes bytes on unchanged, and then the usage that they tell. */
 function usageTap(
@@ -151,7 +154,13 @@ function usageTap(
 ): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   let parts: string[] = [];
+  let held = 0;
   let usage: CompactCall | undefined;
+  const hold = (text: string): void => {
+    held += text.length;
+    parts.push(text);
+    if (held > MAX_HELD) parts = [];
+  };
   /** Returns whether nothing more is to come. */
   const readLine = (line: string): boolean => {
     const [refusal] = REFUSED_IN_STREAM.exec(line) ?? [];
@@ -172,11 +181,12 @@ function usageTap(
       controller.enqueue(chunk);
       const text = decoder.decode(chunk, { stream: true });
       const lineEnd = isStream ? text.lastIndexOf('\n') : -1;
-      parts.push(lineEnd === -1 ? text : text.slice(0, lineEnd));
+      hold(lineEnd === -1 ? text : text.slice(0, lineEnd));
       if (lineEnd === -1) return;
       // Who reads the answer may not wait for the end of its body.
       for (const line of parts.join('').split('\n')) if (readLine(line)) end();
-      parts = [text.slice(lineEnd + 1)];
+      [parts, held] = [[], 0];
+      hold(text.slice(lineEnd + 1));
     },
     flush: () => {
       readLine(parts.join(''));

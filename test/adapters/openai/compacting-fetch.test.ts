@@ -355,4 +355,50 @@ describe('compactingFetch, with a server that answers in turn', () => {
     await answer.text();
     expect(learned).toEqual([9]);
   });
+
+  it('passes on what has been read by then', async () => {
+    const read = async (status: number): Promise<Response> => {
+      const response = new Response('{}', { status });
+      await response.text();
+      return response;
+    };
+    const [refusal, answer] = [await read(400), new Response('{}')];
+    answer.body?.getReader();
+    const { fetch } = openAnswered(
+      {},
+      () => refusal,
+      () => answer,
+    );
+    const send = () => fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
+    expect([await send(), await send()]).toEqual([refusal, answer]);
+  });
+
+  it('holds no answer that is too long for one', async () => {
+    const learned: unknown[] = [];
+    const onSession = (session: Session): void => {
+      session.reportUsage = ({ inputTokens }) => {
+        learned.push(inputTokens);
+        return 'learned';
+      };
+    };
+    const usage = '"usage":{"prompt_tokens":7}}';
+    const blank = Buffer.alloc(1_000_000, ' ');
+    const answer = (count: number): Response => {
+      const parts = ['{', ...Array<Buffer>(count).fill(blank), usage].map((part) => Buffer.from(part as string)); // prettier-ignore
+      const headers = { 'content-type': 'application/json' };
+      return new Response(ReadableStream.from(parts), { headers });
+    };
+    const { fetch } = openAnswered(
+      { onSession },
+      () => answer(17),
+      () => answer(2),
+    );
+    for (const length of [17, 2]) {
+      const { body } = await fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
+      let read = 0;
+      for await (const { length: bytes } of body ?? []) read += bytes;
+      expect(read).toBe(1 + length * blank.length + usage.length);
+    }
+    expect(learned).toEqual([7]);
+  });
 });
