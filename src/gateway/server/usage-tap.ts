@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import { REFUSED } from '../../adapters/conversation/editing-fetch.js';
 import { usageNumbers } from '../../adapters/request/provider-usage.js';
 import { REFUSED_IN_STREAM } from '../../main/models/model-limits.js';
 import { asRecord, tryParseJson } from '../../shared/json.js';
@@ -17,7 +18,7 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export interface TapReport {
   readonly usage: AnsweredUsage | undefined;
-  /** The body of an answer with status 400, or how a stream refuses the prompt. */
+  /** The body of an answer with such a status as `REFUSED`, or how a stream refuses the prompt. */
   readonly refusal: string | undefined;
 }
 
@@ -26,7 +27,7 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
   const type = answer.headers['content-type'] ?? '';
   const reader = new UsageReader(/\bjson\b/i.test(type));
   const frames = /\bvnd\.amazon\.eventstream\b/i.test(type) ? new FrameReader() : undefined;
-  const isRefusal = answer.statusCode === 400;
+  const isRefusal = REFUSED.has(answer.statusCode);
   const end = (): void => {
     const usage = reader.end();
     onReport({ usage, refusal: isRefusal ? reader.text : reader.refusal });

@@ -303,26 +303,30 @@ describe.each(['observe', 'compact'] as const)('in mode %s', (mode) => {
   });
 
   it.each([
-    ['in one line', (refusal: object) => JSON.stringify(refusal)],
-    ['over many', (refusal: object) => `${JSON.stringify(refusal, null, 2)}\n`],
-  ])('a limit that a provider names in a refusal is learned, written %s', async (_, written) => {
-    const world = await worldWith({ mode });
-    const message = 'prompt is too long: 210000 tokens > 150000 maximum';
-    const refusal = written({ type: 'error', error: { type: 'invalid_request_error', message } });
-    world.answer = (_asked, response) => {
-      response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(refusal);
-    };
-    await world.send('/v1/messages', { body: BODY });
-    const limit = async (): Promise<unknown> => {
+    ['in one line', 400, (refusal: object) => JSON.stringify(refusal)],
+    ['over many', 400, (refusal: object) => `${JSON.stringify(refusal, null, 2)}\n`],
+    ['with the status of GitHub', 413, (refusal: object) => JSON.stringify(refusal)],
+  ] as const)(
+    'a limit that a provider names in a refusal is learned, written %s',
+    async (_, status, written) => {
+      const world = await worldWith({ mode });
+      const message = 'prompt is too long: 210000 tokens > 150000 maximum';
+      const refusal = written({ type: 'error', error: { type: 'invalid_request_error', message } });
+      world.answer = (_asked, response) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(refusal);
+      };
       await world.send('/v1/messages', { body: BODY });
-      const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
-      return (
-        JSON.parse(state.toString()) as { conversations: { line: { contextLimit: number } }[] }
-      ).conversations[0]?.line.contextLimit;
-    };
-    await expect.poll(limit).toBe(150_000);
-  });
+      const limit = async (): Promise<unknown> => {
+        await world.send('/v1/messages', { body: BODY });
+        const { body: state } = await world.send('/ctxfold/state', { method: 'GET' });
+        return (
+          JSON.parse(state.toString()) as { conversations: { line: { contextLimit: number } }[] }
+        ).conversations[0]?.line.contextLimit;
+      };
+      await expect.poll(limit).toBe(150_000);
+    },
+  );
 });
 
 describe('a request for an upgrade', () => {
