@@ -40,28 +40,27 @@ export class SharedHistory {
   /**
    * Saves the state. Returns whether another process was faster and the history now continues from its state.
    *
-   * @param maxAttempts with 1, nothing is saved over the state of another history
+   * @param isLate whether the conversation may have gone on elsewhere: then what others have saved stays @default false
    */
-  async save(maxAttempts: number = MAX_ATTEMPTS): Promise<boolean> {
+  async save(isLate: boolean = false): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
     for (let attempts = 1; ; attempts += 1) {
       await inTurns(standInSlices(history));
-      const outcome = await keeper.save(snapshot(), history.journal);
+      const outcome = await keeper.save(snapshot(), history.journal, isLate);
       if (typeof outcome === 'string') return false;
       if (await this.#switchTo(outcome.overtakenBy)) return true;
       // The winner's state is of another history: save this one over it.
-      if (attempts >= maxAttempts) return false;
+      if (isLate || attempts === MAX_ATTEMPTS) return false;
     }
   }
 
   /**
-   * Saves what a report has taught: this process may serve no other request of the conversation. The report may be of a branch that the
-   * conversation has left since, so what others have saved stays. Never rejects.
+   * Saves what a report has taught: this process may serve no other request of the conversation. Never rejects.
    */
   async saveLearned(): Promise<void> {
     if (this.#isEnded) return;
-    await this.save(1).catch((error: unknown) => {
+    await this.save(true).catch((error: unknown) => {
       this.#init.logger.debug('what a report has taught is not saved', { error });
     });
   }

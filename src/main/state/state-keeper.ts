@@ -127,9 +127,14 @@ export class StateKeeper {
    * returns that state instead, and the next save goes on top of it.
    *
    * @param journal what the state is of
+   * @param isLate whether the conversation may have gone on elsewhere: then nothing is saved but over what this has saved @default false
    */
-  async save(state: object, { digest, length, added = [] }: Journal): Promise<KeepOutcome> {
-    const outcome = await this.#save(state, digest.names);
+  async save(
+    state: object,
+    { digest, length, added = [] }: Journal,
+    isLate: boolean = false,
+  ): Promise<KeepOutcome> {
+    const outcome = await this.#save(state, digest.names, isLate);
     if (outcome !== 'kept') return outcome;
     this.#stateAt = atOf(state);
     this.#keptEntries = length;
@@ -137,7 +142,7 @@ export class StateKeeper {
     return outcome;
   }
 
-  async #save(state: object, names: readonly string[]): Promise<KeepOutcome> {
+  async #save(state: object, names: readonly string[], isLate: boolean): Promise<KeepOutcome> {
     const [key] = this.#keysOf(names);
     if (key === undefined) return 'not-kept';
     const { store } = this.#options;
@@ -149,7 +154,8 @@ export class StateKeeper {
       return 'not-kept';
     }
     const former = this.#key;
-    if (former === key) return this.#saveAs(key, text);
+    if (former === key) return this.#saveAs(key, text, isLate);
+    if (isLate) return 'not-kept';
     // From now on it is identified by a longer prefix. Another process may have saved under a shorter one.
     const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
     if (typeof ceded === 'object') return ceded;
@@ -203,10 +209,12 @@ export class StateKeeper {
       this.#tellOnce('newer', newerState());
       return 'not-kept';
     }
+    // The known version stays, or the next save would take the place for a free one.
+    const isMoved = isFormer && this.#options.conversationId === undefined;
+    if (winner === null && isMoved) return 'not-kept';
     this.#version = winner?.version ?? null;
     if (winner === undefined) return 'not-kept';
-    if (winner === null)
-      return isFormer && this.#options.conversationId === undefined ? 'not-kept' : 'outdated';
+    if (winner === null) return 'outdated';
     // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
     if (winner.state === text) return 'kept';
     const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;

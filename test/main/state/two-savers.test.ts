@@ -7,6 +7,7 @@ import { HistoryService } from '../../../src/main/history-service.js';
 import type { Session } from '../../../src/main/session.js';
 import { memoryStore } from '../../../src/main/state/memory-store.js';
 import type { StateStore } from '../../../src/main/state/state-store.js';
+import { nextTurn } from '../../../src/main/waiting/event-loop-turn.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { validate } from '../../../src/shared/providers/validate.js';
 import { runs } from '../../support/scale.js';
@@ -35,6 +36,7 @@ class Process {
   readonly #sessionId: string | undefined;
   #session: Session | undefined;
   #turns = 0;
+  #reports = 0;
 
   constructor(store: StateStore | undefined, sessionId: string | undefined) {
     this.#sessionId = sessionId;
@@ -59,6 +61,14 @@ class Process {
       ),
     ).toEqual([]);
     return JSON.stringify(sent.map(({ speaker, blocks }) => ({ speaker, blocks })));
+  }
+
+  /** Reports the usage of the last answer, which teaches something each time. */
+  report(): void {
+    const session = this.#session;
+    this.#reports += 1;
+    const inputTokens = (1 + (this.#reports % 2)) * (session?.history.getTotalTokens() ?? 0);
+    session?.reportUsage({ inputTokens });
   }
 
   close(): Promise<void> {
@@ -95,7 +105,10 @@ describe.each([
     await single.close();
     // There is something to lose.
     expect(new Set(expected.map((text) => text.includes('line 1 as turn 0')))).toContain(false);
-    const who = fc.constantFrom([0], [1], [0, 1], [1, 0]);
+    const who = fc.record({
+      at: fc.constantFrom([0], [1], [0, 1], [1, 0]),
+      reports: fc.constantFrom('none', 'at once', 'late'),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.scheduler(),
@@ -106,10 +119,16 @@ describe.each([
           const processes = [0, 1].map(
             () => new Process(scheduled(store, scheduler, saved), sessionId),
           );
-          for (const [turn, at] of plan.entries()) {
+          let late: readonly Process[] = [];
+          for (const [turn, { at, reports }] of plan.entries()) {
             const sending = Promise.all(at.map((which) => processes[which]!.send(turn)));
+            for (const process of late) process.report();
+            late = [];
             const sent = await scheduler.waitFor(sending);
             for (const text of sent) expect(text).toBe(expected[turn]);
+            const asked = at.map((which) => processes[which]!);
+            if (reports === 'late') late = asked;
+            if (reports === 'at once') for (const process of asked) process.report();
           }
           // No record that was kept goes again, and none is kept twice.
           const records = saved.map(
@@ -121,12 +140,39 @@ describe.each([
             const former = records[at - 1] ?? '';
             expect(later.startsWith(former.replace(/.{4}$|=+$/, ''))).toBe(true);
           }
-          await Promise.all(processes.map((one) => one.close()));
+          await scheduler.waitFor(Promise.all(processes.map((one) => one.close())));
         },
       ),
       { numRuns: runs(500) },
     );
   });
+});
+
+it('nothing is saved where a conversation was before another process went on with it', async () => {
+  const memory = memoryStore();
+  const gone = new Set<string>();
+  const again: string[] = [];
+  const store: StateStore = {
+    load: (key) => memory.load(key),
+    save: async (key, state, version) => {
+      const outcome = await memory.save(key, state, version);
+      if (gone.has(key) && outcome !== 'conflict') again.push(key);
+      return outcome;
+    },
+    delete: (key) => {
+      gone.add(key);
+      return memory.delete(key);
+    },
+  };
+  const [one, other] = [new Process(store, undefined), new Process(store, undefined)];
+  await one.send(1);
+  await other.send(3);
+  expect(gone.size).toBe(1);
+  one.report();
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  await one.send(4);
+  expect(again).toEqual([]);
+  await Promise.all([one.close(), other.close()]);
 });
 
 describe('a session that goes on with what another process has saved', () => {
