@@ -316,27 +316,37 @@ it.each([
   expect(sent).toEqual([{ model: NAME, messages }, { model: NAME, messages }]); // prettier-ignore
 });
 
-it('is made to fit by a process that has not sent it, and no more than that', async () => {
-  const store = memoryStore();
-  const messages: { role: 'user' | 'assistant'; content: string }[] = [];
-  const compactOnce = async (refusal?: string): Promise<number> => {
-    const contextLimit = 10_000;
-    const options = { offload: 'inline', tokenizer: 'estimate', store, contextLimit } as const;
-    await using compactor = createCompactor(options);
-    const compact = messageCompactor(compactor, { onError: 'throw' });
-    const sent = await compact([...messages], { conversationId: 'one', modelName: NAME, refusal });
-    return JSON.stringify(sent).length;
-  };
-  for (let turn = 0; turn < 8; turn += 1) {
-    const words = Array.from({ length: 90 }, (_, at) => Math.sin(turn * 90 + at).toString(36));
-    messages.push(
-      { role: 'user', content: words.join(' ') },
-      { role: 'assistant', content: 'Yes.' },
-    );
-  }
-  messages.push({ role: 'user', content: 'Go on.' });
-  const before = await compactOnce();
-  const after = await compactOnce('prompt is too long: 12000 tokens > 10000 maximum');
-  expect(after).toBeLessThan(before);
-  expect(after).toBeGreaterThan(before / 3);
-});
+it.each([
+  [12_000, 1, 3],
+  [18_000, 1.5, 5],
+])(
+  'of %i tokens is made to fit by a process that has not sent it, and no more than that',
+  async (tokens, least, most) => {
+    const store = memoryStore();
+    const messages: { role: 'user' | 'assistant'; content: string }[] = [];
+    const compactOnce = async (refusal?: string): Promise<number> => {
+      const contextLimit = 10_000;
+      const options = { offload: 'inline', tokenizer: 'estimate', store, contextLimit } as const;
+      await using compactor = createCompactor(options);
+      const compact = messageCompactor(compactor, { onError: 'throw' });
+      const sent = await compact([...messages], {
+        conversationId: 'one',
+        modelName: NAME,
+        refusal,
+      });
+      return JSON.stringify(sent).length;
+    };
+    for (let turn = 0; turn < 8; turn += 1) {
+      const words = Array.from({ length: 90 }, (_, at) => Math.sin(turn * 90 + at).toString(36));
+      messages.push(
+        { role: 'user', content: words.join(' ') },
+        { role: 'assistant', content: 'Yes.' },
+      );
+    }
+    messages.push({ role: 'user', content: 'Go on.' });
+    const before = await compactOnce();
+    const after = await compactOnce(`prompt is too long: ${tokens} tokens > 10000 maximum`);
+    expect(after).toBeLessThan(before / least);
+    expect(after).toBeGreaterThan(before / most);
+  },
+);
