@@ -125,10 +125,12 @@ class LocalEngine implements Engine {
     );
   }
 
-  report(id: string, usage: AnsweredUsage): void {
+  report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
     const line = this.#lines.named(id);
-    line?.takeUsage?.(reportedSum(inputTokens, read, written));
+    // Another request may have been sent before this one's answer came to its end.
+    if (line?.watched?.session.costs().requests !== costs.requests) return;
+    line.takeUsage?.(reportedSum(inputTokens, read, written));
   }
 
   reportRefusal(text: string, model: string | undefined, id: string | undefined): void {

@@ -92,8 +92,10 @@ export interface Engine {
   compact(call: EngineCall): Promise<EngineAnswer>;
   /** Compacts messages that belong to no conversation. */
   compactOnce(body: Uint8Array): Promise<OnceAnswer>;
-  /** Records the usage reported for a conversation's last request. */
-  report(line: string, usage: AnsweredUsage): void;
+  /**
+   * Records the usage reported for a request, by the answer of the engine to it. Ignored once the next request has been compacted.
+   */
+  report(line: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void;
   /**
    * Records a provider's refusal, which may name the context limit. The next request of a conversation is compacted so that it is not
    * refused for it again.

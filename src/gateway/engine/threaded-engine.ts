@@ -11,6 +11,7 @@ import type {
   EngineCall,
   EngineMethod,
   EngineReply,
+  LineReport,
   OnceAnswer,
 } from './protocol.js';
 
@@ -53,8 +54,8 @@ export class ThreadedEngine implements Engine {
     return (await this.#ask('compactOnce', body)) ?? ENDED;
   }
 
-  report(line: string, usage: AnsweredUsage): void {
-    void this.#ask('report', line, usage);
+  report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
+    void this.#ask('report', { id, costs }, usage);
   }
 
   reportRefusal(text: string, model: string | undefined, line: string | undefined): void {

@@ -90,7 +90,7 @@ function observe(
   response.once('close', () => {
     resolveAnswer(undefined);
   });
-  const listeners = recordingAnswer(parts, route, engineAnswer, 'observe');
+  const listeners = recordingAnswer(parts, route, () => engineAnswer, 'observe');
   forwarder.forward(request, response, route, undefined, {
     ...listeners,
     onAnswer: (answer) => {
@@ -149,9 +149,14 @@ function collect(
         forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
         return;
       }
-      const listeners = recordingAnswer(parts, route, Promise.resolve(answer), mode);
-      const onRefused = (text: string): Promise<Uint8Array | undefined> =>
-        compactAgain(body, answer?.line?.id, text);
+      let latest = answer;
+      const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
+      const onRefused = async (text: string): Promise<Uint8Array | undefined> => {
+        const again = await compactAgain(answer?.line?.id, text);
+        if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
+        latest = again;
+        return again.body;
+      };
       forwarder.forward(
         request,
         response,
@@ -161,17 +166,14 @@ function collect(
       );
     });
   };
-  /** Returns another body for a request that compacting can mend. */
+  /** Compacts a refused request further, if that can mend it. */
   const compactAgain = async (
-    sent: Uint8Array,
     id: string | undefined,
     refusal: string,
-  ): Promise<Uint8Array | undefined> => {
+  ): Promise<EngineAnswer | undefined> => {
     if (id === undefined || !isMendable(refusal)) return undefined;
     ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 400 });
-    const again = await compact(parts, request, route, copy, 'compact', refusal);
-    const body = again?.body;
-    return body === undefined || Buffer.compare(body, sent) === 0 ? undefined : body;
+    return compact(parts, request, route, copy, 'compact', refusal);
   };
   request.on('data', onData);
   request.once('end', onEnd);
@@ -207,6 +209,8 @@ async function compact(
     const answer = await Promise.race([answered, late]);
     if (answer !== undefined)
       ledger.recordAnswer(answer.isAside ? { ...answer, line: undefined } : answer, answer.bytes);
+    else if (refusal !== undefined)
+      ledger.recordFailure('compaction took too long; a refusal went to the client');
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
       void answered.then(
@@ -256,21 +260,21 @@ const COMPACTED_BEFORE =
 function recordingAnswer(
   { engine, ledger }: ExchangeParts,
   route: HistoryRoute,
-  engineAnswer: Promise<EngineAnswer | undefined>,
+  engineAnswer: () => Promise<EngineAnswer | undefined>,
   mode: GatewayMode,
 ): Required<Pick<ForwardEvents, 'onAnswer' | 'onFailure'>> {
   return {
     ...recordingFailure(ledger, route),
     onAnswer: (answer) => {
       tapUsage(answer, ({ usage, refusal }) => {
-        void engineAnswer.then((answered) => {
+        void engineAnswer().then((answered) => {
           const line = answered?.line;
           if (refusal !== undefined)
             engine.reportRefusal(refusal, line?.model, mode === 'compact' ? line?.id : undefined);
           if (line === undefined) return;
           // The engine compares it with what it would have sent.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
-          if (usage !== undefined && isOfEngine) engine.report(line.id, usage);
+          if (usage !== undefined && isOfEngine) engine.report(line, usage);
           if (mode === 'observe' && refusesReasoning(refusal))
             ledger.recordFailure(COMPACTED_BEFORE);
           ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });

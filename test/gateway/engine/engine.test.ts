@@ -51,8 +51,10 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     const calls = steps(talk(api, 4));
     const { line } = await ask(api, calls[0]!);
     const usage = { cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
-    engine.report(line!.id, { ...usage, inputTokens: 1_000 });
+    engine.report(line!, { ...usage, inputTokens: 1_000 });
     for (const messages of calls.slice(1)) await ask(api, messages);
+    // The answer to the first call ends after the others have begun.
+    engine.report(line!, { ...usage, inputTokens: 1_000 });
     expect(learned).toHaveBeenCalledTimes(1);
   });
 

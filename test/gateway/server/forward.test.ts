@@ -1,7 +1,8 @@
 // A refused request that the gateway can mend, and one that it cannot: what client and upstream see of it.
 
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { Session } from '../../../src/main/session.js';
 import { API_TALKS, bodyOf, talk } from '../../support/api-talks.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld, Received } from '../../support/gateway-world.js';
@@ -78,6 +79,21 @@ it('reasoning that is bound to other messages is left out, and the rest sent aga
   expect(status).toBe(200);
   const sent = world.received.map(({ body: bytes }) => bytes.toString().includes('signature'));
   expect(sent).toEqual([true, false]);
+});
+
+it('the usage of what was sent again is learned', async () => {
+  const learned = vi.spyOn(Session.prototype, 'reportUsage');
+  onTestFinished(() => learned.mockRestore());
+  const world = await gatewayWorld({ mode: 'compact' });
+  worlds.push(world);
+  world.answer = (_, response) => {
+    const isRefused = world.received.length === 1;
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(isRefused ? JSON.stringify(REFUSAL) : '{"usage":{"input_tokens":7}}');
+  };
+  await world.send('/v1/messages', { body: LONG });
+  const report = expect.objectContaining({ inputTokens: 7 }) as unknown;
+  await expect.poll(() => learned.mock.calls).toEqual([[report]]);
 });
 
 it('a prompt is sent again only once', async () => {
