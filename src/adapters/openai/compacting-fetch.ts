@@ -39,9 +39,10 @@ interface HistoryRequest {
  * const client = new OpenAI({ fetch: compactingFetch(compactor) });
  * ```
  *
- * It compacts the messages of each request, streamed or not, and reads the usage from each answer; a stream of Chat Completions has it if
- * the request asks for it (`stream_options: { include_usage: true }`), and Ollama's own API has none of the whole prompt. Your list of messages does not change; keep appending to it. With
- * `previous_response_id` or `conversation`, the server keeps the items, so that nothing can be compacted; that is said once.
+ * It compacts the messages of each request, streamed or not, and reads the usage from each answer; a stream of Chat Completions has it
+ * if the request asks for it (`stream_options: { include_usage: true }`), and Ollama's own API has none of the whole prompt. Your list
+ * of messages does not change; keep appending to it. With `previous_response_id` or `conversation`, the server keeps the items, so that
+ * nothing can be compacted; that is said once.
  * With the strategy `provider`, `/responses/compact` is asked, or the Responses API by its trigger. Do not combine it with another
  * adapter for the same model. `onError` says what happens to a call whose compaction fails.
  *
