@@ -1,7 +1,7 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
 // Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
 
-import { countLines, onOneLine, shortened } from '../shown-text.js';
+import { countLines, onOneLine, shortened, withoutCodes } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -56,18 +56,17 @@ export interface ShownElsewhere {
   readonly end: number;
   /** `null` for its own call. */
   readonly source: Source | null;
-  /**
-   * The number of the first line there, `null` for none; absent if it is the same as here, or if none has one and it stands where one looks
-   * for it.
-   */
+  /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
   readonly there?: number | null;
+  /** Of lines that are not numbered here and there, whether they stand where one would not look for them. */
+  readonly isAside?: boolean;
 }
 
 /** The call whose result shows the whole text, if there is one. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
-  if (first.there !== undefined) return undefined;
+  if (first.there !== undefined || first.isAside === true) return undefined;
   return first.end === countLines(text) ? first.source : undefined;
 }
 
@@ -151,15 +150,15 @@ export function saysShown(line: string): boolean {
 }
 
 /** Describes a run, so that each line can be found; with both line numbers if they differ. */
-function whatOf({ start, end, source, there }: ShownElsewhere, lines: readonly string[]): string {
+function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
+  const { start, end, source, there, isAside = false } = run;
   const count = end - start;
   const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
-  if (there === undefined) return `${count} lines ${shown}`;
-  const here = lineNumberAt(lines[start] ?? '', 0);
-  if (there === null && Number.isNaN(here)) {
-    const from = source === null ? '' : beginningOf(lines, start, end);
+  if (there === undefined) {
+    const from = isAside && source !== null ? beginningOf(lines, start, end) : '';
     return `${count} lines ${shown}${from}`;
   }
+  const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
   const asThere = there === null ? 'without numbers' : `lines ${there}-${there + count - 1}`;
@@ -169,7 +168,7 @@ function whatOf({ start, end, source, there }: ShownElsewhere, lines: readonly s
 /** How a run without line numbers begins, so that it can be found there: its first line with a word, from that on. */
 function beginningOf(lines: readonly string[], start: number, end: number): string {
   for (let at = start; at < end; at += 1) {
-    const [words] = /[\p{L}\p{N}].*/u.exec(lines[at] ?? '') ?? [];
+    const [words] = /[\p{L}\p{N}].*/u.exec(withoutCodes(lines[at] ?? '')) ?? [];
     if (words !== undefined) return `, from "${shortened(onOneLine(words), MAX_BEGINNING)}"`;
   }
   return '';

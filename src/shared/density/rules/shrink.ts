@@ -205,7 +205,7 @@ function standingRuns(
     pushTo(referredBy, row, result.row);
     const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
     const source = { callId: index.idOf(index.responses.id.at(row)), name };
-    return { ...lines, ...(isAside && !isFile && { there: null }), source };
+    return { ...lines, ...(isAside && !isFile && { isAside }), source };
   });
 }
 
@@ -250,7 +250,7 @@ function shownInTable(
   const runs = index.shownOf({ row: result.row, lines: table }, stands);
   const [run] = runs;
   const isWhole = run?.start === 0 && run.end === table.count && run.there === undefined;
-  if (isWhole) return [{ ...run, end: count }];
+  if (isWhole) return [{ start: 0, end: count, row: run.row }];
   const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
   if (!areTables || shown < MIN_SHOWN_SHARE * table.count) return undefined;
   return runs.map((each) => ({ ...each, start: each.start + count, end: each.end + count }));

@@ -277,6 +277,19 @@ describe('SHRINK', () => {
     ]);
   });
 
+  it('says of no lines with numbers of their own, as matches or times, that they stand elsewhere without', () => {
+    const matches = lines(0, 60)
+      .split('\n')
+      .map((line, at) => `${at * 3 + 1}:${line}`);
+    const part = `${matches.slice(20, 32).join('\n')}\n${lines(60, 62)}`;
+    const result = String(
+      lastResult([humanText('go'), ...run(matches.join('\n'), 'first'), ...run(part)]),
+    );
+    expect(result.split('\n', 1)).toEqual([
+      expect.stringMatching(/^\[… 12 lines as in [^,]*, from "61:line aaaaaaaaaaaaaaa…" …\]$/),
+    ]);
+  });
+
   it('takes the spaces before the numbers of the lines of a file, and knows these lines again', () => {
     const text = lines(0, 60)
       .split('\n')
