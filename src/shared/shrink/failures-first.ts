@@ -2,6 +2,7 @@
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
 import { isOfHost } from '../exit-code.js';
+import { onlyShowsByCommand } from '../work/showing-commands.js';
 import {
   countBehind,
   Draft,
@@ -35,7 +36,8 @@ const BEHIND_FAILURE = 24;
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
-  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|gh\s+run\s+view\b[^\n;&|]{0,200}--log|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+  /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
+const LOG_OF_BUILD = /(?:^|[\s;&|(/])gh\s+run\s+view\b[^\n;&|]{0,200}--log/;
 /** What makes such a command list what was asked for. */
 const LISTS =
   /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
@@ -47,7 +49,8 @@ export const FAILURES_FIRST: Shrinker = {
   name: 'failuresFirst',
   label: 'the middle of a long output',
   from: 'default',
-  shrink(draft, { purpose, command, level }) {
+  shrink(draft, subject) {
+    const { purpose, command, level } = subject;
     if (purpose !== 'command') return undefined;
     if (level !== 'strong' && !isBuildOrTest(command.slice(0, MAX_SCANNED))) return undefined;
     const extent = EXTENTS[level];
@@ -59,15 +62,17 @@ export const FAILURES_FIRST: Shrinker = {
       let end = start + 1;
       while (end < lines.length && isKept[end] === isKept[start]) end += 1;
       if (isKept[start] === 1 || end - start < 3) kept.push(...lines.slice(start, end));
-      else kept.push(leftOut(`${countBehind(lines.slice(start, end))} lines`));
+      else kept.push(leftOut(`${countBehind(lines.slice(start, end), subject)} lines`));
       start = end;
     }
     return kept.length < lines.length ? Draft.ofLines(kept) : undefined;
   },
 };
 
+/** Not what only shows something, as `git log webpack`; unless that is the log of a build. */
 function isBuildOrTest(command: string): boolean {
-  return BUILD_OR_TEST.test(command) && !LISTS.test(command);
+  if (LOG_OF_BUILD.test(command)) return true;
+  return BUILD_OR_TEST.test(command) && !LISTS.test(command) && !onlyShowsByCommand(command);
 }
 
 function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
@@ -281,7 +286,7 @@ const hasSign = searchFor([
 ]);
 /** Before what failed, not a time or a size before the name of a file; or behind it. */
 const COUNT =
-  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)?|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)|[#ℹ] fail [1-9]\d*\b/;
+  /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)|(?:[#ℹ]|<!--) fail [1-9]\d*\b|\bfail: [1-9]\d*\b(?<=\btotal: .{0,40})/;
 /** How programs report a failure. Names of tests, files and options contain the words alone. */
 const REPORT = new RegExp(
   [

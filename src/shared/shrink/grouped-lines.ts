@@ -3,7 +3,7 @@
 // only; keeps the order.
 
 import { countBehind, Draft, leftOut } from './shrinker.js';
-import type { Shrinker, ShrinkLevel } from './shrinker.js';
+import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 
 /** Lines to keep of a list; one of up to 1.5 times as many is kept whole. */
 const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
@@ -39,12 +39,13 @@ export const GROUPING: Shrinker = {
   name: 'grouping',
   label: 'paths of lists and the rest of long ones',
   from: 'lossless',
-  shrink(draft, { purpose, level }) {
+  shrink(draft, subject) {
+    const { purpose, level } = subject;
     if (purpose !== 'search') return undefined;
     const groups = groupsOf(draft.lines);
     const most = MAX_LINES[level];
     const isLong = draft.lines.length > 1.5 * most;
-    const kept = (isLong ? shortened(groups, most) : groups).flatMap(linesOf);
+    const kept = (isLong ? shortened(groups, most, subject) : groups).flatMap(linesOf);
     const shorter = Draft.ofLines(kept);
     return shorter.text.length < draft.text.length ? shorter : undefined;
   },
@@ -114,7 +115,7 @@ function linesBehind(groups: readonly Group[]): readonly Group[] {
 }
 
 /** Keeps the first lines of each group, up to `most` lines, and what stands behind the list; says how many were cut. */
-function shortened(all: readonly Group[], most: number): readonly Group[] {
+function shortened(all: readonly Group[], most: number, subject: ShrinkSubject): readonly Group[] {
   const behind = linesBehind(all);
   const groups = all.slice(0, all.length - behind.length);
   const perGroup = linesPerGroup(groups, most);
@@ -123,7 +124,7 @@ function shortened(all: readonly Group[], most: number): readonly Group[] {
   for (const [at, group] of groups.entries()) {
     if (shown >= most) {
       const left = groups.slice(at);
-      const rest = left.reduce((sum, { lines }) => sum + countBehind(lines), 0);
+      const rest = left.reduce((sum, { lines }) => sum + countBehind(lines, subject), 0);
       const named = new Set(left.flatMap(({ path }) => (path === '' ? [] : [path]))).size;
       const of = named === 0 ? '' : `, of ${named} files or folders,`;
       kept.push({ path: '', lines: [leftOut(`${rest} more lines${of}`)] });
@@ -135,7 +136,8 @@ function shortened(all: readonly Group[], most: number): readonly Group[] {
     shown += count;
     kept.push(isWhole ? group : { path, lines: lines.slice(0, count) });
     if (!isWhole) {
-      kept.push({ path: '', lines: [leftOut(`${countBehind(lines.slice(count))} more of these`)] });
+      const rest = countBehind(lines.slice(count), subject);
+      kept.push({ path: '', lines: [leftOut(`${rest} more of these`)] });
     }
   }
   return [...kept, ...behind];

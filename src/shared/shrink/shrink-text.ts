@@ -2,7 +2,7 @@
 
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
-import { Draft, MAX_TELLING, SHRINK_LEVELS } from './shrinker.js';
+import { Draft, MAX_TELLING, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
 import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
@@ -78,12 +78,14 @@ export function shrinkText(
   const withoutShown = withoutRuns(whole, shown);
   if (withoutShown !== undefined) took.push(withoutShown.label);
   let draft = withoutShown?.draft ?? whole;
+  const lookalikes = text.includes('[… ') ? new Set(whole.lines.filter(saysLeftOut)) : undefined;
+  const seen = { purpose: purpose ?? 'unknown', command, ...(lookalikes && { lookalikes }) };
   for (const shrinker of TEXT_SHRINKERS) {
     const sees = !isTable && (purpose !== undefined || shrinker.keepsText === true);
     if (!sees || !runsShrinker(settings, shrinker)) continue;
     // A shrinker that is turned on by name runs at least at its own minimum level.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
-    const shorter = shrinker.shrink(draft, { purpose: purpose ?? 'unknown', command, level });
+    const shorter = shrinker.shrink(draft, { ...seen, level });
     if (shorter === undefined) continue;
     draft = shorter;
     took.push(shrinker.label);

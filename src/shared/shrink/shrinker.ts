@@ -19,6 +19,8 @@ export interface ShrinkSubject {
   /** The command that was run; empty for other calls. */
   readonly command: string;
   readonly level: ShrinkLevel;
+  /** Lines of the result itself that look like notes of what was removed. @default none */
+  readonly lookalikes?: ReadonlySet<string>;
 }
 
 /** The name of a shrinker, by which it is turned on or off. */
@@ -59,11 +61,15 @@ export function saysLeftOut(line: string): boolean {
   return line.startsWith('[… ') && line.endsWith(' …]');
 }
 
-/** How many lines of a text these lines of its draft stand for: one that says what was removed stands for more. */
-export function countBehind(lines: readonly string[]): number {
+/** How many lines of a text these lines of its draft stand for: one that says what was removed stands for more, but not its lookalikes. */
+export function countBehind(
+  lines: readonly string[],
+  { lookalikes }: Pick<ShrinkSubject, 'lookalikes'>,
+): number {
   let count = 0;
   for (const line of lines) {
-    const [, first, last] = (saysLeftOut(line) ? COUNTED.exec(line) : null) ?? [];
+    const isNote = saysLeftOut(line) && lookalikes?.has(line) !== true;
+    const [, first, last] = (isNote ? COUNTED.exec(line) : null) ?? [];
     count += last === undefined ? 1 : Number(last) - Number(first ?? 1) + 1;
   }
   return count;

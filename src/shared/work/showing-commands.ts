@@ -13,7 +13,7 @@ const PROGRAM =
   /^(?:cd|pwd|echo|true|journalctl|dmesg|ps|top|df|du|free|uptime|whoami|id|env|printenv|date|hostname|uname|which|lsof|netstat|ss|ping|dig|nslookup|nmap|stat|file|wc|tree|ls|cat|head|tail|less|grep|rg|sort|uniq|cut|column|jq|yq|xxd|hexdump|strings|readelf|objdump|ifconfig|history|sleep)(?=\s|$)/;
 /** Behind a program, its options, of which some have a value, and what a cloud calls a thing. */
 const SHOWN =
-  /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:kubectl|oc) rollout|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
+  /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:kubectl|oc) rollout|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list|ls)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
 
 /** Not with an option that sends something, names another method or writes a file. */
 const REQUEST =

@@ -238,6 +238,17 @@ describe('shrinkText', () => {
     }
   });
 
+  it('leaves what a command shows of a folder or a package that is called as a tool is', () => {
+    const shown = linesOf(300, (at) => `${'abcdefghij'.charAt(at % 10)} ${'x'.repeat(at % 17)}`);
+    const commands = ['git log --oneline cypress', 'npm view webpack versions', 'git ls-files tap'];
+    for (const command of [...commands, 'cd make && git log']) {
+      expect(left(shown, { purpose: 'command', command }, DEFAULT)).toBe(shown);
+    }
+    for (const command of ['cd cypress && npx cypress run', 'gh run view 9 --log']) {
+      expect(left(shown, { purpose: 'command', command }, DEFAULT)).not.toBe(shown);
+    }
+  });
+
   it('shows the warnings of a long build, failures first', () => {
     const step = (at: number): string =>
       `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
@@ -262,6 +273,36 @@ describe('shrinkText', () => {
     const kept = shrunk.split('\n').filter((line) => line.startsWith('src/'));
     const [, rest] = /\[… (\d+) more lines/.exec(shrunk) ?? [];
     expect(kept.length + Number(rest)).toBe(400);
+  });
+
+  it('counts a line once that only looks like one of those that say what was left out', () => {
+    const step = (at: number): string =>
+      at % 50 === 49
+        ? '[… 999999999 lines like it left out …]'
+        : `${'abcdefghij'.charAt(at % 10)} compiled ${'m'.repeat(at % 17)}`;
+    const built = left(linesOf(400, step), BUILD, DEFAULT).split('\n');
+    expect(built).toContain(`[… ${400 - (built.length - 1)} lines left out …]`);
+    const found = left(
+      linesOf(900, (at) => (at % 7 === 6 ? step(49) : `src/${at}.ts`)),
+      SEARCH,
+      {
+        ...DEFAULT,
+        likeLines: false,
+      },
+    );
+    const rest = /\[… (\d+) more lines/.exec(found)?.[1];
+    expect(Number(rest)).toBeLessThan(900);
+  });
+
+  it('quotes no codes of a terminal, which are left out of the result that shows the lines', () => {
+    const text = linesOf(
+      60,
+      (at) => `\u001b[32m✓\u001b[0m case ${'abcdefghij'.charAt(at % 10)} ${at}`,
+    );
+    const shown = { start: 20, end: 40, isAside: true, source: { callId: 'c', name: 'make' } };
+    expect(shrinkText(text, [shown], COMMAND, DEFAULT, ']')).toContain(
+      '[… 20 lines as in make, from "case a 20" …]',
+    );
   });
 
   it('leaves of long lists the first of each folder or file, with how many more there are', () => {
