@@ -38,11 +38,15 @@ function ownFields(result: unknown): JsonRecord {
   );
 }
 
-/** What long JSON says first of how the call came out, as a report of tests does. */
+/** What long JSON says first of how the call came out, as a report of tests does; nothing of a log, with an object in each line. */
 function flagsOf(json: string): JsonRecord {
   const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
+  if (flags.length === 0 || GOES_ON.test(json.replace(SHORTENED_LINE, ''))) return {};
   return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
 }
+
+/** Behind an object's end, a line that no JSON has there. */
+const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
 
 const FLAGS: ReadonlySet<string> = new Set(['isError', 'is_error', 'ok', 'success']);
 /** In UTF-16 units. */

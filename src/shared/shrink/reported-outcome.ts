@@ -201,7 +201,7 @@ const CUT_SHORT =
   /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
 /** A program that could not be run, or was ended. */
 const NOT_RUN =
-  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(|^Node\.js v\d+\.\d+\.\d+\s*(?![^])/m;
+  /\bcommand not found\b|\bis not recognized as\b|^(?:[^\n:]{1,80}: line \d+: {1,4}\d+ )?(?:Killed|Terminated|Aborted)(?:$| [( ])|^npm (?:ERR!|error)|^Error from server|^Permission denied \(|(?<=\n\r?\n)Node\.js v\d+\.\d+\.\d+\s*(?![^])/m;
 /** What programs say last of the system's errors, also of those with an address. */
 const SYSTEM_ERROR =
   /^[^\s:][^:]{0,80}(?::\d{1,5})?: .{0,200}\b(?:No such (?:file or directory|process)|Permission denied|Connection (?:refused|timed out)|Operation not permitted|(?:Is|Not) a directory|File exists|No space left on device|Read-only file system)$/;
@@ -245,10 +245,11 @@ function givesVerdict(words: string): boolean {
 
 /** How tests and builds say that all is well, whatever their output tells of errors before. */
 const ALL_IS_WELL =
-  /\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b0 (?:failures|failed|failing|errors)\b|[#ℹ] fail 0\b|\bBUILD SUCCESS|\btest result: ok\b|\b(?:TEST|BUILD) SUCCEEDED\b|\b[Aa]ll (?:\w+ )?(?:tests|checks) pass/;
+  /\b[1-9]\d* (?:\w+ )?pass(?:ed|ing)\b|\b0 (?:failures|failed|failing|errors)\b|(?:[#ℹ]|<!--) fail 0\b|\bBUILD SUCCESS|\btest result: ok\b|\b(?:TEST|BUILD) SUCCEEDED\b|\b[Aa]ll (?:\w+ )?(?:tests|checks) pass/;
 
 /** Whether the last lines of a text report a failure, as of tests that fail where no exit code is told. */
 export function sumsUpFailure(text: string): boolean {
+  if (failsAsReport(text)) return true;
   const end = endOf(text);
   // Most have neither.
   if (!mayReportFailure(end) && !end.includes('File "')) return false;
@@ -257,19 +258,25 @@ export function sumsUpFailure(text: string): boolean {
   const wellAt = said.findLastIndex((line) => ALL_IS_WELL.test(line));
   return (
     said.slice(wellAt + 1).some((line) => FAILED_TEST.test(line)) ||
-    said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure) ||
-    (TAP.test(text.slice(0, SEEN)) && NOT_OK.test(text)) ||
-    JUNIT.test(text.slice(0, MAX_REFUSAL))
+    said.slice(Math.max(wellAt + 1, said.length - MAX_END_LINES)).some(reportsFailure)
   );
 }
 
-/** What a report in XML counts at its start. */
-const JUNIT = /<testsuites? [^>]{0,400}\b(?:failures|errors)="[1-9]/;
 /** A test with its time, which may have a long report below it. */
-const FAILED_TEST = /^\s*[✖✕✗✘×] .{1,200} \(?\d[\d.]* ?m?s\)?$/;
-/** TAP needs no sum at its end: what is not ok has failed, unless it is still to do or within another test. */
-const TAP = /^TAP version 1[34]$/m;
-const NOT_OK = /^not ok\b(?!.*# (?:TODO|SKIP)\b)/im;
+const FAILED_TEST = /^\s*[✖✕✗✘×] .{1,200} \(?\d[\d.]* ?m?s\)?\s*$/;
+
+/** Whether a text is a report in a format that does not tell at its end what has failed, where all may have passed. */
+function failsAsReport(text: string): boolean {
+  return (
+    JUNIT.test(text.slice(0, MAX_REFUSAL)) || (TAP.test(text.slice(0, SEEN)) && NOT_OK.test(text))
+  );
+}
+
+/** What a report in XML counts at its start; not in code, nor in a line of a file. */
+const JUNIT = /^[ \t]{0,8}<testsuites? [^>]{0,400}\b(?:failures|errors)="[1-9]/m;
+/** Not one that a page quotes. What is not ok has failed, unless it is still to do or within another test. */
+const TAP = /(?<!```\w{0,12}\r?\n)^TAP version 1[34]$/m;
+const NOT_OK = /^(?:not ok\b(?!.*# (?:TODO|SKIP)\b)|Bail out!)/im;
 
 /** Of Python, whatever the exception is called. */
 function endsWithException(lines: readonly string[]): boolean {
@@ -303,7 +310,8 @@ function endOf(text: string): string {
   let end = text.trimEnd().length;
   for (let frames = 0; frames < MAX_FRAMES; frames += 1) {
     const start = text.lastIndexOf('\n', end - 1);
-    if (start === -1 || !STACK.test(text.slice(start + 1, Math.min(end, start + SEEN)))) break;
+    const line = withoutCodes(text.slice(start + 1, Math.min(end, start + SEEN)));
+    if (start === -1 || !STACK.test(line)) break;
     end = start;
   }
   return withoutCodes(text.slice(Math.max(0, end - MAX_END), end));

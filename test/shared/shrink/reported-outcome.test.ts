@@ -102,6 +102,42 @@ describe('sumsUpFailure', () => {
       `Caused by: a.B: x\njava.lang.IllegalStateException: no\n${'\tat a.B(C.java:1)\n'.repeat(90)}\t... 9 more\n`,
       true,
     ],
+    [
+      'TAP of which the first fails',
+      `TAP version 13\nnot ok 1 - a\n${'ok 2 - all of b\n'.repeat(300)}`,
+      true,
+    ],
+    ['TAP that gives up', 'TAP version 13\nok 1 - a\nBail out! No database', true],
+    [
+      'TAP that a page quotes',
+      `Of TAP:\n\n\`\`\`tap\nTAP version 13\nnot ok 1 - a\n\`\`\`\n${'More words.\n'.repeat(20)}`,
+      false,
+    ],
+    [
+      'JUnit of which the first fails',
+      `<testsuites tests="301" failures="1">\n<failure />\n${'<testcase name="b" />\n'.repeat(300)}`,
+      true,
+    ],
+    [
+      'JUnit of Node',
+      `${'<testcase name="b" />\n'.repeat(300)}<!-- fail 1 -->\n</testsuites>`,
+      true,
+    ],
+    ['code with a report of JUnit', `parse('<testsuites failures="1">');\nfail();`, false],
+    ['a file with a report of JUnit', '1\t<testsuites failures="1">\n2\t<failure />', false],
+    ['matches in reports of JUnit', 'a.xml:2:<testsuite name="fails" failures="1">', false],
+    ['a setting', 'haproxy:\n  rise: 2\n  fail: 3', false],
+    ['the version of Node', 'npm 10.8.2\nNode.js v20.19.2', false],
+    [
+      'what throws from deep within, in colours',
+      `Error: no config\n${'\u001b[90m    at f (/a/b.js:1:2)\u001b[39m\n'.repeat(90)}`,
+      true,
+    ],
+    [
+      'a test with what it says below, on Windows',
+      `✖ case 7 (1.69ms)\r\n  Expected:\r\n${'    { n: 1 },\r\n'.repeat(30)}`,
+      true,
+    ],
   ])('tells of the end of %s', (_, text, is) => {
     expect(sumsUpFailure(text)).toBe(is);
     expect(hasFailed(toolResponse('c', 'run', text))).toBe(is);
@@ -131,6 +167,14 @@ describe('hasFailed', () => {
     expect(hasFailed(toolResponse('c', 'Bash', report(false)))).toBe(true);
     expect(outcomeOf(toolResponse('c', 'Bash', report(false)))).toBe('failed');
     expect(hasFailed(toolResponse('c', 'Bash', report(true)))).toBe(false);
+    // Logs and other outputs that begin with an object.
+    for (const behind of [report(true), `retried\n${report(true)}`]) {
+      const log = `{"success":false}\n${behind}\n`;
+      expect(hasFailed(toolResponse('c', 'Bash', log))).toBe(false);
+      expect(outcomeOf(toolResponse('c', 'Bash', log.replaceAll('\n', '\r\n')))).toBe('passed');
+    }
+    const indented = JSON.stringify(JSON.parse(report(false)), null, 2);
+    expect(hasFailed(toolResponse('c', 'Bash', `${indented}\n`))).toBe(true);
   });
 
   it('reads no failure in what data holds', () => {
