@@ -2,7 +2,7 @@
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
 import { isOfHost } from '../exit-code.js';
-import { onlyShowsByCommand } from '../work/showing-commands.js';
+import { onlyShowsByCommand } from '../showing-commands.js';
 import {
   countBehind,
   Draft,

@@ -13,13 +13,13 @@ import { countsDoing, failedPartIn } from '../shrink/denied-parts.js';
 import { outcomeOf, saysNotDone } from '../shrink/reported-outcome.js';
 import type { CallOutcome } from '../shrink/reported-outcome.js';
 import { commandOf, heldIn, MADE, madeIn, nameOf, nameOfUse, wasTriedOut } from './named-work.js';
-import { onlyShowsByCommand } from './showing-commands.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
 import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
+import { onlyShowsByCommand } from '../showing-commands.js';
 import { fieldsOfResult, textOfResult } from '../exit-code.js';
 import { acts, isNamedForeign, onlyShows } from '../tool-words.js';
 

@@ -1,12 +1,13 @@
 // Commands that only show something.
 
 import { describe, expect, it } from 'vitest';
-import { onlyShowsByCommand } from '../../../src/shared/work/showing-commands.js';
+import { onlyShowsByCommand } from '../../src/shared/showing-commands.js';
 
 describe('onlyShowsByCommand', () => {
   it.each([
     'journalctl -u payments --since "10 min ago" | tail -50',
     'kubectl get pods -n prod -l app=payments -o wide',
+    'git ls-files src && git ls-tree HEAD',
     'kubectl -n prod get configmap payments-pool -o yaml',
     'kubectl --context eu -n prod logs deploy/payments --previous 2>&1 | grep -i timeout',
     'cd /w && git log --oneline -5 && git status',
