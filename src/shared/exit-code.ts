@@ -48,7 +48,7 @@ function flagsOf(json: string): JsonRecord {
 /** Behind an object's end, a line that no JSON has there. */
 const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
 
-const FLAGS: ReadonlySet<string> = new Set(['isError', 'is_error', 'ok', 'success']);
+const FLAGS: ReadonlySet<string> = new Set(['isError', 'is_error', 'ok', 'success', ...CODE_KEYS]);
 /** In UTF-16 units. */
 const MAX_ABOVE = 2_000;
 

@@ -173,6 +173,8 @@ describe('hasFailed', () => {
       expect(hasFailed(toolResponse('c', 'Bash', log))).toBe(false);
       expect(outcomeOf(toolResponse('c', 'Bash', log.replaceAll('\n', '\r\n')))).toBe('passed');
     }
+    const run = JSON.stringify({ exit_code: 1, stdout: 'a'.repeat(30_000) });
+    expect(hasFailed(toolResponse('c', 'run', run))).toBe(true);
     const indented = JSON.stringify(JSON.parse(report(false)), null, 2);
     expect(hasFailed(toolResponse('c', 'Bash', `${indented}\n`))).toBe(true);
   });
