@@ -185,13 +185,14 @@ export class JournalWriter {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block, there } of runs) {
+    for (const { start, end, entriesBack, block, there, isAside } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      bytes.number(2 * block + (there === undefined ? 0 : 1));
-      if (there !== undefined) bytes.number(there === null ? 0 : 1 + there);
+      const place = isAside === true ? ASIDE : there;
+      bytes.number(2 * block + (place === undefined ? 0 : 1));
+      if (place !== undefined) bytes.number(place === null ? 0 : 1 + place);
     }
   }
 
@@ -301,10 +302,14 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
     const form = bytes.number();
     const block = Math.floor(form / 2);
     if (form % 2 === 0) return { start, end, entriesBack, block };
-    const number = bytes.number();
-    return { start, end, entriesBack, block, there: number === 0 ? null : number - 1 };
+    const place = bytes.number() - 1;
+    if (place === ASIDE) return { start, end, entriesBack, block, isAside: true };
+    return { start, end, entriesBack, block, there: place === -1 ? null : place };
   });
 }
+
+/** In place of the number there, which has fewer digits. */
+const ASIDE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {
   const pieces: SplicePiece[] = [];

@@ -12,16 +12,21 @@ import {
 import type { JournalRecord, SplicePiece } from '../../../src/shared/state/journal-record.js';
 import { runs } from '../../support/scale.js';
 
-const shown = fc.record(
-  {
-    start: fc.nat(50),
-    end: fc.nat(50),
-    entriesBack: fc.nat(9_000),
-    block: fc.nat(3),
-    there: fc.option(fc.nat(999_999_999)),
-  },
-  { requiredKeys: ['start', 'end', 'entriesBack', 'block'] },
+const place = fc.oneof(
+  fc.record({ there: fc.option(fc.nat(999_999_999)) }, { requiredKeys: [] }),
+  fc.constant({ isAside: true }),
 );
+const shown = fc
+  .tuple(
+    fc.record({
+      start: fc.nat(50),
+      end: fc.nat(50),
+      entriesBack: fc.nat(9_000),
+      block: fc.nat(3),
+    }),
+    place,
+  )
+  .map(([lines, found]) => ({ ...lines, ...found }));
 
 const rowsRecord = fc
   .tuple(
