@@ -183,7 +183,7 @@ const UNNAMED_LIMIT =
   /exceeds the context window|context_length_exceeded|input is too long for|prompt is too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length/i;
 
 /** How OpenAI refuses a prompt that is too long once the stream of its answer has begun; within a text, the quotes would be escaped. */
-export const REFUSED_IN_STREAM = /"code"\s*:\s*"context_length_exceeded"/;
+export const REFUSED_IN_STREAM: RegExp = /"code"\s*:\s*"context_length_exceeded"/;
 
 /** Longer texts are cut: the limit is near the start of the message. */
 const MAX_TEXT = 20_000;
