@@ -388,8 +388,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   async #shutDown(): Promise<void> {
-    const { removalLog, onClose } = this.#parts;
-    await nextTurn(); // The usage of an answer may come a turn later than the answer.
+    const { removalLog, keeper, onClose } = this.#parts;
+    if (keeper !== undefined) await nextTurn(); // The usage of an answer may come a turn later.
     // With a limit: a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     this.#parts.ending.abort(sessionClosed());

@@ -99,10 +99,7 @@ const overAiSdk =
       const ids = { toolCallId: `t${at}`, toolName: 'fetch_page' };
       const call = { type: 'tool-call', ...ids, input: { at } } as SdkPart;
       const result = { type: 'tool-result', ...ids, output: { type: 'text', value } } as SdkPart;
-      messages.push(
-        { role: 'assistant', content: [call] } as SdkMessage,
-        { role: 'tool', content: [result] } as SdkMessage,
-      );
+      messages.push({ role: 'assistant', content: [call] }, { role: 'tool', content: [result] });
     };
   };
 
@@ -223,7 +220,7 @@ const STREAMED: Record<string, (provider: DenseProvider, compactor: Compactor) =
       if (!isTaken) parts.push({ type: 'error', error: FAILED });
       parts.push({ type: 'finish', usage: { inputTokens: { total: undefined } } });
       const doStream = async (): Promise<{ stream: ReadableStream<object> }> => ({
-        stream: ReadableStream.from(parts) as ReadableStream<object>,
+        stream: ReadableStream.from<object>(parts),
       });
       const { stream } = await middleware.wrapStream({ doStream, params, model });
       for await (const part of stream) expect(parts).toContain(part);

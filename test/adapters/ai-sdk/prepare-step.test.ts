@@ -225,7 +225,7 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     );
     const compact = prepareStep(openCompactor(), { edits: 'every-turn' });
     const step = await compact({ model: 'scripted', messages, steps: [] });
-    const left = JSON.stringify(step?.messages);
+    const left = JSON.stringify(step.messages);
     expect(left.match(/tool-approval-(request|response)/g)).toHaveLength(2);
   });
 

@@ -14,6 +14,14 @@ import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { runTool, scriptedWork, workspaceTools } from './scripted-work.js';
 
+function addressOf(asked: Parameters<typeof fetch>[0]): string {
+  return asked instanceof Request ? asked.url : asked.toString();
+}
+
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : '';
+}
+
 function open(): Compactor {
   const compactor = createCompactor({ offload: 'inline', tokenizer: 'estimate' });
   onTestFinished(() => compactor.close());
@@ -207,7 +215,7 @@ describe('compactingFetch', () => {
     const request = { method: 'POST', body: JSON.stringify({ messages: MESSAGES }) };
     const answer = await fetch(CHAT_URL, request);
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([201, 'one']);
-    const reader = answer.body!.getReader();
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     const { value } = await reader.read();
     expect(new TextDecoder().decode(value)).toBe('data: {"n":1}\n\n');
     expect(pulls).toBeLessThan(10);
@@ -223,10 +231,10 @@ describe('compactingFetch', () => {
     });
     onTestFinished(() => compactor.close());
     const fetch = compactingFetch(compactor, { onError: 'throw' }, async (url, init) => {
-      asked.push(`${String(url)} ${new Headers(init?.headers).get('authorization')}`);
+      asked.push(`${addressOf(url)} ${new Headers(init?.headers).get('authorization')}`);
       const output = [{ type: 'compaction', id: 'c', encrypted_content: 'sealed' }];
       return Response.json(
-        String(url).includes('/compact') ? { output } : { output: [], sent: init?.body },
+        addressOf(url).includes('/compact') ? { output } : { output: [], sent: init?.body },
       );
     });
     const text = 'one word '.repeat(200);
@@ -293,7 +301,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     const headers = { authorization: 'Bearer x', 'content-length': `${body.length}` };
     await fetch(url, { method: 'POST', headers, body });
     const [[sentTo, init] = []] = seen;
-    const sent = String(init?.body);
+    const sent = textOf(init?.body);
     expect(sentTo).toBe(url);
     expect(sent.length).toBeLessThan(0.7 * body.length);
     const { model, messages, input } = JSON.parse(sent) as Record<string, unknown[]>;
@@ -313,7 +321,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     const body = JSON.stringify({ model: 'a-name', messages });
     const { status } = await fetch('https://h/v1/chat/completions', { method: 'POST', body });
     expect(status).toBe(200);
-    expect(bodies().map((sent) => String(sent).includes('signature'))).toEqual([true, false]);
+    expect(bodies().map((sent) => textOf(sent).includes('signature'))).toEqual([true, false]);
   });
 
   it('passes an answer on as it came, a refusal too', async () => {
@@ -396,7 +404,7 @@ describe('compactingFetch, with a server that answers in turn', () => {
     for (const length of [17, 2]) {
       const { body } = await fetch('https://h/v1/chat/completions', { method: 'POST', body: CHAT });
       let read = 0;
-      for await (const { length: bytes } of body ?? []) read += bytes;
+      for await (const bytes of body as ReadableStream<Uint8Array>) read += bytes.length;
       expect(read).toBe(1 + length * blank.length + usage.length);
     }
     expect(learned).toEqual([7]);
