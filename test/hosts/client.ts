@@ -14,7 +14,7 @@ export interface ClientPlay {
   readonly isLong?: boolean;
   /** What the client takes for its model's window, in tokens @default 200,000, which no chore fills */
   readonly window?: number;
-  /** Whether the client is to summarize its history itself @default 'never' */
+  /** Whether the client is to summarize its history itself; through the gateway, it sees no refusal for the length @default 'never' */
   readonly ownCompaction?: 'never' | 'once or more' | 'after a refusal';
 }
 
