@@ -144,9 +144,9 @@ export class Session extends SafeEmitter<SessionEvents> {
    */
   reportUsage(report: UsageReport): UsageReportOutcome {
     const usage = checkedReport(report);
-    const { gauge, cacheMisses, logger } = this.#parts;
+    const { gauge, cacheMisses, logger, keeper } = this.#parts;
     const outcome = gauge.report(usage);
-    if (gauge.hasLearned) void this.#next(() => this.#shared.saveLearned());
+    if (keeper && gauge.hasLearned) void this.#next(() => this.#shared.saveLearned());
     logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
     const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {

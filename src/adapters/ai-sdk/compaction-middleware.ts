@@ -136,8 +136,11 @@ export function compactionMiddleware(
     try {
       answer = await answerIt();
     } catch (thrown) {
-      if (call === undefined) compactor.reportRefusal(thrown, describeModel(model).modelName);
-      if (call === undefined || !isMendable(thrown, call.modelCall.params !== params)) throw thrown;
+      if (call === undefined) {
+        compactor.reportRefusal(thrown, describeModel(model).modelName);
+        throw thrown;
+      }
+      if (!isMendable(thrown, call.modelCall.params !== params)) throw thrown;
       const again = await compactParams(call.modelCall, thrown);
       if (isSameList(again.prompt, (params as PromptParams).prompt)) throw thrown;
       call = calls.get(again);

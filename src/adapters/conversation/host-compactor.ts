@@ -50,13 +50,6 @@ interface RunningCall {
   failure?: string;
 }
 
-type RefusedCall = Pick<HostCall, 'sessionId' | 'modelName'>;
-
-interface Refusal {
-  readonly thrown: unknown;
-  readonly modelName: string | undefined;
-}
-
 /** The compactor of one plugin. */
 export class HostCompactor<Message> {
   readonly #name: string;
@@ -70,7 +63,7 @@ export class HostCompactor<Message> {
   /** By session, why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
   /** By session, what the provider refused its last call with, and the model that it was to. */
-  readonly #refusals = new Map<string, Refusal>();
+  readonly #refusals = new Map<string, Pick<HostCall, 'refusal' | 'modelName'>>();
   /** Why sessions would not go on after a restart. */
   #storeFailure: string | undefined;
 
@@ -163,19 +156,14 @@ export class HostCompactor<Message> {
       ...rest
     } = call;
     const running: RunningCall = { contextLimit };
-    const { thrown: refusal, modelName } = this.#refusals.get(sessionId) ?? {};
+    const refused = this.#refusals.get(sessionId);
     this.#refusals.delete(sessionId);
     // Another model may take what that one refused.
-    const isSameModel = modelName === rest.modelName;
+    const refusal = refused?.modelName === rest.modelName ? refused?.refusal : undefined;
     try {
       const { compact } = this.open();
       const compacted = await this.#running.run(running, () =>
-        compact(messages, {
-          ...rest,
-          reasoning,
-          refusal: isSameModel ? refusal : undefined,
-          conversationId: sessionId,
-        }),
+        compact(messages, { ...rest, reasoning, refusal, conversationId: sessionId }),
       );
       this.#failures.delete(sessionId);
       if (running.failure !== undefined) this.#failures.set(sessionId, running.failure);
@@ -192,8 +180,11 @@ export class HostCompactor<Message> {
   }
 
   /** Takes a provider's error: the next call of the session to the same model is sent so that it is not refused for it again. */
-  reportRefusal(thrown: unknown, { sessionId, modelName }: RefusedCall): void {
-    if (isMendable(thrown)) this.#refusals.set(sessionId, { thrown, modelName });
+  reportRefusal(
+    refusal: unknown,
+    { sessionId, modelName }: Pick<HostCall, 'sessionId' | 'modelName'>,
+  ): void {
+    if (isMendable(refusal)) this.#refusals.set(sessionId, { refusal, modelName });
   }
 
   /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */

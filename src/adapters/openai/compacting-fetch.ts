@@ -17,17 +17,16 @@ import type { TextRequest } from '../conversation/editing-fetch.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { chatCompactor } from './chat-compactor.js';
+import { HISTORY_PATHS } from './history-paths.js';
 import { inputCompactor } from './input-compactor.js';
 import { providerCompaction } from './provider-compaction.js';
 
 type Fetch = typeof globalThis.fetch;
 
-/** Of Chat Completions and Ollama's own API, and of the Responses API. */
-const PATHS = { messages: /\/(?:chat\/completions|api\/chat)\/?$/, input: /\/responses\/?$/ };
-
-/** A request with a history: its parsed body, and the list in it. */
+/** A request with a history: its parsed body, the list in it, and the other fields. */
 interface HistoryRequest {
-  readonly key: keyof typeof PATHS;
+  readonly key: keyof typeof HISTORY_PATHS;
+  readonly body: JsonRecord;
   readonly list: readonly object[];
   readonly besides: JsonRecord;
 }
@@ -55,7 +54,7 @@ export function compactingFetch(
   send: Fetch = globalThis.fetch,
 ): Fetch {
   const { reasoning: _, ...ofItems } = options;
-  const compacts: Record<keyof typeof PATHS, MessageCompactor<object>> = {
+  const compacts: Record<keyof typeof HISTORY_PATHS, MessageCompactor<object>> = {
     messages: chatCompactor<object>(compactor, options),
     input: inputCompactor(compactor, ofItems) as unknown as MessageCompactor<object>,
   };
@@ -63,7 +62,7 @@ export function compactingFetch(
   const sendCompacted = async (url: string, request: TextRequest): Promise<Response> => {
     const read = historyIn(url, request);
     if (read === undefined) return send(url, request);
-    const { key, list, besides } = read;
+    const { key, body, list, besides } = read;
     if (isServerHeld(besides)) {
       warnOfIdling(options.logger, SERVER_HELD);
       return send(url, request);
@@ -81,7 +80,7 @@ export function compactingFetch(
       });
       return isSameList(sent, list)
         ? request
-        : withBody(request, JSON.stringify({ ...parsed(request), [key]: sent }));
+        : withBody(request, JSON.stringify({ ...body, [key]: sent }));
     };
     const asked = await compacted();
     let response = await send(url, asked);
@@ -96,18 +95,15 @@ export function compactingFetch(
   return editingFetch(sendCompacted, send, options.logger);
 }
 
-function parsed({ body }: TextRequest): JsonRecord {
-  return asRecord(tryParseJson(body)) ?? {};
-}
-
 function historyIn(url: string, request: TextRequest): HistoryRequest | undefined {
   if (request.method?.toUpperCase() !== 'POST') return undefined;
   const path = url.replace(/[?#].*/s, '');
-  const key = PATHS.messages.test(path) ? 'messages' : 'input';
-  if (!PATHS[key].test(path)) return undefined;
-  const { [key]: list, ...besides } = parsed(request);
+  const key = HISTORY_PATHS.messages.test(path) ? 'messages' : 'input';
+  if (!HISTORY_PATHS[key].test(path)) return undefined;
+  const body = asRecord(tryParseJson(request.body)) ?? {};
+  const { [key]: list, ...besides } = body;
   return Array.isArray(list) && list.length > 0 && list.every(isRecord)
-    ? { key, list, besides }
+    ? { key, body, list, besides }
     : undefined;
 }
 

@@ -1,6 +1,7 @@
 // The APIs whose requests carry the whole history: their paths, where the messages are in a body, who wrote a message, and which
 // requests must not be edited. Stateless.
 
+import { HISTORY_PATHS } from '../../adapters/openai/history-paths.js';
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
@@ -46,7 +47,7 @@ export const APIS: readonly Api[] = [
   },
   {
     name: 'responses',
-    path: /\/responses\/?$/,
+    path: HISTORY_PATHS.input,
     counts: /\/responses\/input_tokens\/?$/,
     list: ['input'],
     passes: (fields, last) => {
@@ -58,8 +59,7 @@ export const APIS: readonly Api[] = [
   },
   {
     name: 'chat',
-    // The second one is Ollama's own, whose messages the adapter reads.
-    path: /\/(?:chat\/completions|api\/chat)\/?$/,
+    path: HISTORY_PATHS.messages,
     list: ['messages'],
     passes: (fields) =>
       hasTools(fields) || asArray(fields['functions']).length > 0 ? undefined : NO_TOOLS,

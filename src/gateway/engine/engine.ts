@@ -194,9 +194,7 @@ class LocalEngine implements Engine {
       answerUsage: (take) => (line.takeUsage = take),
       cacheTtlMs: asked,
       reasoning,
-      refusal:
-        [call.refusal, removesReasoning ? BOUND_REASONING : undefined].join('\n').trim() ||
-        undefined,
+      refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
     });
     const ended = compacts.finally(() => {
       line.openCalls -= 1;

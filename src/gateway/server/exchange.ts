@@ -142,17 +142,20 @@ function collect(
   const onEnd = (): void => {
     void compact(parts, request, route, copy, 'compact').then((answer) => {
       if (response.destroyed) return;
-      const isCompacting = answer?.line !== undefined && ledger.modeOf(answer.line) === 'compact';
+      const line = answer?.line;
+      const isCompacting = line !== undefined && ledger.modeOf(line) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
-      const body = (isCompacting ? answer.body : undefined) ?? copy.bytes;
+      const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
       if (answer?.isAside === true || route.isCount) {
         forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
         return;
       }
       let latest = answer;
       const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
-      const onRefused = async (text: string): Promise<Uint8Array | undefined> => {
-        const again = await compactAgain(answer?.line?.id, text);
+      const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
+        if (line === undefined || !isMendable(refusal)) return undefined;
+        ledger.recordUsage(line.id, { usage: undefined, mode, status });
+        const again = await compact(parts, request, route, copy, mode, refusal);
         if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
         latest = again;
         return again.body;
@@ -165,15 +168,6 @@ function collect(
         isCompacting ? { ...listeners, onRefused } : listeners,
       );
     });
-  };
-  /** Compacts a refused request further, if that can mend it. */
-  const compactAgain = async (
-    id: string | undefined,
-    refusal: string,
-  ): Promise<EngineAnswer | undefined> => {
-    if (id === undefined || !isMendable(refusal)) return undefined;
-    ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 400 });
-    return compact(parts, request, route, copy, 'compact', refusal);
   };
   request.on('data', onData);
   request.once('end', onEnd);

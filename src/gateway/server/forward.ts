@@ -31,7 +31,7 @@ export interface ForwardEvents {
    * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of
    * the refused one, once, or `undefined`. Never rejects.
    */
-  readonly onRefused?: (text: string) => Promise<Uint8Array | undefined>;
+  readonly onRefused?: (text: string, status: number) => Promise<Uint8Array | undefined>;
 }
 
 type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv'>;
@@ -244,14 +244,14 @@ export function refuse(response: ServerResponse, status: number, message: string
 /** Resolves to another body for a refused request, if there is one; the answer can still be read then. */
 async function mended(
   answer: IncomingMessage,
-  onRefused: (text: string) => Promise<Uint8Array | undefined>,
+  onRefused: NonNullable<ForwardEvents['onRefused']>,
 ): Promise<Uint8Array | undefined> {
   const bytes = await peek(answer);
   const coding = codingOf(answer.headers);
   if (bytes === undefined || coding === undefined) return undefined;
   const text =
     coding === 'none' ? bytes : await unpack(bytes, coding, MAX_REFUSAL).catch(() => undefined);
-  return text && onRefused(text.toString());
+  return text && onRefused(text.toString(), answer.statusCode ?? 0);
 }
 
 /** Bytes of a refusal. */

@@ -116,8 +116,7 @@ export class ContextGauge {
     const { countedTokens, pendingTokens = 0 } = this.#sent ?? {};
     const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
     if (countedTokens === undefined || modelName === undefined) return undefined;
-    const tokens = this.budget.toModelTokens(countedTokens) + this.overheadTokens + pendingTokens;
-    return { inputTokens: tokens, modelName };
+    return { inputTokens: this.#withOverhead(countedTokens) + pendingTokens, modelName };
   }
 
   /** What reports have taught, for a later session. */
@@ -198,8 +197,12 @@ export class ContextGauge {
 
   /** Tokens of history and overhead by what is counted, and what reports have taught. */
   get #countedTokens(): number {
-    const historyTokens = this.budget.toModelTokens(this.#history.getTotalTokens());
-    return historyTokens + this.overheadTokens;
+    return this.#withOverhead(this.#history.getTotalTokens());
+  }
+
+  /** The model's own tokens of a history and the overhead. */
+  #withOverhead(countedTokens: number): number {
+    return this.budget.toModelTokens(countedTokens) + this.overheadTokens;
   }
 
   /** Forgets the last request: a report from here on could belong to the next one. */

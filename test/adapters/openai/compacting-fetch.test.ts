@@ -9,7 +9,6 @@ import type { AdapterOptions } from '../../../src/adapters/request/adapter-optio
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { Compactor } from '../../../src/main/compactor.js';
 import type { Session } from '../../../src/main/session.js';
-import type { UsageReport } from '../../../src/main/preflight/context-gauge.js';
 import { SILENT_LOGGER } from '../../../src/main/host/logger.js';
 import { startStrictProvider } from '../../support/strict-provider.js';
 import { runTool, scriptedWork, workspaceTools } from './scripted-work.js';
@@ -28,6 +27,17 @@ function open(): Compactor {
   return compactor;
 }
 
+/** Notes the input tokens that sessions are told. */
+function noting(reported: number[]): (session: Session) => void {
+  return (session) => {
+    const report = session.reportUsage.bind(session);
+    session.reportUsage = (usage) => {
+      reported.push(usage.inputTokens);
+      return report(usage);
+    };
+  };
+}
+
 interface Work {
   readonly text: string;
   readonly sizes: readonly number[];
@@ -42,13 +52,7 @@ async function work(
 ): Promise<Work> {
   const provider = await startStrictProvider(scriptedWork(15));
   const usages: number[] = [];
-  const onSession: AdapterOptions['onSession'] = (session) => {
-    const report = session.reportUsage.bind(session);
-    session.reportUsage = (usage: UsageReport) => {
-      usages.push(usage.inputTokens);
-      return report(usage);
-    };
-  };
+  const onSession = noting(usages);
   const fetch =
     options === undefined
       ? globalThis.fetch
@@ -344,13 +348,8 @@ describe('compactingFetch, with a server that answers in turn', () => {
   });
 
   it('learns the usage once of a stream that has it in each part, when that is over', async () => {
-    const learned: unknown[] = [];
-    const onSession = (session: Session): void => {
-      session.reportUsage = ({ inputTokens }) => {
-        learned.push(inputTokens);
-        return 'learned';
-      };
-    };
+    const learned: number[] = [];
+    const onSession = noting(learned);
     const parts = [7, 8, 9].map((prompt_tokens) => ({ choices: [], usage: { prompt_tokens } }));
     const text = parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join('');
     const headers = { 'content-type': 'text/event-stream' };
@@ -382,13 +381,8 @@ describe('compactingFetch, with a server that answers in turn', () => {
   });
 
   it('holds no answer that is too long for one', async () => {
-    const learned: unknown[] = [];
-    const onSession = (session: Session): void => {
-      session.reportUsage = ({ inputTokens }) => {
-        learned.push(inputTokens);
-        return 'learned';
-      };
-    };
+    const learned: number[] = [];
+    const onSession = noting(learned);
     const usage = '"usage":{"prompt_tokens":7}}';
     const blank = Buffer.alloc(1_000_000, ' ');
     const answer = (count: number): Response => {
