@@ -87,19 +87,15 @@ export function placeholderKind({
   return ending === BARE_ENDING ? 'summary' : 'pointer';
 }
 
-/** How a placeholder says that its call came out; `undefined` if it does not, or is none. */
-export function statedOutcome(
+/** Whether a placeholder states that its call failed. */
+export function statesFailure(
   response: Pick<ToolResponseBlock, 'toolName' | 'callId' | 'result'>,
-): 'success' | 'error' | undefined {
+): boolean {
   const { result } = response;
-  if (typeof result !== 'string') return undefined;
-  if (isExcerptText(result)) {
-    if (result.includes(EXCERPT.failed)) return 'error';
-    const { began, held, ended } = EXCERPT;
-    return [began, held, ended].some((label) => result.includes(label)) ? 'success' : undefined;
-  }
-  if (isPointer(result) || placeholderKind(response) === 'none') return undefined;
-  return OUTCOME.exec(result)?.[1] === 'error' ? 'error' : 'success';
+  if (typeof result !== 'string') return false;
+  if (isExcerptText(result)) return result.includes(EXCERPT.failed);
+  if (isPointer(result) || placeholderKind(response) === 'none') return false;
+  return OUTCOME.exec(result)?.[1] === 'error';
 }
 
 /** Longest ending first, because each ends with the shortest one. */

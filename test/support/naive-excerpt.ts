@@ -4,8 +4,7 @@
 import { REMOVED_POINTER } from '../../src/shared/density.js';
 import { withoutCodes } from '../../src/shared/shown-text.js';
 import { toolResponse } from '../../src/shared/content.js';
-import { exitCodeOf, isOfHost } from '../../src/shared/exit-code.js';
-import { hasFailed } from '../../src/shared/shrink/reported-outcome.js';
+import { exitCodeOf, hasFailed, isOfHost } from '../../src/shared/outcome.js';
 import {
   countsFailures,
   placeAfter,
@@ -60,23 +59,21 @@ export function naiveExcerpt(result: unknown, tool = 'run', error?: string): str
     .slice(0, 2)
     .map((line) => cut(onOneLine(line), 120));
   const isFailed = hasFailed(toolResponse('c1', tool, result, error));
-  const came = outcome(text);
+  let came = outcome(text);
   if (came[1] === '' && isFailed && error === undefined) {
     const code = exitCodeOf(result) ?? 0;
     came[1] = code === 0 ? cut(onOneLine(text.slice(0, 2_000)), 100) : `exit code ${code}`;
   }
-  const sum = isFailed ? sumOfFailures(text) : '';
-  if (sum !== '') came[1] = sum;
-  const label = isFailed ? '\nIt failed with: ' : came[0];
-  const said = came[1] === '' ? '' : `${label}${came[1]}`;
-  const quoted = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
-  const isSum = came[0].includes('began') || (SUMS_UP.test(came[1]) && !reportsFailure(came[1]));
-  const isSame = failures[0]?.slice(0, 40) === came[1].slice(0, 40);
-  if (sum !== '' && !failures.some((line) => line.slice(0, 40) === sum.slice(0, 40))) {
-    quoted.push(`\nIt failed with: ${sum}`);
+  const sum = isFailed || failures.length > 0 ? sumOfFailures(text) : '';
+  if (sum !== '') came = ['\nIt ended with: ', sum];
+  const all = failures.map((line) => `\nIt ${isFailed ? 'failed with' : 'reported'}: ${line}`);
+  const end = isFailed ? `\nIt failed with: ${came[1]}` : came.join('');
+  const isNew = !failures.some((line) => line.slice(0, 40) === came[1].slice(0, 40));
+  const sumsUp = sum !== '' || (!isFailed && (/began|held/.test(came[0]) || SUMS_UP.test(came[1])));
+  if (came[1] !== '' && isNew && (failures.length === 0 || sumsUp)) {
+    if (!isFailed) all.splice(1);
+    all.push(end);
   }
-  const all =
-    failures.length === 0 ? [said] : !isFailed && isSum && !isSame ? [quoted[0], said] : quoted;
   return REMOVED_POINTER + named + all.join('');
 }
 

@@ -1,7 +1,7 @@
 // The shrinker `failuresFirst`: reduces long output of builds and tests to its first failures and warnings, its head and its tail.
 // Recognizes commands by name; other output is shrunk at level `strong` only.
 
-import { isOfHost } from '../exit-code.js';
+import { isOfHost } from '../outcome.js';
 import { onlyShowsByCommand } from '../showing-commands.js';
 import {
   countBehind,
@@ -257,11 +257,6 @@ function isReport(line: string): boolean {
 /** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */
 export function mayReportFailure(text: string): boolean {
   return hasSign(text);
-}
-
-/** Whether a text may have a line that counts failures: one search is cheaper than one for each line. */
-export function mayCountFailures(text: string): boolean {
-  return COUNT.test(text);
 }
 
 /** Whether a line counts failures, and does not count none. */

@@ -3,7 +3,7 @@
 // is seen as the JSON that the model is sent.
 // A result whose fields alone say that it failed stays as it is, for others read it there.
 
-import { endedInFailure } from '../exit-code.js';
+import { endedInFailure } from '../outcome.js';
 import { asRecord, isRecord, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 

@@ -16,7 +16,7 @@ import {
   shownToolName,
 } from '../placeholder.js';
 import { withResult } from '../content.js';
-import { hasFailed } from '../shrink/reported-outcome.js';
+import { hasFailed } from '../outcome.js';
 import { originalLength } from '../shrink/shown-before.js';
 import type { CallOf } from './history-outline.js';
 

@@ -7,10 +7,11 @@ import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
 import { saidIn } from '../density/index/readable-text.js';
 import { identityFields } from '../density/index/identity-fields.js';
-import { asRecord, fieldsOf } from '../json.js';
+import { asRecord } from '../json.js';
 import { EXCERPT } from '../placeholder.js';
 import { wordsOfTool } from '../tool-words.js';
 import { onOneLine, shortened } from '../shown-text.js';
+import { withoutSeparators } from './work-ledger.js';
 
 const MAX_NAME = 200;
 
@@ -66,14 +67,13 @@ function shortArgument(value: unknown): string | undefined {
 
 /** Shortens a long name to its start and end, which distinguish it best. */
 export function nameOf(text: string): string {
-  const line = onOneLine(text);
+  const line = withoutSeparators(onOneLine(text));
   if (line.length <= MAX_NAME) return line;
   const end = onOneLine(text.slice(-MAX_NAME / 4));
   return `${shortened(line, MAX_NAME - end.length)}${end}`;
 }
 
 const MAX_MADE = 100;
-export const MADE = ' → ';
 
 /**
  * What names the thing that was made, as an order's number, and its state, where the arguments do not: what is left of the result may
@@ -87,7 +87,7 @@ export function madeIn({ name, parameters }: ToolCallBlock, response: ToolRespon
   const others = Array.from(found.matchAll(IDENTITY_FIELD), ([field, text, number]) =>
     told.has(text ?? number ?? '') ? '' : field,
   ).filter((field) => field !== '');
-  return others.length === 0 ? '' : `${MADE}{${others.join(',')}}`;
+  return others.length === 0 ? '' : `{${others.join(',')}}`;
 }
 
 /** The object that a result is, and those in it that are the first field, or called as the tool says. */
@@ -107,17 +107,6 @@ function answersIn(toolName: string, response: ToolResponseBlock): readonly stri
 
 const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
 
-/** Whether an answer says that its call was only tried out; a thing may have such a setting. */
-export function wasTriedOut(response: ToolResponseBlock): boolean {
-  return answersIn(response.toolName, response).some((object) =>
-    [...fieldsOf(object.slice(0, MAX_WRAPPED))].some(
-      ([name, value]) => value === 'true' && TRIED_OUT.test(name),
-    ),
-  );
-}
-
-const TRIED_OUT = /^(?:dry_?run|validate_?only|simulated)$/i;
-
 /** The object that a result is, or of which an excerpt tells; empty for other results. */
 function objectIn({ result }: ToolResponseBlock): string {
   const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
@@ -125,7 +114,7 @@ function objectIn({ result }: ToolResponseBlock): string {
 }
 
 /** The object of which an excerpt holds the telling fields, or the start. */
-export function heldIn(excerpt: string): string {
+function heldIn(excerpt: string): string {
   const [, held] = excerpt.split(EXCERPT.held);
   const [, began] = excerpt.split(EXCERPT.began);
   return (held ?? began ?? '').split('\n', 1)[0] ?? '';

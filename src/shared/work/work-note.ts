@@ -4,8 +4,10 @@
 import { humanText } from '../content.js';
 import type { IContent } from '../content.js';
 import { bytesOfLines, keepWords, lineBytes, lineOf, quotedIn } from './keep-words.js';
-import { NO_WORK, WORK_KINDS, WRITE } from './work-record.js';
-import type { WorkKind, WorkRecord } from './work-record.js';
+import { WORK_KINDS, WRITE } from './work-ledger.js';
+import type { WorkKind } from './work-ledger.js';
+import { NO_WORK } from './work-record.js';
+import type { WorkRecord } from './work-record.js';
 
 const REASON = 'earlier-work';
 
@@ -16,7 +18,8 @@ const HEADINGS: Readonly<Record<WorkKind, string>> = {
   denied: 'Calls that were denied:',
   failed: 'Failed when last tried:',
   written: 'Files written:',
-  passed: 'Commands that went well when last run:',
+  answered: 'Other calls, with how their last result ended:',
+  passed: 'Went well when last run:',
 };
 const lostLine = (lost: number): string => `- ${lost} more are left out`;
 const LOST = /^- (\d{1,15}) more are left out$/;

@@ -1,31 +1,28 @@
 // Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
 // earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
+// What a call's result states counts (`outcome.ts`); of a call whose result states nothing, it is quoted how that ended.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
-import { isExcerpt } from '../density/index/excerpt.js';
+import { endingOf, isExcerpt } from '../density/index/excerpt.js';
 import { CALL_ACCESS, CALL_KIND } from '../density/index/history-columns.js';
 import { RECORD_TOKENS } from '../density/rules/judge-working-set.js';
-import { EXCERPT, placeholderKind, statedOutcome } from '../placeholder.js';
-import { countsDoing, failedPartIn } from '../shrink/denied-parts.js';
-import { outcomeOf, saysNotDone } from '../shrink/reported-outcome.js';
-import type { CallOutcome } from '../shrink/reported-outcome.js';
-import { commandOf, heldIn, MADE, madeIn, nameOf, nameOfUse, wasTriedOut } from './named-work.js';
+import { EXCERPT, placeholderKind, statesFailure } from '../placeholder.js';
+import { commandOf, madeIn, nameOf, nameOfUse } from './named-work.js';
 import type { CallOf } from '../summarize/history-outline.js';
 import { usesOf } from '../tool-catalog.js';
 import type { ToolCatalog } from '../tool-use.js';
 import { payloadText } from '../tokens/content-text.js';
 import { estimateResultTokens } from '../tokens/estimate.js';
 import { asRecord, textOfParts } from '../json.js';
+import { outcomeOf, textOfResult } from '../outcome.js';
+import type { CallOutcome } from '../outcome.js';
 import { onlyShowsByCommand } from '../showing-commands.js';
-import { fieldsOfResult, textOfResult } from '../exit-code.js';
-import { acts, isNamedForeign, onlyShows } from '../tool-words.js';
-
-/** The latest outcome of a file or command; more important ones first. */
-export const WORK_KINDS = ['denied', 'failed', 'written', 'passed'] as const;
-export type WorkKind = (typeof WORK_KINDS)[number];
+import { acts, onlyShows } from '../tool-words.js';
+import { WorkLedger, WRITE } from './work-ledger.js';
+import type { WorkKind } from './work-ledger.js';
 
 /** The work done in a part of a session. */
 export interface WorkRecord {
@@ -33,7 +30,7 @@ export interface WorkRecord {
   readonly said: readonly string[];
   /** Number of earlier messages that were dropped. */
   readonly lostSaid: number;
-  /** Outcomes by name: a command, a file prefixed by `WRITE`, or a tool with its key parameter. The latest last. */
+  /** See `WorkLedger.done`. */
   readonly done: ReadonlyMap<string, WorkKind>;
   /** Number of dropped items per kind. */
   readonly lostDone: Readonly<Partial<Record<WorkKind, number>>>;
@@ -57,29 +54,28 @@ export interface GatheredFrom {
 }
 
 /**
- * Adds the work in the removed entries to the earlier record, and from the shortened ones what the user answered and what calls have
- * made.
+ * Adds the work in the removed entries to the earlier record, and from the shortened ones what the user answered and what the lines in
+ * place of results will not tell.
  */
 export function gatherWork(from: GatheredFrom): WorkRecord {
   const { history, fateOf, callOf, toolCatalog, earlier } = from;
   const said = [...earlier.said];
-  const done = new Map(earlier.done);
+  const ledger = new WorkLedger(earlier.done);
   for (const [index, entry] of history.entries()) {
     const fate = fateOf(entry);
     if (fate === 'kept') continue;
     if (entry.speaker === 'human') said.push(...wordsOf(entry));
     if (entry.speaker !== 'tool') continue;
-    for (const [at, block] of entry.blocks.entries()) {
-      const call = block.type === 'tool_response' ? callOf(index, at) : undefined;
-      if (block.type !== 'tool_response' || call === undefined) continue;
+    for (const [at, response] of entry.blocks.entries()) {
+      const call = response.type === 'tool_response' ? callOf(index, at) : undefined;
+      if (response.type !== 'tool_response' || call === undefined) continue;
       const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
-      const answer = use.kind === CALL_KIND.ask ? answerIn(block) : undefined;
+      const answer = use.kind === CALL_KIND.ask ? answerIn(response) : undefined;
       if (answer !== undefined) said.push(answer);
-      else if (fate === 'removed') noteCall(done, call, block, use);
-      else noteAhead(done, call, block, use);
+      else noteCall(ledger, { call, response, use }, fate === 'shortened');
     }
   }
-  return { ...earlier, said, done };
+  return { ...earlier, said, done: ledger.done };
 }
 
 /** The user's words in an entry; none in synthetic entries and summaries. */
@@ -96,119 +92,101 @@ function answerIn(response: ToolResponseBlock): string | undefined {
   return isBlank(text) || isPruned(response) ? undefined : text;
 }
 
-function noteCall(
-  done: Map<string, WorkKind>,
-  call: ToolCallBlock,
-  response: ToolResponseBlock,
-  use: CallUse,
-): void {
-  const { kind, access, paths, command } = use;
-  const outcome = outcomeLeft(response);
-  if (outcome === 'unknown') return;
+/** A call with its answer, and what is known of its tool. */
+interface AnsweredCall {
+  readonly call: ToolCallBlock;
+  readonly response: ToolResponseBlock;
+  readonly use: CallUse;
+}
+
+/** Notes a call; of one that stays without its answer, only what it was denied with, or what it has made. */
+function noteCall(ledger: WorkLedger, answered: AnsweredCall, isAhead: boolean): void {
+  const { call, response, use } = answered;
+  const outcome = outcomeLeft(answered);
+  if (outcome === 'running') return;
   const name = nameOfUse(call, use);
-  const run = commandOf(command);
-  if (outcome === 'failed' && isPruned(response) && isTold(done, name, 'denied')) return;
-  if (outcome === 'denied') note(done, name + feedbackIn(response), outcome);
-  else if (kind === CALL_KIND.write && paths.length > 0 && hasWritten(outcome, response, command)) {
-    done.delete(name);
-    const deleted = deletedIn(call);
-    for (const path of paths) {
-      const isThere = !deleted.has(path);
-      if (isThere) note(done, WRITE + nameOf(path), 'written');
-      else noteDeleted(done, path);
-    }
-  } else if (kind === CALL_KIND.command || (kind === CALL_KIND.write && command !== undefined)) {
-    if (outcome === 'passed' && REMOVES.test(command ?? '')) {
-      for (const path of paths) done.delete(WRITE + nameOf(path));
-    }
-    // Commands report failures in their output: if nothing is left of it, neither this nor an earlier outcome can be claimed.
-    // Nor if it reports one without an exit code.
-    if (outcome === 'unclear' || (outcome === 'passed' && isGone(response))) done.delete(name);
-    // What a log shows may have failed: the line in its place does not tell which of them did.
-    else if (
-      run !== undefined &&
-      (outcome === 'passed' || isPruned(response)) &&
-      onlyShowsByCommand(run)
-    )
-      done.delete(name);
-    else note(done, name, outcome);
-  } else if (mayHaveActed(call, response, { kind, access, paths })) {
-    // A line in its place does not tell of the parts any more.
-    if (outcome === 'failed' && isPruned(response) && isTold(done, name + MADE, 'failed')) return;
-    done.delete(name);
-    for (const [told, known] of done) {
-      if (known === 'failed' && told.startsWith(name + MADE)) done.delete(told);
-    }
-    const part = partOf(call, response, outcome);
-    if (part !== '') note(done, name + part, 'failed');
-    else if (outcome === 'passed') notePassed(done, name, madeIn(call, response));
-    else if (outcome === 'failed') note(done, name, outcome);
-  } else {
-    // Reads, searches and other tools are recorded only if denied; a failed write is recorded per file.
-    done.delete(name);
-    if (kind !== CALL_KIND.write) return;
-    for (const path of paths) noteFailedWrite(done, WRITE + nameOf(path));
-  }
+  // What is left of a denied call states that it failed.
+  if (outcome === 'failed' && isPruned(response) && ledger.latestOf(name) === 'denied') return;
+  const isWrite = use.kind === CALL_KIND.write;
+  const isCommand = use.kind === CALL_KIND.command || (isWrite && use.command !== undefined);
+  if (outcome === 'denied') ledger.noteDenied(name, feedbackIn(response));
+  else if (mayHaveActed(answered)) noteActed(ledger, name, answered, outcome);
+  else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, isAhead);
+  else if (isAhead) return;
+  else if (isCommand) noteCommand(ledger, name, answered, outcome);
+  // Reads, searches and such are noted only if denied.
+  else ledger.forget(name);
 }
 
-/** What the line in place of a result will not tell any more: that the call was denied, what it has made, or not done of it. */
-function noteAhead(
-  done: Map<string, WorkKind>,
-  call: ToolCallBlock,
-  response: ToolResponseBlock,
-  use: CallUse,
+function noteActed(
+  ledger: WorkLedger,
+  name: string,
+  { call, response }: AnsweredCall,
+  outcome: CallOutcome,
 ): void {
-  const outcome = outcomeLeft(response);
-  if (outcome === 'denied') {
-    note(done, nameOfUse(call, use) + feedbackIn(response), outcome);
-  } else if (mayHaveActed(call, response, use)) {
-    const part = partOf(call, response, outcome);
-    const made = outcome === 'passed' ? madeIn(call, response) : '';
-    if (part !== '') note(done, nameOfUse(call, use) + part, 'failed');
-    else if (made !== '') notePassed(done, nameOfUse(call, use), made);
+  const made = outcome === 'failed' ? '' : madeIn(call, response);
+  const said = made === '' && outcome === 'unstated' ? endingOf(response) : made;
+  // What is left of its answer says less than what was noted of it before that left.
+  if (isPruned(response) && said === '' && ledger.latestOf(name) !== undefined) return;
+  ledger.note(name, kindOf(outcome), said, true);
+}
+
+function noteWrite(
+  ledger: WorkLedger,
+  answered: AnsweredCall,
+  outcome: CallOutcome,
+  isAhead: boolean,
+): void {
+  const { call, response, use } = answered;
+  const { paths, command } = use;
+  // The line in place of what an editor said may not tell that it has failed, which is noted ahead, and what makes up for it.
+  const isKnown = ledger.latestOf(WRITE + nameOf(paths[0] ?? '')) !== undefined;
+  if (isPruned(response) && outcome === 'unstated' && isKnown) return;
+  if (!hasWritten(answered, outcome)) {
+    if (command === undefined) for (const path of paths) ledger.noteWrite(nameOf(path), 'failed');
+    else if (!isAhead) noteCommand(ledger, nameOfUse(call, use), answered, outcome);
+    return;
+  }
+  if (isAhead && !isKnown) return;
+  ledger.forget(nameOfUse(call, use));
+  const deleted = deletedIn(call);
+  for (const path of paths) {
+    if (deleted.has(path)) {
+      ledger.forgetWrite(nameOf(path));
+      ledger.note(nameOf(`delete ${path}`), 'passed');
+    } else ledger.noteWrite(nameOf(path), 'written');
   }
 }
 
-/**
- * What was not done of several things, with what was made; empty if there is none. What neither acts nor runs by its name may count
- * what failed elsewhere, as `queue_stats`, unless it says so in its own word. Of what acts, it is judged already.
- */
-function partOf(call: ToolCallBlock, response: ToolResponseBlock, outcome: CallOutcome): string {
-  const { name } = call;
-  const fields = fieldsOfResult(response.result);
-  const mayTell = outcome === 'passed' && !acts(name);
-  if (outcome !== 'failed' && !(mayTell && (isNamedForeign(name) || countsDoing(fields, name)))) {
-    return '';
+function noteCommand(
+  ledger: WorkLedger,
+  name: string,
+  { response, use }: AnsweredCall,
+  outcome: CallOutcome,
+): void {
+  const run = commandOf(use.command) ?? '';
+  if (outcome !== 'failed') {
+    if (REMOVES.test(run)) for (const path of use.paths) ledger.forgetWrite(nameOf(path));
+    if (onlyShowsByCommand(run)) {
+      ledger.forget(name);
+      return;
+    }
   }
-  const part = failedPartIn(fields, name);
-  return part === '' ? '' : MADE + nameOf(part) + madeIn(call, response);
+  ledger.note(name, kindOf(outcome), outcome === 'unstated' ? endingOf(response) : '');
 }
 
-/** Where the record tells already what the call has made, it says enough. */
-function notePassed(done: Map<string, WorkKind>, name: string, made: string): void {
-  if (made !== '' || !isTold(done, name + MADE, 'passed')) note(done, name + made, 'passed');
+function kindOf(outcome: CallOutcome): WorkKind {
+  return outcome === 'failed' || outcome === 'passed' ? outcome : 'answered';
 }
 
-function isTold(done: ReadonlyMap<string, WorkKind>, start: string, kind: WorkKind): boolean {
-  return [...done].some(([name, known]) => known === kind && name.startsWith(start));
-}
+/** Behind these, the code with which a command ends is not that of all it ran. */
+const SEVERAL = /[|;\n]/;
 
-/** The outcome, also of a call whose result was pruned: what is left may say it. */
-function outcomeLeft(response: ToolResponseBlock): CallOutcome {
+/** The outcome, also of a call whose result was pruned: what is left may state it. */
+function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
   const outcome = outcomeOf(response);
-  // What was only tried out has done nothing.
-  if (outcome !== 'denied' && wasTriedOut(response)) return 'unknown';
-  const stated = statedOutcome(response);
-  // What an object reports stands beside what it holds.
-  const isObject = isExcerpt(response.result) && heldIn(String(response.result)) !== '';
-  if (outcome === 'unclear' && isObject && stated === 'success') return 'passed';
-  if (outcome !== 'passed' || stated !== 'error') return outcome;
-  // An excerpt quotes what was reported, also where no exit code said that the call failed.
-  return isExcerpt(response.result) ? 'unclear' : 'failed';
-}
-
-function isGone(response: ToolResponseBlock): boolean {
-  return isPruned(response) && statedOutcome(response) === undefined;
+  if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
+  return outcome === 'unstated' && statesFailure(response) ? 'failed' : outcome;
 }
 
 /**
@@ -216,16 +194,12 @@ function isGone(response: ToolResponseBlock): boolean {
  * `crm__sendMail`, `ticket_close`; or, where that does not tell, as in another language, by the little that it says. `order_status`
  * only tells of something.
  */
-function mayHaveActed(
-  { name }: ToolCallBlock,
-  response: ToolResponseBlock,
-  { kind, access, paths }: CallUse,
-): boolean {
+function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean {
+  const { kind, access, paths } = use;
   const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
   if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
   if (onlyShows(name)) return false;
-  if (acts(name)) return true;
-  return kind === CALL_KIND.unknown && saysLittle(response);
+  return acts(name) || (kind === CALL_KIND.unknown && saysLittle(response));
 }
 
 /** A page or a list says more than what was done. */
@@ -236,16 +210,24 @@ function saysLittle(response: ToolResponseBlock): boolean {
   return estimateResultTokens({ result }) < RECORD_TOKENS;
 }
 
-/** Tools without an exit code say in their first line that nothing was written. */
-function hasWritten(
-  outcome: CallOutcome,
-  { result }: ToolResponseBlock,
-  command: string | undefined,
-): boolean {
-  if (outcome !== 'passed') return command !== undefined && outcome === 'unclear';
-  const text = textOfResult(result).trimStart();
-  return command !== undefined || !saysNotDone(text.split('\n', 1)[0] ?? '');
+/** Few editors state that they have failed; most begin with it. */
+const NOT_WRITTEN =
+  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|has been modified since)(?![\w/\\-])/i;
+/** Behind one of these, such words are about something else. */
+const WRITTEN = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
+
+/** Whether an edit states that it was made, or does not begin with words of failure; a command may have written its files in any case. */
+function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
+  if (outcome !== 'unstated') return outcome === 'passed';
+  if (use.command !== undefined) return true;
+  const [line = ''] = textOfResult(response.result).trimStart().split('\n', 1);
+  const seen = line.slice(0, MAX_LINE);
+  const at = seen.search(NOT_WRITTEN);
+  return at === -1 || WRITTEN.test(seen.slice(0, at));
 }
+
+/** In UTF-16 units. */
+const MAX_LINE = 300;
 
 /** Commands behind which the files they name are no longer as they were written. */
 const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
@@ -261,42 +243,21 @@ function deletedIn({ parameters }: ToolCallBlock): ReadonlySet<string> {
 const PATCH = '*** Begin Patch';
 const GONE_FILE = /^\*\*\* (?:Delete File: (.+)|Update File: (.+)\r?\n\*\*\* Move to: )/gm;
 
-function noteDeleted(done: Map<string, WorkKind>, path: string): void {
-  done.delete(WRITE + nameOf(path));
-  note(done, nameOf(`delete ${path}`), 'passed');
-}
-
 function isPruned(response: ToolResponseBlock): boolean {
   return placeholderKind(response) !== 'none' || isExcerpt(response.result);
-}
-
-/** Prefix of the names of written files, which distinguishes them from commands. */
-export const WRITE = 'write ';
-
-/** Replaces an earlier outcome and moves the name to the end. */
-function note(done: Map<string, WorkKind>, name: string, kind: WorkKind): void {
-  done.delete(name);
-  done.set(name, kind);
-}
-
-/** A failed edit does not undo an earlier write. */
-function noteFailedWrite(done: Map<string, WorkKind>, name: string): void {
-  if (done.get(name) !== 'written') note(done, name, 'failed');
 }
 
 /** What users say when they deny a call, as agents quote it. */
 const FEEDBACK =
   /(?:the user said|following (?:feedback|reason for the rejection)):\s*(?:<feedback>\s*)?([^]{1,2000})/i;
+const MAX_FEEDBACK = 4_000;
 
-/** The user's words about a denied call, which stay even if it is allowed later. */
+/** The user's words about a denied call; empty if there are none. */
 function feedbackIn({ error, result }: ToolResponseBlock): string {
   for (const text of [error, result]) {
     const [, words] =
       typeof text === 'string' ? (FEEDBACK.exec(text.slice(0, MAX_FEEDBACK)) ?? []) : [];
-    if (words !== undefined)
-      return ` — the user said: ${nameOf(words.split('</feedback>', 1)[0] ?? '')}`;
+    if (words !== undefined) return nameOf(words.split('</feedback>', 1)[0] ?? '');
   }
   return '';
 }
-
-const MAX_FEEDBACK = 4_000;

@@ -105,7 +105,7 @@ describe.each(STRATEGIES)('%s', (strategy) => {
     for (let at = 0; at < 30; at += 1) expect(said.join('\n')).toContain(`Never skip step ${at}.`);
     expect(notes).toHaveLength(1);
     expect(readWorkNote(notes[0]!).done.get('write f10.ts')).toBe('written');
-    expect(readWorkNote(notes[0]!).done.has('run-step')).toBe(true);
+    expect([...readWorkNote(notes[0]!).done.keys()].join('\n')).toMatch(/^run-step(?: → |$)/m);
     expect(findViolations(history)).toEqual([]);
   });
 

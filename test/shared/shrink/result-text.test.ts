@@ -67,7 +67,7 @@ describe('resultText', () => {
   });
 
   it.each<[string, unknown]>([
-    ['that failed', { error: 'a', stdout: TEXT }],
+    ['that failed', { error: { code: 1 }, stdout: TEXT }],
     [
       'that failed, of several',
       [
@@ -75,7 +75,6 @@ describe('resultText', () => {
         { result: '', success: false },
       ],
     ],
-    ['with an exit code far from its ends', { at: '/w'.repeat(40), exitCode: 1, stdout: TEXT }],
     ['that are very long', { stdout: TEXT.repeat(3_000) }],
     ['with no text', [1, 2, 3]],
     ['with pictures', { content: [{ type: 'image', data: 'iVBORw0KGgo' }] }],

@@ -4,9 +4,8 @@
 
 import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
-import { exitCodeOf, isOfHost } from '../../exit-code.js';
-import { EXCERPT, isExcerptText } from '../../placeholder.js';
-import { hasFailed } from '../../shrink/reported-outcome.js';
+import { exitCodeOf, hasFailed, isOfHost, printedIn } from '../../outcome.js';
+import { EXCERPT, isExcerptText, placeholderKind } from '../../placeholder.js';
 import { onOneLine, shortened } from '../../shown-text.js';
 import {
   countsFailures,
@@ -71,7 +70,7 @@ function namedIn(response: ToolResponseBlock): string {
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
-  return named + cameOut(response, text, payload) + goesOn;
+  return named + endedAs(response, text, payload) + goesOn;
 }
 
 /** A text without the lines in which shrinking has said what it left out: they name other calls. */
@@ -107,26 +106,43 @@ function linksIn(text: string, maxLength: number): readonly string[] {
   });
 }
 
-/** The failures in a result and how it came out: of a call that has not failed, its outcome along with the first of them. */
-function cameOut(response: ToolResponseBlock, text: string, payload: string): string {
+/** The first failures in a result and how it ended. Of a call that is not known to have failed, they are what it reported. */
+function endedAs(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
-  const [label, found] = outcomeIn(payload);
+  const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length));
+  const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
+  const sum = isFailed || failures.length > 0 ? sumOfFailures(payload) : '';
   // An error beside the result stays.
   const isSilent = found === '' && isFailed && !response.error;
-  const sum = isFailed ? sumOfFailures(payload) : '';
   const said = sum || (isSilent ? failureOf(response.result, payload) : found);
-  const outcome = said === '' ? '' : (isFailed ? EXCERPT.failed : label) + said;
-  const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
-  if (failures.length === 0) return outcome;
-  if (isFailed) {
-    const isNew = sum !== '' && failures.every((line) => line.slice(0, 40) !== sum.slice(0, 40));
-    return [...failures, ...(isNew ? [sum] : [])].map((line) => EXCERPT.failed + line).join('');
-  }
-  const isSum = label !== EXCERPT.ended || (OUTCOME.test(said) && !reportsFailure(said));
-  const [first = '', ...others] = failures;
-  if (isSum && first.slice(0, 40) !== said.slice(0, 40)) return EXCERPT.reported + first + outcome;
-  return [first, ...others].map((line) => EXCERPT.reported + line).join('');
+  const isNew = said !== '' && failures.every((line) => line.slice(0, 40) !== said.slice(0, 40));
+  const sumsUp = sum !== '' || (!isFailed && (label !== EXCERPT.ended || OUTCOME.test(said)));
+  const isShown = isNew && (failures.length === 0 || sumsUp);
+  const first = isShown && !isFailed ? failures.slice(0, 1) : failures;
+  const lines = first.map((line) => (isFailed ? EXCERPT.failed : EXCERPT.reported) + line);
+  const end = sum === '' ? label : EXCERPT.ended;
+  return [...lines, isShown ? (isFailed ? EXCERPT.failed : end) + said : ''].join('');
 }
+
+/**
+ * What a result says of how its call ended, on one line: how it ends, behind the first failure in it. Empty if it does not say. Of an
+ * excerpt, what that says.
+ */
+export function endingOf(response: ToolResponseBlock): string {
+  const { result } = response;
+  if (placeholderKind(response) !== 'none') return '';
+  if (isExcerpt(result)) return [...String(result).matchAll(EXCERPT_END)].at(-1)?.[1] ?? '';
+  const payload = readableText(printedIn(result) ?? result);
+  const text = withoutNotes(withMembersInLines(payload));
+  const end = sumOfFailures(payload) || outcomeIn(payload, MAX_OUTCOME_LENGTH)[1];
+  const isData = OBJECT.test(payload);
+  const failures = isData || countsFailures(end) ? [] : failuresIn(text).slice(0, 1);
+  const said = failures.map((line) => shortened(onOneLine(line), MAX_OUTCOME_LENGTH));
+  if (end !== '' && !said.includes(end)) said.push(end);
+  return said.join(' … ').replaceAll(/\s+/g, ' ');
+}
+
+const EXCERPT_END = /\nIt (?:failed with|reported|began with|held|ended with): (.*)/g;
 
 /** Where no line says that it has failed: the exit code, or the start. */
 function failureOf(result: unknown, payload: string): string {
@@ -136,12 +152,10 @@ function failureOf(result: unknown, payload: string): string {
 }
 
 /**
- * How it came out, so that nobody has to run it again to learn that it went well: of an object of
- * JSON the start, or ids and states that stand behind it, or what a text ends with. Empty if it does
- * not say.
+ * How it ended, so that nobody has to run it again to learn that, in at most `part` UTF-16 units: of an object of JSON the start, or
+ * ids and states that stand behind it, or what a text ends with. Empty if it does not say.
  */
-function outcomeIn(payload: string): readonly [label: string, said: string] {
-  const part = Math.floor(OUTCOME_SHARE * payload.length);
+function outcomeIn(payload: string, part: number): readonly [label: string, said: string] {
   if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('}\n{')) {
     const room = Math.min(MAX_JSON_LENGTH, part);
     const start = payload.slice(0, room);
@@ -190,13 +204,14 @@ const MAX_END_LINES = 12;
 const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
 /** Not the time of a log. */
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
+const NPM_LOG = /^npm error A complete log/;
 /** How programs sum up. */
 const OUTCOME =
   /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|applied|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?|\d to (?:add|change|remove))\b/i;
 
-/** Neither a line of a file or a match in one, nor one of the host, nor a note of ours. */
+/** Neither a line of a file or a match in one, nor one of the host, nor a note of ours; nor where npm keeps its log. */
 function isStatement(line: string): boolean {
-  const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line);
+  const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line) || NPM_LOG.test(line);
   return WORDS.test(line) && !isOfFile && !isOfHost(line) && !saysLeftOut(line);
 }
 

@@ -7,7 +7,7 @@ import { MAX_SEEN } from './names-in-text.js';
 /** Names of fields, most telling first. Without one of the first, the others say too little. */
 const TELLING: readonly RegExp[] = [
   /^(?:id|number|key|uuid|sha)$/i,
-  /^(?:status|state|conclusion|success|ok|merged|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
+  /^(?:status|state|conclusion|success|ok|merged|dry_?run|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
   /^(?:html_?url|web_?url|url|\w{1,30}(?:_id|Id))$/,
   /^(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
 ];

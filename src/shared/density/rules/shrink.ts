@@ -8,9 +8,9 @@ import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
+import { MAX_HOST_LINES, outcomeOf } from '../../outcome.js';
 import { placeholderEnding } from '../../placeholder.js';
 import { JSON_TABLES } from '../../shrink/json-tables.js';
-import { hasFailed } from '../../shrink/reported-outcome.js';
 import { resultText } from '../../shrink/result-text.js';
 import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
@@ -306,7 +306,7 @@ export function shrunkResult(
   const inTable = runsInTable(runs, lines?.count ?? countLines(text));
   if (inTable.length > 0 && !isJsonFile) {
     const table = tableOf(seen, text)?.text ?? text;
-    return tellingAlike(response, table, inTable, (left) =>
+    return statingAlike(response, table, inTable, (left) =>
       shrinkText(table, left, { ...given, isTable: true }, settings, ending),
     );
   }
@@ -320,34 +320,28 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   if (isJsonFile) return undefined;
-  return tellingAlike(response, text, shown, (left) =>
+  return statingAlike(response, text, shown, (left) =>
     shrinkText(text, left, given, settings, ending),
   );
 }
 
-/** So many of the first and of the last lines stay, if what is left does not tell how the call came out. */
-const TELLING_LINES = [2, 12, 40, Infinity] as const;
-/** More is not sent for that, in UTF-16 units: a call that is repeated until it ends well would cost it each time. */
-const MAX_TELLING_ADDED = 4_000;
-
-/** A shortened result that tells how its call came out as the result does, unless that takes too much; `undefined` if it stays whole. */
-function tellingAlike(
+/** A shortened result. If it no longer states how its call ended, the lines stay in which hosts do. `undefined` if it stays whole. */
+function statingAlike(
   response: ToolResponseBlock,
   text: string,
   shown: readonly ShownElsewhere[],
   shrunkWithout: (shown: readonly ShownElsewhere[]) => string | undefined,
 ): string | undefined {
-  const isFailed = hasFailed(response);
-  const tells = (left: string): boolean => hasFailed({ ...response, result: left }) === isFailed;
-  const shortest = shrunkWithout(shown);
-  if (shortest === undefined || tells(shortest)) return shortest;
+  const left = shrunkWithout(shown);
+  if (left === undefined || shown.length === 0) return left;
+  const outcome = outcomeOf(response);
+  const isStated = (result: string): boolean => outcomeOf({ ...response, result }) === outcome;
+  if (outcome === 'unstated' || isStated(left)) return left;
   const end = countLines(text);
-  for (const count of shown.length === 0 ? [] : TELLING_LINES) {
-    const left = shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count)));
-    if ((left ?? text).length - shortest.length > MAX_TELLING_ADDED) return shortest;
-    if (left === undefined || tells(left)) return left;
-  }
-  return text.length - shortest.length > MAX_TELLING_ADDED ? shortest : undefined;
+  const stating = [2, MAX_HOST_LINES].map((count) =>
+    shrunkWithout(shown.flatMap((run) => partOfRun(run, count, end - count))),
+  );
+  return stating.find((each) => each === undefined || isStated(each)) ?? stating.at(-1);
 }
 
 /** The runs that are of the table, which stands behind so many lines, by the lines of the table. */

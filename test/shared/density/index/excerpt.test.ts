@@ -113,12 +113,12 @@ describe('excerptOf', () => {
     );
     const build = `${'ok 1 a test that passes\n'.repeat(40)}src/a.ts(3,4): error: x is not in scope\n`;
     expect(excerptOf(build, '[x]')).toBe(
-      '[x]\nIt named: src/a.ts\nIt failed with: src/a.ts(3,4): error: x is not in scope',
+      '[x]\nIt named: src/a.ts\nIt reported: src/a.ts(3,4): error: x is not in scope',
     );
     const passed = 'a crate that compiles\n'.repeat(40);
     const rust = `${passed}error[E0308]: mismatched types\n  --> src/a.rs:20:5\n   |\n`;
     expect(excerptOf(rust, '[x]')).toContain(
-      '\nIt failed with: error[E0308]: mismatched types --> src/a.rs:20:5',
+      '\nIt reported: error[E0308]: mismatched types --> src/a.rs:20:5',
     );
   });
 
@@ -150,7 +150,7 @@ describe('excerptOf', () => {
       const excerpt = excerptOf(`${noise}${sum}\n`, '[x]');
       expect(excerpt).toContain(`It reported: Error: boom\nIt ended with: ${sum.split('\n')[0]}`);
     }
-    expect(excerptOf(`${noise}1 failed, 411 passed`, '[x]')).toContain('It failed with: 1 failed');
+    expect(excerptOf(`${noise}1 failed, 411 passed`, '[x]')).toContain('It reported: 1 failed');
   });
 
   it('quotes what counts the failures where no line tells one, whatever is counted behind it', () => {
@@ -169,19 +169,19 @@ describe('excerptOf', () => {
     const npm = 'npm error code E404\nnpm error 404 Not Found - GET /a\n';
     const log = 'npm error A complete log of this run can be found in: /root/.npm/_logs/b.log\n';
     const said = excerptOf(`${'npm warn deprecated a@1: use b\n'.repeat(20)}${npm}${log}`, '[x]');
-    expect(said.split('\nIt failed with: ').slice(1)).toEqual(npm.trimEnd().split('\n'));
+    expect(said.split('\nIt reported: ').slice(1)).toEqual(npm.trimEnd().split('\n'));
   });
 
   it('quotes the exception at the end of a traceback, and headings only where nothing else tells', () => {
     const frames = '  File "/w/a.py", line 8, in <module>\n    main()\n'.repeat(12);
     const thrown = 'etl.errors.QuotaReached: exports-eu: 100/100';
     const traceback = `Traceback (most recent call last):\n${frames}${thrown}\n`;
-    expect(excerptOf(traceback, '[x]')).toMatch(/It failed with: etl\.errors\.QuotaReached: .*$/);
+    expect(excerptOf(traceback, '[x]')).toMatch(/It reported: etl\.errors\.QuotaReached: .*$/);
     const mixed = traceback.replace('main()', 'main()\nPrinting what it does...');
-    expect(excerptOf(mixed, '[x]')).toContain(`It failed with: ${thrown}`);
+    expect(excerptOf(mixed, '[x]')).toContain(`It reported: ${thrown}`);
     const heading = '==== FAILURES ====\n';
     const tests = `${heading}${'a plain line of it\n'.repeat(20)}E   assert 1 == 2\n1 failed`;
-    expect(excerptOf(tests, '[x]').split('\nIt failed with: ').slice(1)).toEqual([
+    expect(excerptOf(tests, '[x]', 'run', 'exit 1').split('\nIt failed with: ').slice(1)).toEqual([
       'E   assert 1 == 2',
       '1 failed',
     ]);
@@ -193,7 +193,7 @@ describe('excerptOf', () => {
     const failed = Array.from({ length: 9 }, (_, at) => `test_a.py::test_${at} FAILED [ ${at}%]`);
     const noise = 'a plain line of it\n'.repeat(20);
     const tests = `${noise}${failed.join('\n')}\n${noise}== 9 failed, 219 passed in 0.80s ==`;
-    expect(excerptOf(tests, '[x]').split('\nIt failed with: ').slice(1)).toEqual([
+    expect(excerptOf(tests, '[x]', 'run', 'exit 1').split('\nIt failed with: ').slice(1)).toEqual([
       ...failed.slice(0, 2),
       '== 9 failed, 219 passed in 0.80s ==',
     ]);
@@ -201,7 +201,7 @@ describe('excerptOf', () => {
       `Traceback (most recent call last):\n  File "/w/a.py", line 8, in <module>\n    main()\n${what}\n`;
     const chain = ['KeyError: 1', 'RuntimeError: no config', "PriceError: cannot price 'x'"];
     const behind = '\nDuring handling of the above exception, another exception occurred:\n\n';
-    const told = excerptOf(noise + chain.map(thrown).join(behind), '[x]');
+    const told = excerptOf(noise + chain.map(thrown).join(behind), '[x]', 'run', 'exit 1');
     expect(told.split('\nIt failed with: ').slice(1)).toEqual(chain);
   });
 
@@ -218,7 +218,7 @@ describe('excerptOf', () => {
     const noise = 'a plain line of it\n'.repeat(20);
     const coloured = `${noise}\u001b[1m\u001b[31mERROR\u001b[0m push denied for \u001b[36mapi_v2\u001b[0m\n`;
     expect(excerptOf(coloured, '[x]')).toBe(
-      '[x]\nIt named: ERROR api_v2\nIt failed with: ERROR push denied for api_v2',
+      '[x]\nIt named: ERROR api_v2\nIt reported: ERROR push denied for api_v2',
     );
     const listed =
       '-rw-r--r-- 1 me me 483 Nov 26 15:52 ok.cpp\ndrwxr-xr-x 2 me me 4 Nov 26 15:52 map\n';
@@ -298,7 +298,7 @@ describe('excerptOf', () => {
     const shown = `${'    a_line = of_code(x)\n'.repeat(20)}${code}\n${'    last = of_code(x)\n'.repeat(3)}`;
     expect(excerptOf(shown, '[x]')).not.toMatch(/It (?:failed|reported)/);
     const thrown = `${shown}java.lang.NullPointerException\n`;
-    expect(excerptOf(thrown, '[x]')).toContain('It failed with: java.lang.NullPointerException');
+    expect(excerptOf(thrown, '[x]')).toContain('It reported: java.lang.NullPointerException');
   });
 
   it('takes no failure from fields that say there is none', () => {

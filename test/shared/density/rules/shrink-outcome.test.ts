@@ -1,4 +1,4 @@
-// A shortened result tells how its call came out, whatever it has left to earlier results.
+// A shortened result states how its call ended as the whole one does, whatever it has left to earlier results.
 
 import { describe, expect, it } from 'vitest';
 
@@ -12,9 +12,7 @@ import {
 import type { IContent, ToolResponseBlock } from '../../../../src/shared/content.js';
 import { DEFAULT_DENSITY_CONFIG } from '../../../../src/shared/density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
-import { failedPartIn } from '../../../../src/shared/shrink/denied-parts.js';
-import { fieldsOfResult } from '../../../../src/shared/exit-code.js';
-import { hasFailed, outcomeOf } from '../../../../src/shared/shrink/reported-outcome.js';
+import { outcomeOf } from '../../../../src/shared/outcome.js';
 import { isShrunk } from '../../../../src/shared/shrink/shown-before.js';
 import { applied } from '../../../support/applied.js';
 import { WORKING_TOOLS } from '../../../support/arbitrary-working-history.js';
@@ -57,38 +55,12 @@ const items = Array.from({ length: 20 }, (_, at) => ({
 const json = (answer: object): string => JSON.stringify({ ...answer, items }, null, 2);
 
 describe('SHRINK', () => {
-  it.each([
-    [
-      'failed again',
-      'run_pipeline',
-      { name: 'release' },
-      ['ERROR: cannot reach registry:5000'],
-      true,
-    ],
-    [
-      'failed again',
-      'run_shell_command',
-      { command: 'make' },
-      ['make: *** [Makefile:3: all] Error 2'],
-      true,
-    ],
-    [
-      'ended well again',
-      'run_shell_command',
-      { command: 'make' },
-      ['All checks passed.', 'took 3 s'],
-      false,
-    ],
-  ])('leaves the lines by which a run has %s: %s', (_, tool, parameters, end, isFailed) => {
-    const start = (time: number): string[] => [
-      `at 10:0${time}`,
-      ...(isFailed ? [] : [`error: lost connection ${time}, retrying`]),
-    ];
-    const runs = [1, 2].map((time) => log(start(time), end));
-    const last = sent(tool, parameters, runs);
+  it('shows again what a run reports as failing', () => {
+    const end = 'make: *** [Makefile:3: all] Error 2';
+    const runs = [1, 2].map((time) => log([`at 10:0${time}`], [end]));
+    const last = sent('run_shell_command', { command: 'make' }, runs);
     expect(isShrunk(String(last.result))).toBe(true);
-    expect(String(last.result)).toContain(end[0]);
-    expect(hasFailed(last)).toBe(isFailed);
+    expect(String(last.result)).toContain(end);
   });
 
   it('leaves the exit code at the start of what failed again', () => {
@@ -103,69 +75,32 @@ describe('SHRINK', () => {
   });
 
   it.each([
+    ['at the start', ['Directory: /srv/app', 'Exit Code: 3', 'Output:'], []],
+    ['at the end', [], ['Error: (none)', 'Exit Code: 3', 'Signal: (none)']],
+    ['of success', [], ['Error: (none)', 'Exit Code: 0', 'Signal: (none)']],
+  ])('leaves the lines of a host %s, though the earlier result shows them', (_, start, end) => {
+    const runs = ['one', 'two'].map((time) =>
+      [...start, ...STEPS, time, ...STEPS, ...end].join('\n'),
+    );
+    const last = sent('run_shell_command', { command: 'make' }, runs);
+    expect(isShrunk(String(last.result))).toBe(true);
+    const whole = toolResponse('c', last.toolName, runs.at(-1));
+    expect(outcomeOf(last)).toBe(outcomeOf(whole));
+  });
+
+  it.each([
     { success: false, message: 'The card was declined.' },
-    { status: 'failed', reason: 'The window is closed.' },
-    { error: { code: 'declined', message: 'The card was declined.' } },
+    { error: 'The card was declined.' },
     { exit_code: 1 },
-    { succeeded: 19, failed: 1 },
-    { errors: [1, 2, 3].map((line) => ({ line, reason: 'unknown article' })) },
-  ])('leaves the fields by which data says that its call has failed: %j', (answer) => {
+    { ok: true },
+  ])('leaves the fields by which data states how its call ended: %j', (answer) => {
     // The answer to the call before is the same but for one line.
     const results = [json({ ...answer, at: 1 }), json({ ...answer, at: 2 })];
     for (const count of [1, 2]) {
       const last = sent('batch_create_orders', { day: 1 }, results.slice(0, count));
       expect(isShrunk(String(last.result))).toBe(true);
-      expect([hasFailed(last), outcomeOf(last)]).toEqual([true, 'failed']);
-      const [whole, left] = [results[count - 1], last.result].map((result) =>
-        failedPartIn(fieldsOfResult(result), last.toolName),
-      );
-      expect(left).toBe(whole);
+      const whole = toolResponse('c', last.toolName, results[count - 1]);
+      expect(outcomeOf(last)).toBe(outcomeOf(whole));
     }
-  });
-
-  it('leaves what ended a run where nothing but the note of shrinking stands behind it', () => {
-    const listed = STEPS.map((step) => step.replace(/^step \d+/, 'drwxr-xr-x 2 root root')).sort();
-    const end = 'rm: cannot remove /srv/cache: No such file or directory';
-    const runs = ['one', 'two'].map((name) => [name, ...listed, end].join('\n'));
-    const last = sent('run_shell_command', { command: 'sh clean.sh' }, runs);
-    expect(String(last.result)).toMatch(/^two\n.*\n\[… \d+ lines as in .*\n(?:.*\n){1,2}\[Short/);
-    expect(hasFailed(last)).toBe(true);
-  });
-
-  it.each([
-    [
-      'a log of which what failed is nowhere near the end',
-      ['started', '3 failed, 20 passed'].map((line) =>
-        [
-          ...Array.from({ length: 10 }, () => STEPS).flat(),
-          line,
-          ...[...STEPS, ...STEPS].map((step, at) => `${at}: ${step}`),
-          'Exit code: 0',
-        ].join('\n'),
-      ),
-    ],
-    [
-      'data that is too long to be read',
-      [
-        JSON.stringify(
-          { error: 'lost', items: Array.from({ length: 20 }, () => items).flat() },
-          null,
-          2,
-        ),
-      ],
-    ],
-  ])('shortens %s, whatever it tells then', (_, results) => {
-    const last = sent('run_shell_command', { command: 'make | tee log' }, results);
-    const whole = toolResponse('c', last.toolName, results.at(-1));
-    expect([hasFailed(whole), hasFailed(last)]).toEqual([false, true]);
-    expect(String(last.result).length).toBeLessThan(0.5 * String(whole.result).length);
-  });
-
-  it('reads of a table only rows that have all of its columns, so that a short text cannot ask for millions of fields', () => {
-    const table = { columns: ['__proto__', 'id'], rows: [[1, 2], [], { id: 3 }] };
-    const marked = `${JSON.stringify({ data: table })}\n[Shortened from 999 characters: lines]`;
-    expect(JSON.stringify(fieldsOfResult(marked))).toBe(
-      '{"data":[{"__proto__":1,"id":2},[],{"id":3}]}',
-    );
   });
 });

@@ -1,0 +1,218 @@
+// How a call ended, as far as its result states it: by a field, by an exit code, or in the words of the host that ran it. What a
+// program prints is never judged: the same words are in logs, in code and in tests that pass. Whoever needs more quotes it.
+
+import type { ToolResponseBlock } from './content.js';
+import { asArray, asRecord, fieldsOf, textOfParts, tryParseJson } from './json.js';
+import type { JsonRecord } from './json.js';
+import { withoutCodes } from './shown-text.js';
+
+/** `running`: the result is not complete. `unstated`: nothing tells whether the call failed. */
+export type CallOutcome = 'denied' | 'failed' | 'passed' | 'running' | 'unstated';
+
+/** Returns how a call ended. */
+export function outcomeOf({ error, result, isComplete }: ToolResponseBlock): CallOutcome {
+  if (isComplete === false) return 'running';
+  const text = textOfResult(result).replace(SHORTENED_LINE, '');
+  const fields = fieldsOfResult(result);
+  const said = [error, text.length > MAX_REFUSAL ? '' : text, fields['error']];
+  if (said.some(isDenial)) return 'denied';
+  if ((error !== undefined && error !== '') || saysFailed(fields)) return 'failed';
+  const code = exitCodeOf(result, fields);
+  if (code !== undefined) return code === 0 ? 'passed' : 'failed';
+  const ends = text.length <= 2 * SEEN ? text : `${text.slice(0, SEEN)}\n${text.slice(-SEEN)}`;
+  if (STILL_RUNNING.test(ends)) return 'running';
+  if (CUT_SHORT.test(ends)) return 'failed';
+  return fields['ok'] === true || fields['success'] === true ? 'passed' : 'unstated';
+}
+
+/** Whether it is stated that a call failed or was denied. */
+export function hasFailed(response: ToolResponseBlock): boolean {
+  const outcome = outcomeOf(response);
+  return outcome === 'failed' || outcome === 'denied';
+}
+
+/** How much of a text's start and end is searched for a host's words, and of how long a text for a refusal. UTF-16 units. */
+const SEEN = 300;
+const MAX_REFUSAL = 1_000;
+
+/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
+const DENIED = new RegExp(
+  [
+    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
+    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
+    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
+    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
+    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
+    String.raw`\b(?:this command|following parts?) requires? approval\b`,
+    String.raw`\brule which prevents you from using\b`,
+  ].join('|'),
+  'i',
+);
+
+function isDenial(words: unknown): boolean {
+  return typeof words === 'string' && DENIED.test(words.slice(0, SEEN));
+}
+
+const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
+const CUT_SHORT =
+  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
+
+// Structured results.
+
+const CODE_KEYS = [
+  ...['exit_code', 'exitCode', 'returncode', 'return_code', 'exit', 'exitStatus', 'exit_status'],
+] as const;
+
+/** Agents store small structured results as JSON text; longer texts are not parsed. */
+const MAX_PARSED = 20_000;
+
+/**
+ * The fields of a structured result, also of one stored as JSON text, or in what MCP answers; none for anything else. Of a list of
+ * answers, as Cline gives them, those of one that failed.
+ */
+function fieldsOfResult(result: unknown): JsonRecord {
+  const fields = ownFields(result);
+  const content = Array.isArray(result) ? result : fields['content'];
+  const said = Array.isArray(content) ? textOfParts(content) : undefined;
+  return said?.startsWith('{') === true ? { ...ownFields(said), ...fields } : fields;
+}
+
+function ownFields(result: unknown): JsonRecord {
+  const isJson = typeof result === 'string' && /^(?:\{|\[\s*\{)/.test(result);
+  if (isJson && result.length > MAX_PARSED) return flagsOf(result);
+  const value = isJson
+    ? (tryParseJson(result.replace(SHORTENED_LINE, '')) ?? flagsOf(result))
+    : result;
+  if (!Array.isArray(value)) return asRecord(value) ?? {};
+  const answers = value.map((item: unknown) => asRecord(item) ?? {});
+  // Other lists are data, in which something may have failed.
+  if (!answers.every(({ success }) => typeof success === 'boolean')) return {};
+  return (
+    answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
+  );
+}
+
+/** What JSON that is long, or shortened in the middle, says first of how the call ended; nothing of a log, with an object in each line. */
+function flagsOf(json: string): JsonRecord {
+  const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
+  if (flags.length === 0 || GOES_ON.test(json.replace(SHORTENED_LINE, ''))) return {};
+  return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
+}
+
+/** Behind an object's end, a line that no JSON has there. */
+const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
+
+const FLAGS: ReadonlySet<string> = new Set([
+  ...['isError', 'is_error', 'ok', 'success', 'error'],
+  ...CODE_KEYS,
+]);
+/** In UTF-16 units. */
+const MAX_ABOVE = 2_000;
+
+/** In these fields of a structured result is what a program has printed, and what a tool says. */
+const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
+const OUTPUT_KEYS = [...PRINTED_KEYS, 'result', 'content', 'text', 'message'] as const;
+
+/** What a program has printed, of a structured result that holds it in a field. */
+export function printedIn(result: unknown): string | undefined {
+  const fields = ownFields(result);
+  const printed = PRINTED_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []);
+  return printed.length === 0 ? undefined : printed.join('\n');
+}
+
+/** The text of a result, also of a structured one. */
+export function textOfResult(result: unknown): string {
+  const whole = textOfParts(result);
+  if (whole !== undefined) return whole;
+  const fields = ownFields(result);
+  return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
+}
+
+/** Whether the fields name a failure: by a flag, in words, in an object; or by GraphQL's list, where there is no data. */
+function saysFailed(fields: JsonRecord): boolean {
+  const { isError, is_error, ok, success, error, errors, data } = fields;
+  if ([isError, is_error, error].includes(true) || ok === false || success === false) return true;
+  if (typeof error === 'string') return error !== '';
+  if (Object.keys(asRecord(error) ?? {}).length > 0) return true;
+  return asArray(errors).length > 0 && (data === null || Object.keys(fields).length === 1);
+}
+
+/** The exit code in structured data, or in its `metadata`. */
+function codeOfFields(fields: JsonRecord): number | undefined {
+  return codeIn(fields) ?? codeIn(asRecord(fields['metadata']) ?? {});
+}
+
+function codeIn(fields: JsonRecord): number | undefined {
+  const values = CODE_KEYS.map((key) => fields[key]);
+  return values.find((value) => typeof value === 'number');
+}
+
+// Exit codes in the first or last line.
+
+/** Not `return 1` nor `exit 1` of code that is shown, nor what is in use at exit. */
+const EXIT_CODE =
+  /\b(?<!\bat )(?!(?<=(?:^|[;&|{]|\b(?:then|else|do))[ \t]*)exit -?\d)(?:exit(?:ed)?|return(?=[ _]?(?:code|status)))[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/im;
+
+/** The first exit code that a text names. */
+function codeNamedIn(text: string): number | undefined {
+  const code = EXIT_CODE.exec(text)?.[1];
+  return code === undefined ? undefined : Number(code);
+}
+
+/** How much of a text's end is searched for its last line; what was shortened ends in a long one. UTF-16 units. */
+const SEEN_ENDS = 1_000;
+/** A longer line says more than how the tool ended. */
+const MAX_CODE_LINE = 80;
+const SHORTENED = '[Shortened from ';
+/** The last line of a result that was shortened. */
+const SHORTENED_LINE = /\n\[Shortened from \d[^\n]{0,1300}\]$/;
+
+/** Whether a result states by its fields, or in its first or last line, that its tool failed. */
+export function endedInFailure(result: unknown): boolean {
+  const fields = fieldsOfResult(result);
+  return saysFailed(fields) || (exitCodeOf(result, fields) ?? 0) !== 0;
+}
+
+/** The exit code that a result names in its fields, or in its first or last line. */
+export function exitCodeOf(
+  result: unknown,
+  fields: JsonRecord = fieldsOfResult(result),
+): number | undefined {
+  return codeOfFields(fields) ?? codeAtEnds(textOfResult(result));
+}
+
+const NAMES_CODE = /exit|return/i;
+
+function codeAtEnds(text: string): number | undefined {
+  const start = withoutCodes(text.slice(0, SEEN_ENDS));
+  const end = withoutCodes(text.slice(-SEEN_ENDS));
+  // Most name none.
+  if (!NAMES_CODE.test(start) && !NAMES_CODE.test(end)) return undefined;
+  const first = start.trimStart().split('\n', MAX_HOST_LINES);
+  const last = end
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith(SHORTENED))
+    .slice(-MAX_HOST_LINES)
+    .reverse();
+  const codes = [first, last]
+    .flatMap(withHostLines)
+    .map((line) => (line.length > MAX_CODE_LINE ? undefined : codeNamedIn(line)));
+  return codes.find((code) => code !== undefined);
+}
+
+/** The lines of a host that others begin with, and the next one. */
+function withHostLines(lines: readonly string[]): readonly string[] {
+  const next = lines.findIndex((line) => !isOfHost(line));
+  return next === -1 ? lines : lines.slice(0, next + 1);
+}
+
+/** A host writes no more of them on one side of an output, the one with the exit code included. */
+export const MAX_HOST_LINES = 8;
+const OF_HOST =
+  /^(?:Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code -?\d+|Original token count: \d+|Output:|Directory: .*|Error: \(none\)|Exit Code: \S+|Signal: \S+|Background PIDs: .*|Process Group PGID: \S+|<\/?untrusted_context>)\s*$/;
+
+/** Whether a line is one that a host writes around what a command has said. */
+export function isOfHost(line: string): boolean {
+  return line.length <= MAX_CODE_LINE && OF_HOST.test(line);
+}

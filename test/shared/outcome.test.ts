@@ -1,0 +1,125 @@
+// How a call ended, where its result states it, and that nothing else is taken for such a statement.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toolResponse } from '../../src/shared/content.js';
+import { hasFailed, outcomeOf } from '../../src/shared/outcome.js';
+import type { CallOutcome } from '../../src/shared/outcome.js';
+import { runs } from '../support/scale.js';
+
+const outcome = (result: unknown, error?: string): CallOutcome =>
+  outcomeOf(toolResponse('c', 'run', result, error));
+
+describe('outcomeOf', () => {
+  it.each([
+    'Error: it is missing',
+    '2 failed, 9 passed',
+    'npm error code ERESOLVE',
+    'foo: command not found',
+    'Refund refused: the order is too old',
+    'TAP version 13\nnot ok 1 - a',
+    '412 passed',
+    { id: 'ord_9', status: 'failed' },
+    { succeeded: 9, failed: 1 },
+    { statusCode: 404, message: 'no such order' },
+    [{ state: 'error: it is missing' }],
+  ])('judges nothing that a program prints, and no data: %j', (result) => {
+    const text = typeof result === 'string' ? result : JSON.stringify(result);
+    for (const given of [result, text, { output: text }, [{ type: 'text', text }]]) {
+      expect(outcome(given)).toBe('unstated');
+      expect(outcome(given, 'it failed')).toBe('failed');
+    }
+  });
+
+  it('goes by a code or a flag whatever else the result says', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', ' ', '\n', 'error', 'fail', '{', '"') });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 0, max: 255 }), (words, code) => {
+        const expected = code === 0 ? 'passed' : 'failed';
+        expect(outcome({ output: words, exit_code: code })).toBe(expected);
+        expect(outcome(JSON.stringify({ stdout: words, metadata: { exitCode: code } }))).toBe(
+          expected,
+        );
+        expect(outcome(`${words}\nProcess exited with code ${code}`)).toBe(expected);
+        expect(outcome({ output: words, isError: true })).toBe('failed');
+        expect(outcome({ output: words, success: true })).toBe('passed');
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it.each<[CallOutcome, unknown]>([
+    ['failed', '(exit 1)'],
+    ['failed', 'a line of it\n[exit 1]'],
+    ['failed', 'a line of it\nexit status 1'],
+    ['failed', 'a line of it\nExit: 1'],
+    ['failed', '\u001b[31mexited with 2\u001b[0m'],
+    ['failed', '<returncode>1</returncode>\n<output>\n412 passed\n</output>'],
+    ['failed', 'Output: x\nError: (none)\nExit Code: 1\nSignal: (none)'],
+    ['passed', 'Chunk ID: 1\nProcess exited with code 0\nOutput:\nERROR'],
+    [
+      'failed',
+      [
+        { type: 'text', text: 'x' },
+        { type: 'text', text: 'Exit code: 2' },
+      ],
+    ],
+    ['failed', { content: [{ type: 'text', text: '{"error":"no"}' }] }],
+    ['failed', { error: { code: 'limit', message: 'At most 75 EUR' } }],
+    ['failed', { error: true }],
+    ['failed', { ok: false, reason: 'no such channel' }],
+    ['failed', { data: null, errors: [{ message: 'no such field' }] }],
+    ['failed', { errors: [{ detail: 'no such field' }] }],
+    ['unstated', { data: { a: 1 }, errors: [{ message: 'partly' }] }],
+    ['unstated', { updated: 3, errors: [{ id: 4 }] }],
+    ['unstated', { error: null, errors: [], id: 7 }],
+    ['unstated', { error: {}, id: 7 }],
+    ['failed', [{ query: 'a', result: '', success: false, error: 'no such file' }]],
+    ['unstated', [{ query: 'a', result: 'x', success: true }]],
+    ['failed', 'Command timed out after 120000ms'],
+    ['failed', 'aborted by user after 3.2s'],
+    ['running', 'Process running with session ID 7'],
+  ])('is %s where the result states it: %j', (expected, result) => {
+    expect(outcome(result)).toBe(expected);
+    expect(hasFailed(toolResponse('c', 'run', result))).toBe(expected === 'failed');
+  });
+
+  it('takes no exit code from code that is shown, nor from the middle of a text', () => {
+    for (const code of ['exit 1', '  return 1', '[ -z "$a" ] && exit 1', '|| { exit 3; }']) {
+      expect(outcome(`if bad; then\n${code}`)).toBe('unstated');
+    }
+    expect(outcome('    in use at exit: 72 bytes in 1 blocks\nno leaks')).toBe('unstated');
+    const line = 'a plain line of it\n';
+    expect(outcome(`${line.repeat(9)}exit code: 1\n${line.repeat(9)}`)).toBe('unstated');
+  });
+
+  it('reads in the first fields of a long or shortened report whether it succeeded', () => {
+    const report = (success: boolean): string =>
+      JSON.stringify({ snapshot: { success: false }, success, results: ['a'.repeat(30_000)] });
+    expect(outcome(report(false))).toBe('failed');
+    expect(outcome(report(true))).toBe('passed');
+    expect(outcome('{\n"success": false,\n[… 40 lines as in run build …]\n]\n}')).toBe('failed');
+    // Logs and other outputs that begin with an object.
+    for (const behind of [report(true), `retried\n${report(true)}`]) {
+      const log = `{"success":false}\n${behind}\n`;
+      expect(outcome(log)).toBe('unstated');
+      expect(outcome(log.replaceAll('\n', '\r\n'))).toBe('unstated');
+    }
+    expect(outcome(JSON.stringify({ exit_code: 1, stdout: 'a'.repeat(30_000) }))).toBe('failed');
+  });
+
+  it('tells a refusal of the user from a failure, but not in a long text that speaks of one', () => {
+    const said = "The user doesn't want to proceed with this tool use.";
+    expect(outcome(said)).toBe('denied');
+    expect(outcome('', said)).toBe('denied');
+    expect(outcome({ error: 'Blocked by security policy' })).toBe('denied');
+    expect(hasFailed(toolResponse('c', 'run', said))).toBe(true);
+    expect(outcome(said.padEnd(2_000))).toBe('unstated');
+    expect(outcome('', 'open: permission denied')).toBe('failed');
+  });
+
+  it('is running of a result that is not complete, whatever it says', () => {
+    const response = { ...toolResponse('c', 'run', 'exit code: 1'), isComplete: false };
+    expect(outcomeOf(response)).toBe('running');
+  });
+});

@@ -1,0 +1,173 @@
+// What is gathered of calls of other tools than files and commands: what they made, in their own words.
+
+import { describe, expect, it } from 'vitest';
+
+import { REMOVED_POINTER } from '../../../src/shared/density.js';
+import { excerptOf } from '../../support/excerpt-of.js';
+import { call, done } from '../../support/gathered-work.js';
+
+describe('gatherWork', () => {
+  it('tells what tools of other kinds did, so that it is not done twice', () => {
+    const order = { order_id: 'ord_9', amount: 1999 };
+    const refunded = { refund: { id: 're_1', status: 'succeeded' } };
+    const long = { ...refunded, ledger: Array.from({ length: 90 }, (_, at) => ({ at })) };
+    const excerpt = excerptOf(long, REMOVED_POINTER);
+    expect(excerpt).toContain('It began with');
+    expect(
+      done(
+        call('create_refund', order, refunded),
+        call('crm__sendMail', { to: 'ada@example.com' }, excerpt),
+        call('reply-to-ticket', { id: 'T-1' }, { success: false }),
+        call('crm_update_address', { customer: 'cus_1' }, { ok: true }),
+        call('ticketClose', { id: 'T-1' }, { status: 'closed' }),
+        call('create_invoice', { order_id: 'ord_7' }, '[create_invoice: ord_7 — error, 2 lines]'),
+        call('cancel_order', { order_id: 'ord_8' }, excerptOf({ ...long, success: false }, '[x]')),
+        call('get_order', { order_id: 'ord_7' }, { status: 'open' }),
+        call('order_status', { order_id: 'ord_7' }, { status: 'open' }),
+      ),
+    ).toEqual({
+      'create_refund order_id: ord_9, amount: 1999 → {"id":"re_1","status":"succeeded"}':
+        'answered',
+      'crm__sendMail ada@example.com → {"id":"re_1","status":"succeeded"}': 'answered',
+      'reply-to-ticket T-1': 'failed',
+      'crm_update_address cus_1': 'passed',
+      'ticketClose T-1 → {"status":"closed"}': 'answered',
+      'create_invoice ord_7': 'failed',
+      'cancel_order ord_8': 'failed',
+    });
+  });
+
+  it('tells what tools did whose names say nothing, as in another language, unless they say as much as a page', () => {
+    const made = { erstattung_id: 'ER-77', betrag: 42.5, status: 'angelegt' };
+    const held = excerptOf(JSON.stringify({ zeilen: 'x'.repeat(900), id: 'RT-5' }), '[x]');
+    expect(held).toContain('It held: {"id":"RT-5"}');
+    expect(
+      done(
+        call('erstattung_anlegen', { bestellung: '4711' }, made),
+        call('retoure_erstellen', { bestellung: '4711' }, held),
+        call('mail_planen', { an: 'a@b.de' }, '[mail_planen: a@b.de — success, 1 line]'),
+        call('wissensdatenbank', { frage: 'Frist' }, 'Die Frist gilt ab Zustellung. '.repeat(90)),
+        call('browser_click', { element: 'Place order' }, '- listitem "Cart"\n'.repeat(200)),
+        call('upload_report', { file_path: 'a.pdf' }, 'x'.repeat(4_000)),
+        call('order_output', { id: 'ord_1' }, 'x'),
+      ),
+    ).toEqual({
+      'erstattung_anlegen 4711 → {"status":"angelegt","erstattung_id":"ER-77"}': 'answered',
+      'retoure_erstellen 4711 → {"id":"RT-5"}': 'answered',
+      'mail_planen a@b.de': 'answered',
+      'browser_click Place order → - listitem "Cart"': 'answered',
+      'upload_report a.pdf': 'answered',
+    });
+  });
+
+  it('names what tools of MCP made, also of an issue about an error and behind its excerpt', () => {
+    const issue = {
+      id: 2201,
+      number: 412,
+      state: 'open',
+      body: 'Error: made twice\nat home\nlast',
+    };
+    const text = JSON.stringify({ ...issue, history: 'x '.repeat(90) });
+    const name = 'mcp__github__create_issue repo: shop, title: It fails';
+    for (const result of [
+      [{ type: 'text', text }],
+      { content: [{ type: 'text', text }] },
+      excerptOf([{ type: 'text', text }], REMOVED_POINTER, 'mcp__github__create_issue'),
+    ]) {
+      expect(
+        done(call('mcp__github__create_issue', { repo: 'shop', title: 'It fails' }, result)),
+      ).toEqual({ [`${name} → {"id":2201,"number":412,"state":"open"}`]: 'answered' });
+    }
+  });
+
+  it('tells of two things that were made by equal calls, and of none that failed before it was made', () => {
+    const order = { sku: 'A-1' };
+    expect(
+      done(
+        call('place_order', order, { error: 'no stock' }),
+        call('place_order', order, { order_number: 41 }),
+        call('place_order', order, { order_number: 42 }),
+      ),
+    ).toEqual({
+      'place_order A-1 → {"order_number":41}': 'answered',
+      'place_order A-1 → {"order_number":42}': 'answered',
+    });
+  });
+
+  it('quotes of several things what was done and what was not, until all of it is', () => {
+    const ids = { status: 'closed', team: 'a' };
+    const partly = { succeeded: 9, failed: 1, errors: [{ id: 704, code: 'LOCKED' }] };
+    const name = 'bulk_update_tickets status: closed, team: a';
+    const first = call('bulk_update_tickets', ids, partly);
+    const imported = { id: 'imp_7', status: 'completed', imported: 288, failed: 12 };
+    expect(done(first, call('import_contacts', { file_id: 'f_1' }, imported))).toEqual({
+      [`${name} → ${JSON.stringify(partly)}`]: 'answered',
+      'import_contacts f_1 → {"id":"imp_7","status":"completed","failed":12}': 'answered',
+    });
+    expect(done(first, call('bulk_update_tickets', ids, { success: true }))).toEqual({
+      [`${name} → ${JSON.stringify(partly)}`]: 'answered',
+      [name]: 'passed',
+    });
+  });
+
+  it('claims of nothing that it was done, and quotes what was only tried out and in which state a thing is', () => {
+    const refund = { order_id: 'ord_9' };
+    const tried = { dry_run: true, would_refund: 12.5 };
+    expect(
+      done(
+        call('create_refund', refund, tried),
+        call('apply_changes', refund, tried),
+        call('create_refund', { order_id: 'ord_8' }, { id: 're_8', status: 'succeeded' }),
+        call('create_refund', { order_id: 'ord_8' }, JSON.stringify(tried, null, 2)),
+        call(
+          'create_refund',
+          { order_id: 'ord_7' },
+          { warning: 'w', refund: { id: 're_7', state: 'held' } },
+        ),
+        call('book_flight', { flight: 'X1' }, { booking: { status: 'WAITLISTED', pnr: 'AB' } }),
+        call('update_order_status', { order: 'o_1', status: 'shipped' }, { success: true }),
+        call('create_event', { title: 'Review' }, { created: false, reason: 'conflict' }),
+        call('create_refund', { order_id: 'ord_6' }, { refund: { id: 're_6', dry_run: true } }),
+        call('create_job', { of: 'x' }, { id: 'j_1', settings: { dry_run: true } }),
+      ),
+    ).toEqual({
+      'create_refund ord_9 → {"dry_run":true,"would_refund":12.5}': 'answered',
+      'apply_changes ord_9 → {"dry_run":true,"would_refund":12.5}': 'answered',
+      'create_refund ord_8 → {"id":"re_8","status":"succeeded"}': 'answered',
+      'create_refund ord_8 → { "dry_run": true, "would_refund": 12.5 }': 'answered',
+      'create_refund ord_7 → {"id":"re_7","state":"held"}': 'answered',
+      'create_refund ord_6 → {"id":"re_6","dry_run":true}': 'answered',
+      'book_flight X1 → {"status":"WAITLISTED"}': 'answered',
+      'update_order_status order: o_1, status: shipped': 'passed',
+      'create_event Review → {"created":false,"reason":"conflict"}': 'answered',
+      'create_job x → {"id":"j_1"}': 'answered',
+    });
+  });
+
+  it('tells things apart by lists of their ids, and says of what was made only what the call does not', () => {
+    const tagged = { updated: 1, failed: 1 };
+    const made = '{"id":123456789012345678901,"status":"solved","ticket_id":"T-1"}';
+    expect(
+      done(
+        call('bulk_tag', { ids: ['T-1', 'T-2'], tag: 'done' }, tagged),
+        call('bulk_tag', { ids: ['T-3', 'T-4'], tag: 'done' }, { updated: 2 }),
+        call('delete_rows', { rows: [7, 8] }, 'all gone'),
+        call('update_ticket', { ticket_id: 'T-1', status: 'solved' }, made),
+        call('update_ticket', { ticket_id: 'T-2', status: 'open' }, { id: 'T-2', status: 'open' }),
+      ),
+    ).toEqual({
+      'bulk_tag ids: T-1, T-2, tag: done → {"updated":1,"failed":1}': 'answered',
+      'bulk_tag ids: T-3, T-4, tag: done → {"updated":2}': 'answered',
+      'delete_rows rows: 7, 8 → all gone': 'answered',
+      'update_ticket ticket_id: T-1, status: solved → {"id":123456789012345678901}': 'answered',
+      'update_ticket ticket_id: T-2, status: open → {"id":"T-2","status":"open"}': 'answered',
+    });
+  });
+
+  it('names the short arguments of a call before long ones', () => {
+    const long = { sql: 's'.repeat(78), note: 'n'.repeat(60), limit: 5, force: true };
+    expect(done(call('apply_sql', long, 'done'))).toEqual({
+      [`apply_sql note: ${long.note}, limit: 5, force: true`]: 'answered',
+    });
+  });
+});
