@@ -72,7 +72,7 @@ function* replayInSlices(
   const known = firstDifference(digests, journal.digest.digests);
   const isShort = taken < digests.entries;
   if (known < taken || isShort) {
-    const asSent = yield* continueAsSent(state, raw, () => new Journal(keepsAdded, hashes));
+    const asSent = yield* continueAsSent(state, given, () => new Journal(keepsAdded, hashes));
     if (asSent !== undefined) return asSent;
   }
   if (known === 0 && digests.entries > 0) return foreign(1);
@@ -116,7 +116,10 @@ function* continueAsSent(
   const entries = given.slice(0, taken);
   if (taken === 0 || !haveKey(entries, standing)) return undefined;
   const journal = createJournal();
-  for (const entry of entries) journal.add(entry);
+  // What was sent may be longer than what was added, by the note of a compaction that only shortened results.
+  yield* checkEach(entries, (entry) => {
+    journal.add(entry);
+  });
   yield* journal.digest.settleInSlices();
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
 }

@@ -161,6 +161,36 @@ describe('Session.snapshot', () => {
     expect(edited).toBeGreaterThan(0);
   }, 600_000);
 
+  it('goes on where the host stores what was sent and that is longer, as with a note of calls that stay', async () => {
+    const long = 'lorem ipsum '.repeat(60);
+    const calls = Array.from({ length: 40 }, (_, at) =>
+      historyOf(`a:s${at}(run-step) t:s${at}(${long})`),
+    );
+    const order = [
+      aiContent([toolCall('o1', 'create_order', { sku: 'A-1' })]),
+      toolContent([toolResponse('o1', 'create_order', { id: 7 })]),
+    ];
+    const history = [humanText('Build it.'), ...order, ...calls.flat()];
+    const settings = {
+      'compression.threshold': 0.8,
+      'compression.density.workingSet': 'off',
+      'compression.density.shrink': 'off',
+    } as const;
+    const options = { offload: 'inline', tokenizer: 'estimate', contextLimit: 8_000 } as const;
+    await using compactor = createCompactor({ ...options, settings });
+    const session = await compactor.createSession({ history });
+    await session.ensureCompressionBeforeSend('p1');
+    const sent = session.history.getAll();
+    expect(sent).toHaveLength(history.length + 1);
+    const state = session.snapshot();
+    const next = await compactor.createSession({ history: sent, state });
+    const told: unknown[] = [];
+    next.on('stateDiverged', (event) => told.push(event));
+    await nextTurn();
+    expect(told).toEqual([]);
+    expect(next.history.getAll()).toEqual(sent);
+  });
+
   const usual = { preset: undefined, ratio: 1.2, unseenTokens: undefined, modelName: 'some-model' };
 
   it('counts what a request would have cost unedited that is too short to be cached as it is', async () => {
