@@ -128,7 +128,7 @@ function noteActed(
   const said = made === '' && outcome === 'unstated' ? endingOf(response) : made;
   // What is left of its answer says less than what was noted of it before that left.
   if (isPruned(response) && said === '' && ledger.latestOf(name) !== undefined) return;
-  ledger.note(name, kindOf(outcome), said, true);
+  ledger.note(name, kindOf(outcome), said, made !== '');
 }
 
 function noteWrite(
