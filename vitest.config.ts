@@ -21,6 +21,9 @@ const ALONE = [
   'test/shared/density/index/windows-paths.test.ts',
 ];
 
+/** Where many files share a process, sources are used again after a while: they are not to be compiled anew for that. */
+const KEEPS_CODE = ['--no-flush-bytecode'];
+
 /**
  * Most code of tests runs a few times: where a function has to run nine times as long before it is optimized, they take a sixth less of the
  * processor. Newer engines go by another measure.
@@ -52,7 +55,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...ALONE],
           isolate: false,
           // Those that race with deadlines run as a process of a user does.
-          execArgv: [...SHARED.execArgv, ...OPTIMIZES_LATER],
+          execArgv: [...SHARED.execArgv, ...KEEPS_CODE, ...OPTIMIZES_LATER],
         },
       },
     ],

@@ -15,6 +15,7 @@ import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
 import type { CompactorOptions } from '../../src/main/compactor-options.js';
+import { pairs } from '../support/scale.js';
 
 const LIMIT = 24_000;
 const CALLS = 40;
@@ -164,23 +165,31 @@ async function play(
   return provider.requests;
 }
 
-describe.each([
+const WAYS = [
   ['the Anthropic SDK', overAnthropic],
   ['the AI SDK', overAiSdk('Generate')],
   ['the AI SDK, streamed', overAiSdk('Stream')],
   ['LangChain', overLangChain],
   ['a fetch for Chat Completions', overFetch],
-] as const)('a prompt that is too long, over %s', (_, start) => {
-  it.each(REFUSALS)('is made shorter and sent again: the provider %s', async (_name, refuse) => {
-    const requests = await play(start, refuse);
-    const refused = requests.filter((isRefused) => isRefused).length;
-    expect(requests.length - refused).toBe(CALLS);
-    expect(refused).toBeGreaterThan(0);
-  });
+] as const;
+const REFUSED = pairs(WAYS, REFUSALS).map(
+  ([[way, start], [name, refuse]]) => [way, name, start, refuse] as const,
+);
 
-  it.each(REFUSALS)(
-    'is made shorter than a limit that is set too high: it %s',
-    async (_name, refuse) => {
+describe('a prompt that is too long', () => {
+  it.each(REFUSED)(
+    'over %s is made shorter and sent again: the provider %s',
+    async (_way, _name, start, refuse) => {
+      const requests = await play(start, refuse);
+      const refused = requests.filter((isRefused) => isRefused).length;
+      expect(requests.length - refused).toBe(CALLS);
+      expect(refused).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(REFUSED)(
+    'over %s is made shorter than a limit that is set too high: it %s',
+    async (_way, _name, start, refuse) => {
       const requests = await play(start, refuse, 2 * LIMIT);
       const refused = requests.filter((isRefused) => isRefused).length;
       expect(requests.length - refused).toBe(CALLS);
@@ -188,9 +197,12 @@ describe.each([
     },
   );
 
-  it('is refused all the same if the provider says something else', async () => {
-    await expect(play(start, () => 'no such model')).rejects.toThrow('no such model');
-  });
+  it.each(WAYS)(
+    'over %s is refused all the same if the provider says something else',
+    async (_way, start) => {
+      await expect(play(start, () => 'no such model')).rejects.toThrow('no such model');
+    },
+  );
 });
 
 const FAILED = {

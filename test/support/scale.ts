@@ -27,6 +27,20 @@ export function sample<const Item>(cases: readonly Item[], count: number): reado
 }
 
 /**
+ * The pairs of two lists that this run plays: all of them in the whole check, else as few as have each of either list, for
+ * what goes wrong with one whatever the other is.
+ */
+export function pairs<const One, const Other>(
+  ones: readonly One[],
+  others: readonly Other[],
+): readonly (readonly [One, Other])[] {
+  if (PLAYS_ALL) return ones.flatMap((one) => others.map((other) => [one, other] as const));
+  return Array.from({ length: Math.max(ones.length, others.length) }, (_, at) => {
+    return [ones[at % ones.length] as One, others[at % others.length] as Other] as const;
+  });
+}
+
+/**
  * What a count of sightings has to exceed in this run, when it exceeds `full` in one of all cases. A share of the cases is held
  * to a tenth of its share, and to nothing where that is a handful: a few cases hold most of what is rare, and which of them a
  * run has must not fail it.

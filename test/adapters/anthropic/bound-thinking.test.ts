@@ -10,6 +10,7 @@ import { compactionMiddleware } from '../../../src/adapters/anthropic/compaction
 import { createCompactor } from '../../../src/main/compactor.js';
 import type { CompactorOptions } from '../../../src/main/compactor-options.js';
 import type { EphemeralSettings } from '../../../src/main/settings/ephemeral-settings.js';
+import { pairs } from '../../support/scale.js';
 import { scriptedSummarizer, snapshot } from '../../support/scripted-summarizer.js';
 import { cutsOpenTurn, partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
 
@@ -127,12 +128,12 @@ async function play(
 }
 
 describe('thinking behind a compaction by Anthropic', () => {
-  const CASES = [0.2, 0.5].flatMap((preserved) =>
-    [1, 0.4].flatMap((ahead) =>
-      [{}, { cacheTtlMs: 0 }, { edits: 'every-turn' } as const].map(
-        (options) => [preserved, ahead, options] as const,
-      ),
-    ),
+  const SETTINGS = [0.2, 0.5].flatMap((preserved) =>
+    [1, 0.4].map((ahead) => [preserved, ahead] as const),
+  );
+  const OPTIONS = [{}, { cacheTtlMs: 0 }, { edits: 'every-turn' }] as const;
+  const CASES = pairs(SETTINGS, OPTIONS).map(
+    ([[preserved, ahead], options]) => [preserved, ahead, options] as const,
   );
 
   it.each(CASES)(

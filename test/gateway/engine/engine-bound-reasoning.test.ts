@@ -9,10 +9,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatewayMode, GatewayOptions } from '../../../src/gateway/server/options.js';
 import { gatewayWorld } from '../../support/gateway-world.js';
 import type { GatewayWorld } from '../../support/gateway-world.js';
+import { sample } from '../../support/scale.js';
 import { partsOfMessages, ReasoningSeals } from '../../support/thinking-provider.js';
 
 /** Calls before the switch: within a turn, and at the start of the next one. */
-const SWITCHES = [7, 10, 16];
+const SWITCHES = sample([7, 10, 16], 2);
 const CALLS = 20;
 const CALLS_OF_TURN = 10;
 
