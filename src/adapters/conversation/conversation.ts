@@ -15,7 +15,7 @@ import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
 import { isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
-import { LastRequest, reportUsage } from './last-request.js';
+import { LastRequest } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
@@ -372,7 +372,7 @@ export class Conversation<Message> {
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // Without an answer the last request failed, and the usage is that of an earlier one.
-    if (entries.some(({ speaker }) => speaker === 'ai')) reportUsage(session, call);
+    if (entries.some(({ speaker }) => speaker === 'ai')) this.#last.reportFormer(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 
