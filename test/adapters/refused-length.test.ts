@@ -12,6 +12,7 @@ import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropi
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
 import { compactingFetch } from '../../src/adapters/openai/compacting-fetch.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
+import type { CompactCall } from '../../src/adapters/request/adapter-options.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
@@ -400,3 +401,38 @@ it.each([
     expect(after).toBeGreaterThan(before / most);
   },
 );
+
+it('teaches, by the usage of what is sent after it, how the model counts', async () => {
+  await using compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
+  const compact = messageCompactor(compactor, { onError: 'throw' });
+  const messages: Anthropic.MessageParam[] = [];
+  const say = (turn: number): void => {
+    const words = Array.from({ length: 150 }, (_, at) => Math.sin(turn * 150 + at).toString(36));
+    messages.push({ role: 'user', content: words.join(' ') });
+  };
+  for (let turn = 0; turn < 12; turn += 1) {
+    say(turn);
+    messages.push({ role: 'assistant', content: `Yes, ${turn}.` });
+  }
+  let refused = 0;
+  let takeUsage = (_: CompactCall): void => undefined;
+  const ask = async (refusal?: string): Promise<void> => {
+    const answerUsage: CompactCall['answerUsage'] = (take) => void (takeUsage = take);
+    const sent = await compact([...messages], { modelName: NAME, refusal, answerUsage });
+    const tokens = JSON.stringify(sent).length;
+    if (tokens <= LIMIT) {
+      takeUsage({ reportedInputTokens: tokens });
+      return;
+    }
+    refused += 1;
+    expect(refusal).toBeUndefined();
+    await ask(`prompt is too long: ${tokens} tokens > ${LIMIT} maximum`);
+  };
+  for (let turn = 12; turn < 52; turn += 1) {
+    say(turn);
+    await ask();
+    messages.push({ role: 'assistant', content: `Yes, ${turn}.` });
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(3);
+});

@@ -320,16 +320,16 @@ export class Conversation<Message> {
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
     const present = session.contextUsage().tokens + pendingTokens;
-    const excess = this.#last.excessTokens(refusal, session.contextLimit, present);
+    const excessTokens = this.#last.excessTokens(refusal, session.contextLimit, present);
     const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
     const prepared = session.ensureCompressionBeforeSend(
       `${sessionId}#${view.given.length}`,
-      pendingTokens + excess,
+      pendingTokens,
       'adapter',
-      { signal, cacheTtlMs, reasoning, removesReasoning: refusesReasoning(refusal) },
+      { signal, cacheTtlMs, reasoning, excessTokens, removesReasoning: refusesReasoning(refusal) },
     );
     const result = await prepared.catch((thrown: unknown) => {
       if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;
