@@ -56,7 +56,8 @@ describe.each(SDK_VERSIONS)('prepareStep in %s', (_, loaded) => {
     const result =
       kind === 'generate' ? await sdk.generateText(run) : sdk.streamText({ ...run, onError });
     const { messages } = await result.response;
-    return (await (result as { responseMessages?: ModelMessage[] }).responseMessages) ?? messages;
+    const { responseMessages } = result as { responseMessages?: PromiseLike<ModelMessage[]> };
+    return (await responseMessages) ?? messages;
   }
 
   describe.each(['generate', 'stream'] as const)('%s', (kind) => {

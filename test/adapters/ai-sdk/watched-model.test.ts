@@ -142,7 +142,7 @@ describe('watchedModel', () => {
     expect(watched).toBeInstanceOf(PrivateModel);
     expect(watched?.constructor).toBe(PrivateModel);
     expect(watched?.supportedUrls).toBe(model.supportedUrls);
-    expect({ ...watched }).toEqual({ ...model });
+    expect(Object.entries(watched ?? {})).toEqual(Object.entries(model));
     await watched?.doGenerate(CALL);
     expect([watched?.count(), watched?.provider]).toEqual([1, 'p1']);
     Object.assign(watched ?? {}, { modelId: 'other' });
