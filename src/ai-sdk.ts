@@ -8,7 +8,12 @@ export type {
 } from './adapters/ai-sdk/compaction-middleware.js';
 export { messageCompactor } from './adapters/ai-sdk/message-compactor.js';
 export { prepareStep } from './adapters/ai-sdk/prepare-step.js';
-export type { PrepareStep, PrepareStepOptions, StepInput } from './adapters/ai-sdk/prepare-step.js';
+export type {
+  PreparedStep,
+  PrepareStep,
+  PrepareStepOptions,
+  StepInput,
+} from './adapters/ai-sdk/prepare-step.js';
 export type { ModelReference } from './adapters/ai-sdk/anthropic-model.js';
 export { recallTool } from './adapters/ai-sdk/recall-tool.js';
 export type {

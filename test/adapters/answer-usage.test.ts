@@ -1,11 +1,11 @@
-// Middleware sees the usage of each answer, and so keeps requests within the window of a model that counts differently, beside
+// Who sees the usage of each answer keeps requests within the window of a model that counts differently, beside
 // tools that are larger than they seem.
 
 import { AIMessage, HumanMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { compactionMiddleware } from '../../src/ai-sdk.js';
+import { compactionMiddleware, prepareStep } from '../../src/ai-sdk.js';
 import { compactingFetch } from '../../src/anthropic.js';
 import { createCompactor } from '../../src/index.js';
 import { memoryStore } from '../../src/state.js';
@@ -53,6 +53,33 @@ const sdkModel =
       const { stream, request } = await middleware.wrapStream({ doStream, params, model });
       expect(request).toBe(1);
       expect(await partsOf(stream)).toEqual(parts);
+    };
+  };
+
+/** A run of one step for each question: no run is told the usage of another by its steps. */
+const sdkRuns =
+  (isStreamed: boolean): Open =>
+  (compactor, options) => {
+    const prepare = prepareStep(compactor, options);
+    return async (texts, inputTokens) => {
+      const usage = () => ({ inputTokens: { total: inputTokens(), cacheRead: 0 } });
+      const model = {
+        ...{ provider: 'anthropic.messages', modelId: 'claude-sonnet-4-5' },
+        doGenerate: () => Promise.resolve({ content: [], usage: usage() }),
+        doStream: () => {
+          const parts = [
+            { type: 'text-delta', delta: 'Yes' },
+            { type: 'finish', usage: usage() },
+          ];
+          return Promise.resolve({ stream: ReadableStream.from<object>(parts), request: 1 });
+        },
+      };
+      const messages = texts.map((content, at) => ({ role: roleOf(at), content }));
+      const step = await prepare({ model, messages, steps: [] });
+      if (isStreamed) {
+        const { stream, request } = (await step.model?.doStream())!;
+        expect([request, await partsOf(stream)]).toMatchObject([1, [{}, { type: 'finish' }]]);
+      } else expect(await step.model?.doGenerate()).toEqual({ content: [], usage: usage() });
     };
   };
 
@@ -157,6 +184,8 @@ const WAYS: Record<string, Open> = {
   'the AI SDK': sdkModel(false, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
   'the AI SDK, streamed': sdkModel(true, (total) => ({ inputTokens: { total, cacheRead: 0 } })),
   'the AI SDK, plain numbers': sdkModel(false, (inputTokens) => ({ inputTokens })),
+  'runs of the AI SDK': sdkRuns(false),
+  'runs of the AI SDK, streamed': sdkRuns(true),
   "Anthropic's fetch": anthropicFetch(false),
   "Anthropic's fetch, streamed": anthropicFetch(true),
   'a fetch for Chat Completions': chatFetch(false),

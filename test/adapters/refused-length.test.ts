@@ -1,16 +1,18 @@
 // A model that counts more tokens than is known of it: what its provider refuses as too long is compacted further and sent again,
-// and the caller does not see that, in each adapter that makes the calls.
+// and the caller does not see that, in each adapter that makes the calls. With one that does not, the next call is taken.
 
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import type { BaseMessage } from '@langchain/core/messages';
 import { describe, expect, it } from 'vitest';
 import { compactionMiddleware as ofAiSdk } from '../../src/adapters/ai-sdk/compaction-middleware.js';
+import { prepareStep } from '../../src/adapters/ai-sdk/prepare-step.js';
 import type { SdkMessage, SdkPart } from '../../src/adapters/ai-sdk/sdk-message.js';
 import { compactionMiddleware as ofAnthropic } from '../../src/adapters/anthropic/compaction-middleware.js';
 import { compactionMiddleware as ofLangChain } from '../../src/adapters/langchain/compaction-middleware.js';
 import { compactingFetch } from '../../src/adapters/openai/compacting-fetch.js';
 import { messageCompactor } from '../../src/adapters/anthropic/message-compactor.js';
+import type { CompactCall } from '../../src/adapters/request/adapter-options.js';
 import { memoryStore } from '../../src/main/state/memory-store.js';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Compactor } from '../../src/main/compactor.js';
@@ -104,6 +106,31 @@ const overAiSdk =
     };
   };
 
+/** A run of one step for each call. The SDK makes the call, so one that is refused fails its run, and the next run is taken. */
+const overPrepareStep =
+  (kind: 'Generate' | 'Stream'): StartAgent =>
+  (provider, compactor) => {
+    const prepare = prepareStep(compactor);
+    const messages = [{ role: 'user', content: 'make it work' }] as unknown as SdkMessage[];
+    const answer = async ({ prompt }: { prompt: unknown }): Promise<object> => {
+      provider.take(prompt);
+      return {};
+    };
+    const model = { provider: 'p', modelId: NAME, doGenerate: answer, doStream: answer };
+    return async (at, value) => {
+      const run = async (): Promise<unknown> => {
+        const given = { model, messages: [...messages], steps: [] };
+        const step = { ...given, ...(await prepare(given)) };
+        return step.model[`do${kind}`]({ prompt: step.messages });
+      };
+      await run().catch(run);
+      const ids = { toolCallId: `t${at}`, toolName: 'fetch_page' };
+      const call = { type: 'tool-call', ...ids, input: { at } } as SdkPart;
+      const result = { type: 'tool-result', ...ids, output: { type: 'text', value } } as SdkPart;
+      messages.push({ role: 'assistant', content: [call] }, { role: 'tool', content: [result] });
+    };
+  };
+
 const overLangChain: StartAgent = (provider, compactor) => {
   const { wrapModelCall } = ofLangChain(compactor);
   const messages: BaseMessage[] = [new HumanMessage('make it work')];
@@ -169,6 +196,8 @@ const WAYS = [
   ['the Anthropic SDK', overAnthropic],
   ['the AI SDK', overAiSdk('Generate')],
   ['the AI SDK, streamed', overAiSdk('Stream')],
+  ["`prepareStep`, by the caller's next run", overPrepareStep('Generate')],
+  ["`prepareStep`, by the caller's next run, streamed", overPrepareStep('Stream')],
   ['LangChain', overLangChain],
   ['a fetch for Chat Completions', overFetch],
 ] as const;
@@ -218,6 +247,12 @@ const FAILED = {
 /** Sends a prompt of texts, and returns whether the provider took it: it says so in a stream that has begun. */
 type Ask = (texts: readonly string[]) => Promise<boolean>;
 
+function streamedParts(isTaken: boolean): readonly object[] {
+  const finish = { type: 'finish', usage: { inputTokens: { total: undefined } } };
+  const refused = isTaken ? [] : [{ type: 'error', error: FAILED }];
+  return [{ type: 'stream-start', warnings: [] }, ...refused, finish];
+}
+
 const STREAMED: Record<string, (provider: DenseProvider, compactor: Compactor) => Ask> = {
   'the AI SDK': (provider, compactor) => {
     const middleware = ofAiSdk(compactor);
@@ -227,15 +262,33 @@ const STREAMED: Record<string, (provider: DenseProvider, compactor: Compactor) =
         return { role: at % 2 === 0 ? 'user' : 'assistant', content: [{ type: 'text', text }] };
       }) as unknown as SdkMessage[];
       const params = await middleware.transformParams({ params: { prompt }, model });
-      const parts: object[] = [{ type: 'stream-start', warnings: [] }];
       const isTaken = takes(provider, params.prompt);
-      if (!isTaken) parts.push({ type: 'error', error: FAILED });
-      parts.push({ type: 'finish', usage: { inputTokens: { total: undefined } } });
+      const parts = streamedParts(isTaken);
       const doStream = async (): Promise<{ stream: ReadableStream<object> }> => ({
         stream: ReadableStream.from<object>(parts),
       });
       const { stream } = await middleware.wrapStream({ doStream, params, model });
       for await (const part of stream) expect(parts).toContain(part);
+      return isTaken;
+    };
+  },
+  prepareStep: (provider, compactor) => {
+    const prepare = prepareStep(compactor);
+    let isTaken = true;
+    const doStream = async ({ prompt }: { prompt: unknown }) => {
+      isTaken = takes(provider, prompt);
+      return { stream: ReadableStream.from<object>(streamedParts(isTaken)) };
+    };
+    const model = { provider: 'openai.responses', modelId: NAME, doGenerate: doStream, doStream };
+    return async (texts) => {
+      const messages = texts.map((content, at) => {
+        return { role: at % 2 === 0 ? 'user' : 'assistant', content };
+      }) as unknown as SdkMessage[];
+      const step = { messages, ...(await prepare({ model, messages, steps: [] })) };
+      const { stream } = await step.model!.doStream({ prompt: step.messages });
+      const parts: object[] = [];
+      for await (const part of stream) parts.push(part);
+      expect(parts).toEqual(streamedParts(isTaken));
       return isTaken;
     };
   },
@@ -360,3 +413,38 @@ it.each([
     expect(after).toBeGreaterThan(before / most);
   },
 );
+
+it('teaches, by the usage of what is sent after it, how the model counts', async () => {
+  await using compactor = createCompactor({ offload: 'inline', contextLimit: LIMIT });
+  const compact = messageCompactor(compactor, { onError: 'throw' });
+  const messages: Anthropic.MessageParam[] = [];
+  const say = (turn: number): void => {
+    const words = Array.from({ length: 150 }, (_, at) => Math.sin(turn * 150 + at).toString(36));
+    messages.push({ role: 'user', content: words.join(' ') });
+  };
+  for (let turn = 0; turn < 12; turn += 1) {
+    say(turn);
+    messages.push({ role: 'assistant', content: `Yes, ${turn}.` });
+  }
+  let refused = 0;
+  let takeUsage = (_: CompactCall): void => undefined;
+  const ask = async (refusal?: string): Promise<void> => {
+    const answerUsage: CompactCall['answerUsage'] = (take) => void (takeUsage = take);
+    const sent = await compact([...messages], { modelName: NAME, refusal, answerUsage });
+    const tokens = JSON.stringify(sent).length;
+    if (tokens <= LIMIT) {
+      takeUsage({ reportedInputTokens: tokens });
+      return;
+    }
+    refused += 1;
+    expect(refusal).toBeUndefined();
+    await ask(`prompt is too long: ${tokens} tokens > ${LIMIT} maximum`);
+  };
+  for (let turn = 12; turn < 52; turn += 1) {
+    say(turn);
+    await ask();
+    messages.push({ role: 'assistant', content: `Yes, ${turn}.` });
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(3);
+});

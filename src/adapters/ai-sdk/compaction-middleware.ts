@@ -70,6 +70,14 @@ export interface CompactionMiddleware {
   }) => Promise<Result>;
 }
 
+/** Prompts as they were given to a middleware. */
+const COMPACTED_PROMPTS = new WeakSet<object>();
+
+/** Whether a middleware has compacted a prompt, and is told what the provider says of it. */
+export function isCompactedPrompt(prompt: unknown): boolean {
+  return Array.isArray(prompt) && COMPACTED_PROMPTS.has(prompt);
+}
+
 /** By compactor, the models that have ignored a compaction request. */
 const IGNORING_MODELS = new WeakMap<Compactor, Set<string>>();
 
@@ -122,6 +130,7 @@ export function compactionMiddleware(
     });
     const sent = isSameList(prompt, params.prompt) ? params : { ...params, prompt };
     calls.set(sent, call);
+    COMPACTED_PROMPTS.add(params.prompt);
     return sent;
   }
 
@@ -161,7 +170,8 @@ interface CompactedCall {
   takeUsage?: (usage: CompactCall) => void;
 }
 
-interface AnsweringModel {
+/** A model that can be called. */
+export interface AnsweringModel {
   readonly doGenerate: (call: object) => PromiseLike<unknown>;
   readonly doStream: (call: object) => PromiseLike<unknown>;
 }

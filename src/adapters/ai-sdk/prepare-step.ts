@@ -2,7 +2,7 @@
 
 import type { Compactor } from '../../main/compactor.js';
 import { assertAdapterOptions } from '../request/adapter-options.js';
-import type { AdapterOptions } from '../request/adapter-options.js';
+import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
 import {
   checkedCall,
@@ -17,6 +17,7 @@ import type { ModelReference } from './anthropic-model.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
 import type { SdkMessage } from './sdk-message.js';
+import { watchedModel } from './watched-model.js';
 
 /** Options of the adapter and of this run. */
 export interface PrepareStepOptions extends AdapterOptions {
@@ -27,23 +28,35 @@ export interface PrepareStepOptions extends AdapterOptions {
 }
 
 /** The arguments of a `prepareStep` that are used. */
-export interface StepInput<Message> {
-  readonly model: ModelReference;
+export interface StepInput<Message, Model extends ModelReference = ModelReference> {
+  readonly model: Model;
   readonly messages: readonly Message[];
   /** Of AI SDK 7. */
   readonly instructions?: unknown;
   readonly steps: readonly { readonly usage: { readonly inputTokens?: number | undefined } }[];
 }
 
+/** What `prepareStep` changes in a step. */
+export interface PreparedStep<Message, Model> {
+  /** Those to send, if they differ from those given. */
+  messages?: Message[];
+  /**
+   * That of the step, whose calls also tell the conversation the usage of their answers, and that they were refused as too long.
+   * Absent where the step has only its name.
+   */
+  model?: Model;
+}
+
 /**
- * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send if they differ
- * from those given, else an object without any: not every agent that takes such a function expects `undefined`. Rejects with
+ * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send and the model to send them to, always in an
+ * object: not every agent that takes such a function expects `undefined`. For another model, `step` has to name that:
+ * `{ model, ...(await prepare({ ...step, model })) }`. Rejects with
  * `ContextWindowExceededError` if they cannot be made to fit, with the signal's reason, and with a `TypeError` for an invalid
  * message.
  */
-export type PrepareStep = <Message extends SdkMessage>(
-  step: StepInput<Message>,
-) => Promise<{ messages?: Message[] }>;
+export type PrepareStep = <Message extends SdkMessage, Model extends ModelReference>(
+  step: StepInput<Message, Model>,
+) => Promise<PreparedStep<Message, Model>>;
 
 /**
  * Creates a `prepareStep` for `generateText`, `streamText` and agents. It may be created anew for each run: with the
@@ -57,25 +70,34 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
   const { signal: givenSignal, conversationId: givenId, ...adapterOptions } = fields;
   const compact = messageCompactor<SdkMessage>(compactor, adapterOptions);
   const { signal, conversationId } = checkedCall({ signal: givenSignal, conversationId: givenId });
-  return async <Message extends SdkMessage>(step: StepInput<Message>) => {
+  return async <Message extends SdkMessage, Model extends ModelReference>(
+    step: StepInput<Message, Model>,
+  ) => {
     const {
       model,
       steps,
       messages: given,
       instructions,
-    } = checkedFields<Partial<StepInput<Message>>>(step, 'what a step is prepared with');
+    } = checkedFields<Partial<StepInput<Message, Model>>>(step, 'what a step is prepared with');
     const messages = checkedMessages(given ?? null);
     const last = asRecord(steps?.[steps.length - 1]);
     const usage = hasServerCalls(last?.['content']) ? undefined : asRecord(last?.['usage']);
     const details = asRecord(usage?.['inputTokenDetails']);
     const { cacheReadTokens, cacheWriteTokens } = details ?? {};
+    let takeUsage = (_: CompactCall): void => undefined;
+    const watched = watchedModel(model, compactor, (told) => {
+      takeUsage(told);
+    });
     const compacted = (await compact(messages, {
       ...describeModel(model ?? ''),
       signal,
       conversationId,
       overheadTokens: overheadOf(instructions),
       ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
+      // Agents that go on with a model of their own tell the usage of a step with the next one.
+      answerUsage: watched && ((take) => void (takeUsage = take)),
     })) as Message[];
-    return isSameList(compacted, messages) ? {} : { messages: compacted };
+    const isSame = isSameList(compacted, messages);
+    return { ...(!isSame && { messages: compacted }), ...(watched && { model: watched }) };
   };
 }

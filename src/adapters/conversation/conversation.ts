@@ -15,7 +15,7 @@ import type { MessageFormat, PlacedEntry } from '../format/message-format.js';
 import { compactHead } from './compact-head.js';
 import { isEditedWithin, matchPrefix, withKnown } from './prefix-match.js';
 import type { PrefixMatch } from './prefix-match.js';
-import { LastRequest, reportUsage } from './last-request.js';
+import { LastRequest } from './last-request.js';
 import { ChangedMessageError, MessageView } from './message-view.js';
 import type { KnownMessages } from '../format/message-place.js';
 import { allStable, mayBeTransient, splitTransientEnd } from './transient-end.js';
@@ -320,16 +320,16 @@ export class Conversation<Message> {
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
     const present = session.contextUsage().tokens + pendingTokens;
-    const excess = this.#last.excessTokens(refusal, session.contextLimit, present);
+    const excessTokens = this.#last.excessTokens(refusal, session.contextLimit, present);
     const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;
     const isFollowed = history.revision === this.#followedRevision;
     const prepared = session.ensureCompressionBeforeSend(
       `${sessionId}#${view.given.length}`,
-      pendingTokens + excess,
+      pendingTokens,
       'adapter',
-      { signal, cacheTtlMs, reasoning, removesReasoning: refusesReasoning(refusal) },
+      { signal, cacheTtlMs, reasoning, excessTokens, removesReasoning: refusesReasoning(refusal) },
     );
     const result = await prepared.catch((thrown: unknown) => {
       if (this.#options.onError === 'throw' || signal?.aborted === true) throw thrown;
@@ -372,7 +372,7 @@ export class Conversation<Message> {
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // Without an answer the last request failed, and the usage is that of an earlier one.
-    if (entries.some(({ speaker }) => speaker === 'ai')) reportUsage(session, call);
+    if (entries.some(({ speaker }) => speaker === 'ai')) this.#last.reportFormer(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 

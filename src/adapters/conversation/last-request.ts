@@ -22,6 +22,8 @@ export class LastRequest {
   tokens: number | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
+  #isAnswered = false;
+  #wasAnswered = false;
   #refusal: unknown;
 
   get call(): CompactCall {
@@ -47,10 +49,13 @@ export class LastRequest {
     this.#call = call;
     this.#refusal = undefined;
     this.#awaitsUsage = call.answerUsage !== undefined;
+    this.#wasAnswered = this.#isAnswered;
+    this.#isAnswered = false;
     call.answerUsage?.((usage) => {
       if (this.#call !== call) return;
       this.#awaitsUsage = false;
       this.#refusal = usage.refusal ?? this.#refusal;
+      this.#isAnswered = usage.refusal === undefined;
       try {
         reportUsage(session(), usage);
       } catch (thrown) {
@@ -58,6 +63,11 @@ export class LastRequest {
         logger.warn('the usage of an answer is ignored', { error: asError(thrown) });
       }
     });
+  }
+
+  /** Reports the usage of the request before it, as the call tells it, unless its answer has told that. */
+  reportFormer(session: Session, call: CompactCall): void {
+    if (!this.#wasAnswered) reportUsage(session, call);
   }
 
   /**
@@ -82,7 +92,7 @@ export class LastRequest {
 }
 
 /** Reports the usage in the arguments of a call, if there is any. */
-export function reportUsage(session: Session | undefined, call: CompactCall): void {
+function reportUsage(session: Session | undefined, call: CompactCall): void {
   const report = usageReportOf(call);
   if (report !== undefined) session?.reportUsage(report);
   if (call.oddUsage) session?.reportOddUsage(call.oddUsage);

@@ -6,6 +6,7 @@ import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
+import type { PreflightRequest } from './request-options.js';
 import { UnseenTokens } from './unseen-tokens.js';
 import type { RequestUsage } from './unseen-tokens.js';
 
@@ -64,6 +65,9 @@ interface HistoryVersion {
   readonly additions: number;
 }
 
+/** What is known of the size of a request. */
+type RequestSize = Pick<PreflightRequest, 'pendingTokens' | 'excessTokens'>;
+
 /** The request that a preflight prepared. */
 interface ReadyRequest extends HistoryVersion {
   /** `undefined` if not every entry was counted. */
@@ -81,6 +85,7 @@ export class ContextGauge {
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;
+  #excessTokens = 0;
   #hasLearned = false;
   #sent: ReadyRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
@@ -143,12 +148,13 @@ export class ContextGauge {
     });
   }
 
-  /** Names what the present request holds besides history and overhead, in the model's own tokens; 0 until it is named. */
-  beginRequest(pendingTokens: number): void {
-    this.#pendingTokens = pendingTokens;
+  /** Names what the present request takes of the window besides history and overhead, in the model's own tokens; 0 until it is named. */
+  beginRequest({ pendingTokens, excessTokens = 0 }: RequestSize): void {
+    this.#pendingTokens = pendingTokens + excessTokens;
+    this.#excessTokens = excessTokens;
   }
 
-  /** What the present request holds besides history and overhead, in the model's own tokens. */
+  /** What the present request takes of the window besides history and overhead, in the model's own tokens. */
   get pendingTokens(): number {
     return this.#pendingTokens;
   }
@@ -217,7 +223,7 @@ export class ContextGauge {
       revision,
       additions,
       countedTokens: isCounted ? this.#history.getTotalTokens() : undefined,
-      pendingTokens: this.#pendingTokens,
+      pendingTokens: this.#pendingTokens - this.#excessTokens,
     };
   }
 

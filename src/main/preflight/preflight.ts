@@ -68,11 +68,15 @@ export class Preflight {
   }
 
   /** Whether the next run may ask a model, or apply what one has written. */
-  async needsModel({ pendingTokens, signal }: PreflightRequest): Promise<boolean> {
+  async needsModel({
+    pendingTokens,
+    excessTokens = 0,
+    signal,
+  }: PreflightRequest): Promise<boolean> {
     const { history, gauge } = this.#parts;
     if (!this.#parts.config.strategy.requiresLLM) return false;
     await abortable(history.waitForTokenUpdates(), signal);
-    return this.ahead.isMade || gauge.shouldCompress(pendingTokens);
+    return this.ahead.isMade || gauge.shouldCompress(pendingTokens + excessTokens);
   }
 
   /** Runs all steps. */
@@ -81,7 +85,7 @@ export class Preflight {
     const { promptId, signal } = request;
     cache.beginRequest(request.cacheTtlMs);
     reasoningTerms.beginRequest(request.reasoning, request.removesReasoning, history.modelName);
-    gauge.beginRequest(request.pendingTokens);
+    gauge.beginRequest(request);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), signal);
@@ -112,13 +116,13 @@ export class Preflight {
 
   /** Only prunes a dirty history. */
   async *prune(options: AbortOptions): Steps<PrunedEvent | null> {
-    this.#parts.gauge.beginRequest(0);
+    this.#parts.gauge.beginRequest({ pendingTokens: 0 });
     return yield* this.#pruneWhenDirty(options);
   }
 
   /** Only compresses the history, whatever its size. */
   async *compress(request: PreflightRequest): Steps<CompressedEvent> {
-    this.#parts.gauge.beginRequest(request.pendingTokens);
+    this.#parts.gauge.beginRequest(request);
     return yield* this.#compress(request);
   }
 
@@ -126,7 +130,7 @@ export class Preflight {
   async *enforceLimit(request: PreflightRequest): Steps<FittedEvent | null> {
     const { history, gauge } = this.#parts;
     const { signal } = request;
-    gauge.beginRequest(request.pendingTokens);
+    gauge.beginRequest(request);
     await abortable(history.waitForTokenUpdates(), signal);
     if (gauge.fits()) return null;
     yield* this.#pruneWhenDirty(request);

@@ -31,6 +31,11 @@ export interface RequestOptions extends AbortOptions {
    * removed. @default false
    */
   readonly removesReasoning?: boolean | undefined;
+  /**
+   * How many tokens less than it seems the model takes, once the provider has refused this request for its length. Unlike pending
+   * ones, they are not in the usage that is reported for it. @default 0
+   */
+  readonly excessTokens?: number | undefined;
 }
 
 /** The request that a preflight prepares. */
@@ -69,12 +74,12 @@ export function readAbortOptions(options: RequestOptions): RequestOptions {
   let read: RequestOptions;
   let own: Readonly<Record<string, unknown>>;
   try {
-    const { signal, cacheTtlMs, reasoning, removesReasoning } = asObject(
+    const { signal, cacheTtlMs, reasoning, removesReasoning, excessTokens } = asObject(
       options,
       'the options',
       'an object',
     ) as RequestOptions;
-    read = { signal, cacheTtlMs, reasoning, removesReasoning };
+    read = { signal, cacheTtlMs, reasoning, removesReasoning, excessTokens };
     own = { ...options };
   } catch (cause) {
     throw new TypeError('Expected options with a signal that can be read.', { cause });
@@ -82,5 +87,6 @@ export function readAbortOptions(options: RequestOptions): RequestOptions {
   assertKnownOptions('options of a call', own, Object.keys(read));
   assertSignal(read.signal);
   assertBoolean('removesReasoning', read.removesReasoning ?? false);
+  assertTokens('excessTokens', read.excessTokens ?? 0);
   return withoutUndefined(read);
 }

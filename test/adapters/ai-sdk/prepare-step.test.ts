@@ -288,6 +288,18 @@ describe('prepareStep', () => {
     expect(await prepare({ model: 'scripted', messages: [ASK], steps: [] })).toEqual({});
   });
 
+  it('returns a model that can be called, and none that is a name', async () => {
+    const prepare = prepareStep(openCompactor());
+    const step = { messages: [ASK], steps: [] };
+    const answer = async () => ({ content: [] });
+    const model = { provider: 'p', modelId: 'm', doGenerate: answer, doStream: answer };
+    const { model: watched, ...rest } = await prepare({ ...step, model });
+    expect([watched?.modelId, rest]).toEqual(['m', {}]);
+    expect(watched).not.toBe(model);
+    const durable = (async () => model) as never;
+    expect(await prepare({ ...step, model: durable })).toEqual({});
+  });
+
   it('made anew with the same options, goes on with the same conversations', async () => {
     const compactor = openCompactor();
     const names: string[] = [];
