@@ -28,6 +28,8 @@ export interface UnsentResult {
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
+    /** Which of several lists of lines it refers to, and that list. */
+    readonly way: number;
     readonly runs: readonly ShownElsewhere[];
   };
 }

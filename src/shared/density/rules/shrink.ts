@@ -33,8 +33,15 @@ import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
-import { PURPOSES, runsInCall, runsInTable, standingRuns, tableOf } from './shown-runs.js';
-import type { SeenResult } from './shown-runs.js';
+import {
+  formOf,
+  leftFormOf,
+  runsInCall,
+  runsInForm,
+  shrunkCallOf,
+  standingRuns,
+} from './shown-runs.js';
+import type { SeenResult, Standing } from './shown-runs.js';
 
 /** What sessions use unless configured otherwise. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -167,14 +174,21 @@ function shrunkBy(
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const runs = isOn ? standingRuns(result, index, stands, referredBy, shrink) : [];
-  const key = JSON.stringify([shrink, form, runs]);
+  const ways = isOn ? standingRuns(result, index, stands, shrink) : [NOT_SHOWN];
+  const key = JSON.stringify([shrink, form, ways.map(({ runs }) => runs)]);
   if (result.shrunk?.settings !== key) {
-    const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
-    result.shrunk = { settings: key, text, runs };
+    const use = index.useOf(result.call);
+    const texts = ways.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
+    const lengths = texts.map((text = result.text) => text.length);
+    const way = lengths.indexOf(Math.min(...lengths));
+    result.shrunk = { settings: key, text: texts[way], way, runs: ways[way]?.runs ?? [] };
   }
-  return result.shrunk.text;
+  const { text, way } = result.shrunk;
+  for (const row of ways[way]?.rows ?? []) pushTo(referredBy, row, result.row);
+  return text;
 }
+
+const NOT_SHOWN: Standing = { runs: [], rows: [] };
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */
 function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
@@ -190,13 +204,13 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
  * thread.
  *
- * @param runs its lines that earlier results show; behind those of its text, the ones of the text with tables
+ * @param runs its lines that earlier results show; behind those of its text, the ones of `formOf`
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
   seen: SeenResult,
   runs: readonly ShownElsewhere[],
-  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
+  use: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
@@ -205,14 +219,17 @@ export function shrunkResult(
   const { text = resultText(result) } = seen;
   if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
-  const given = { payload: payloadText(result), purpose: PURPOSES[kind], command };
+  const given = shrunkCallOf(seen, use);
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
-  const inTable = runsInTable(runs, lines?.count ?? countLines(text));
-  if (inTable.length > 0 && !isJsonFile) {
-    const table = tableOf(seen, text)?.text ?? text;
-    return tellingAlike(response, table, inTable, (left) =>
-      shrinkText(table, left, { ...given, isTable: true }, settings, ending),
-    );
+  const inForm = runsInForm(runs, lines?.count ?? countLines(text));
+  if (inForm.length > 0 && !isJsonFile) {
+    const { text: sent, took } = formOf(seen, text, given, settings);
+    const shrunkWithout = (left: readonly ShownElsewhere[]): string | undefined =>
+      shrinkText(sent, left, { ...given, before: took }, settings, ending);
+    const isMuchLonger = text.length - sent.length > MAX_TELLING_ADDED;
+    const told = tellingAlike(response, sent, inForm, shrunkWithout);
+    // What is left without references does not tell it either.
+    return told ?? (isMuchLonger ? shrunkWithout(inForm) : undefined);
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
   const shown = isOn ? withOthers(runs, runsInCall(call, text, lines)) : runs;
@@ -224,8 +241,9 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   if (isJsonFile) return undefined;
+  const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
   return tellingAlike(response, text, shown, (left) =>
-    shrinkText(text, left, given, settings, ending),
+    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.took }, settings, ending),
   );
 }
 
