@@ -4,7 +4,7 @@ import type { ToolCallBlock } from './content.js';
 import { asRecord } from './json.js';
 import type { JsonRecord } from './json.js';
 import { shownToolName } from './placeholder.js';
-import { onOneLine, shortened } from './shown-text.js';
+import { onOneLine, ordinal, shortened } from './shown-text.js';
 
 /** How what stands in place of a spent text begins, which was content. */
 export const SPENT_TEXT = '[left out: ';
@@ -46,13 +46,8 @@ export const MAX_CALLS_BACK = 200;
 /** A call's name where later calls have the same one: says which of them is meant, counted back from the call that refers to it. */
 export function nameFarBack(name: string, laterCalls: number): string {
   if (laterCalls === 0) return name;
-  const place = laterCalls + 1;
-  const isTeen = place % 100 > 10 && place % 100 < 20;
-  const ending = (isTeen ? undefined : ENDINGS[place % 10]) ?? 'th';
-  return `${name} (the ${place}${ending} back)`;
+  return `${name} (the ${ordinal(laterCalls + 1)} back)`;
 }
-
-const ENDINGS: readonly (string | undefined)[] = [undefined, 'st', 'nd', 'rd'];
 
 /** Without half of a surrogate pair, which providers refuse. */
 function endOf(key: string): string {

@@ -103,3 +103,11 @@ function changesBetween(from: string, to: string): number {
   }
   return row.at(-1) ?? 0;
 }
+
+/** `1st` for 1, and so on. */
+export function ordinal(place: number): string {
+  const isTeen = place % 100 > 10 && place % 100 < 20;
+  return `${place}${(isTeen ? undefined : ENDINGS[place % 10]) ?? 'th'}`;
+}
+
+const ENDINGS: readonly (string | undefined)[] = [undefined, 'st', 'nd', 'rd'];

@@ -21,18 +21,22 @@ afterAll(() => Promise.all(compactors.map((compactor) => compactor.close())));
 const PIECES = Array.from({ length: 12 }, (_, piece) =>
   Array.from(
     { length: 3 + (piece % 5) },
-    (_line, line) => `line ${line} of piece ${piece}, which is said again`,
+    // Some begin alike, a little or as far as anything is quoted.
+    (_line, line) =>
+      `line ${line} of ${'such '.repeat(6 * (piece % 3))}piece ${piece}, which is said again`,
   ).join('\n'),
 );
+
+const WORDS = ', as built, as tested, as packed, as signed, as sent'.split(' as');
 
 /** By index: a piece, and above them text that nothing else has. */
 const result = fc.array(fc.nat(17), { minLength: 4, maxLength: 9 });
 const call = fc.record({
-  tool: fc.nat(4),
+  tool: fc.nat(7),
   file: fc.nat(4),
   pieces: result,
   /** The number of the first line, where they are numbered. */
-  number: fc.option(fc.nat(90)),
+  number: fc.option(fc.nat(90), { freq: 2 }),
 });
 const turns = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), {
   minLength: 10,
@@ -52,10 +56,13 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
   for (const [at, { tool, file, pieces, number: first }] of turn.entries()) {
     const id = `call-${number}-${at}`;
     const path = `/w/f${file}.ts`;
-    const lines = pieces
+    const short = pieces
       .map((piece, place) => PIECES[piece] ?? `only in ${id}, ${place}: nobody says it again`)
       .join('\n')
       .split('\n');
+    // Of a build, the middle is left out as well.
+    const lines =
+      tool === 7 ? short.flatMap((line) => WORDS.map((word) => `${line}${word}`)) : short;
     const said = first === null ? lines : lines.map((line, step) => `${first + step}\t${line}`);
     const [name = '', parameters = {}] = (
       [
@@ -64,7 +71,10 @@ function contentsOf(turn: Turn, number: number): readonly IContent[] {
         // Its result shows what it has written.
         ['replace', { file_path: path, old_string: 'x', new_string: lines.slice(2).join('\n') }],
       ] as const
-    )[tool] ?? ['run_shell_command', { command: `cat ${file}` }];
+    )[tool] ?? [
+      'run_shell_command',
+      { command: `${['cat', 'node', 'npm test --'][Math.max(0, tool - 5)] ?? ''} ${file}` },
+    ];
     calls.push({ type: 'tool_call', id, name, parameters });
     answers.push({
       speaker: 'tool',
@@ -80,6 +90,9 @@ describe('results that say the same again', () => {
       ' lines as in ': 0,
       ', there lines ': 0,
       'as its call has them': 0,
+      ', from \\"line': 0,
+      ', from the ': 0,
+      'the middle of a long output, lines of earlier': 0,
     };
     await fc.assert(
       fc.asyncProperty(turns, async (played) => {

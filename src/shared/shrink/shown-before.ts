@@ -1,7 +1,7 @@
 // The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
 // Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
 
-import { countLines, onOneLine, shortened, withoutCodes } from '../shown-text.js';
+import { countLines, onOneLine, ordinal, shortened, withoutCodes } from '../shown-text.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
@@ -48,6 +48,8 @@ export interface Source {
   readonly callId: string;
   /** Its tool and key parameter. */
   readonly name: string;
+  /** What it takes to quote a line of the result, by index: see `FITS`. @default `FITS.only` */
+  readonly placeOf?: (line: number) => number;
 }
 
 /** Lines of a text, by index, that an earlier result shows, or the arguments of its own call. `end` is exclusive. */
@@ -58,15 +60,15 @@ export interface ShownElsewhere {
   readonly source: Source | null;
   /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
   readonly there?: number | null;
-  /** Of lines that are not numbered here and there, whether they stand where one would not look for them. */
-  readonly isAside?: boolean;
+  /** Of lines that are not numbered here and there, and stand where one would not look for them, the index of the first one there. */
+  readonly aside?: number;
 }
 
 /** The call whose result shows the whole text, if there is one. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
-  if (first.there !== undefined || first.isAside === true) return undefined;
+  if (first.there !== undefined || first.aside !== undefined) return undefined;
   return first.end === countLines(text) ? first.source : undefined;
 }
 
@@ -78,9 +80,10 @@ export function partOfRun(
 ): readonly ShownElsewhere[] {
   const [start, end] = [Math.max(run.start, first), Math.min(run.end, last)];
   if (start >= end) return [];
-  const { there } = run;
-  const from = typeof there === 'number' && { there: there + start - run.start };
-  return [{ ...run, start, end, ...from }];
+  const { there, aside } = run;
+  const skipped = start - run.start;
+  const from = typeof there === 'number' && { there: there + skipped };
+  return [{ ...run, start, end, ...from, ...(aside !== undefined && { aside: aside + skipped }) }];
 }
 
 /** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */
@@ -151,11 +154,11 @@ export function saysShown(line: string): boolean {
 
 /** Describes a run, so that each line can be found; with both line numbers if they differ. */
 function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
-  const { start, end, source, there, isAside = false } = run;
+  const { start, end, source, there, aside } = run;
   const count = end - start;
   const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
   if (there === undefined) {
-    const from = isAside && source !== null ? beginningOf(lines, start, end) : '';
+    const from = aside === undefined || source === null ? '' : beginningOf(lines, run);
     return `${count} lines ${shown}${from}`;
   }
   const here = lineNumberAt(lines[start] ?? '', 0);
@@ -166,16 +169,25 @@ function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
 }
 
 /** How a run without line numbers begins, so that it can be found there: its first line with a word, from that on. */
-function beginningOf(lines: readonly string[], start: number, end: number): string {
+function beginningOf(
+  lines: readonly string[],
+  { start, end, aside = 0, source }: ShownElsewhere,
+): string {
   for (let at = start; at < end; at += 1) {
     const [words] = /[\p{L}\p{N}].*/u.exec(withoutCodes(lines[at] ?? '')) ?? [];
-    if (words !== undefined) return `, from "${shortened(onOneLine(words), MAX_BEGINNING)}"`;
+    if (words === undefined) continue;
+    const place = source?.placeOf?.(aside + at - start) ?? FITS.only;
+    const length = place === FITS.only ? QUOTED.short : QUOTED.long;
+    const which = place > FITS.onlyIfLong ? `the ${ordinal(place - FITS.onlyIfLong)} ` : '';
+    return `, from ${which}"${shortened(onOneLine(words), length)}"`;
   }
   return '';
 }
 
-/** In UTF-16 units. */
-const MAX_BEGINNING = 24;
+/** How much is quoted of a line that begins like no other one there, and at most of any, in UTF-16 units. */
+export const QUOTED = { short: 24, long: 64 } as const;
+/** What its short quote may fit besides a line: no other one; or its long one does not. Numbers above say which of those lines it is. */
+export const FITS = { only: 0, onlyIfLong: 1, most: 255 } as const;
 
 /** A result that would shrink by less is unchanged. In UTF-16 units, and as a share of it. */
 const MIN_GAIN = 60;

@@ -65,23 +65,55 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 export function shrinkText(
   text: string,
   runs: readonly ShownElsewhere[],
-  { payload = text, purpose, command, isTable = false }: ShrunkCall,
+  call: ShrunkCall,
   settings: ShrinkSettings,
   ending: string,
 ): string | undefined {
-  if (payload.length < MIN_SHRUNK_LENGTH || text.length > MAX_LENGTH || isShrunk(text)) {
-    return undefined;
-  }
-  const took = text === payload ? [] : [isTable ? JSON_TABLES.label : WRITTEN_OUT];
+  const { payload = text, purpose, before } = call;
+  if (!mayBeShrunk(text, payload)) return undefined;
   const whole = Draft.ofText(text);
   const shown = purpose === 'command' ? withoutFailures(whole, runs) : runs;
   const withoutShown = withoutRuns(whole, shown);
+  const took = [...(before ?? (text === payload ? [] : [WRITTEN_OUT]))];
   if (withoutShown !== undefined) took.push(withoutShown.label);
-  let draft = withoutShown?.draft ?? whole;
-  const lookalikes = text.includes('[… ') ? new Set(whole.lines.filter(saysLeftOut)) : undefined;
+  const draft = withoutShown?.draft ?? whole;
+  const left = before === undefined ? leftOf(draft, whole, call, settings, took) : draft;
+  return took.length === 0 ? undefined : markedAsShrunk(left.text, payload, took, ending);
+}
+
+/** A text without what shrinkers take, and labels of that. */
+export interface LeftText {
+  readonly text: string;
+  readonly took: readonly string[];
+}
+
+/** What shrinkers leave of a text that refers to no other one. Pure, and linear in the text. */
+export function leftAlone(text: string, call: ShrunkCall, settings: ShrinkSettings): LeftText {
+  const { payload = text } = call;
+  if (!mayBeShrunk(text, payload)) return { text, took: [] };
+  const whole = Draft.ofText(text);
+  const took = text === payload ? [] : [WRITTEN_OUT];
+  return { text: leftOf(whole, whole, call, settings, took).text, took };
+}
+
+function mayBeShrunk(text: string, payload: string): boolean {
+  return payload.length >= MIN_SHRUNK_LENGTH && text.length <= MAX_LENGTH && !isShrunk(text);
+}
+
+/** What shrinkers leave of a draft of a text. @param took gets the labels of what they take */
+function leftOf(
+  given: Draft,
+  whole: Draft,
+  { purpose, command }: ShrunkCall,
+  settings: ShrinkSettings,
+  took: string[],
+): Draft {
+  let draft = given;
+  const hasNotes = whole.text.includes('[… ');
+  const lookalikes = hasNotes ? new Set(whole.lines.filter(saysLeftOut)) : undefined;
   const seen = { purpose: purpose ?? 'unknown', command, ...(lookalikes && { lookalikes }) };
   for (const shrinker of TEXT_SHRINKERS) {
-    const sees = !isTable && (purpose !== undefined || shrinker.keepsText === true);
+    const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;
     // A shrinker that is turned on by name runs at least at its own minimum level.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
@@ -91,7 +123,7 @@ export function shrinkText(
     took.push(shrinker.label);
     if (shrinker.isFinal === true) break;
   }
-  return took.length === 0 ? undefined : markedAsShrunk(draft.text, payload, took, ending);
+  return draft;
 }
 
 /** Of a command, so many lines about failures are shown again. */
@@ -125,6 +157,6 @@ export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
   /** The result as it is sent if it is not shrunk. @default the text */
   readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
-  /** Whether the JSON of the text is written as tables already, which other shrinkers must not change. @default false */
-  readonly isTable?: boolean;
+  /** What shrinkers took from the text already, which are not to run again. */
+  readonly before?: readonly string[] | undefined;
 };

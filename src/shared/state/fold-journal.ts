@@ -8,8 +8,10 @@ import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
 import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
+import { placesInResult } from '../density/index/unsent-results.js';
 import { ACTION } from '../density/rules/marks.js';
 import { assertIngestible } from '../ingestion.js';
+import { FITS } from '../shrink/shown-before.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -159,7 +161,7 @@ function followRows(
     const call = callOf(row.entry, row.block);
     if (call === undefined || settings.shrink === undefined) return false;
     const runs = (shown[row.start] ?? []).map((run) =>
-      shownElsewhere(list, row.entry, run, call, callOf),
+      shownElsewhere(list, row.entry, run, call, callOf, deferred),
     );
     makers[row.start] = (response, isAlone) => {
       const answered = { call, response };
@@ -188,6 +190,8 @@ function followRows(
  */
 class DeferredResults {
   readonly #results = new Map<ContentBlock, DeferredResult>();
+  readonly #texts = new Map<ContentBlock, ContentBlock | number>();
+  readonly #places = new Map<ContentBlock, Uint8Array>();
   readonly #lost = new Set<IContent>();
   #firstLost = Infinity;
   /** The index of the current record. */
@@ -243,10 +247,29 @@ class DeferredResults {
 
   readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
+  /** What it takes to quote each line of a result, as it was when others came to refer to it. */
+  placesIn(response: ToolResponseBlock): Uint8Array {
+    let places = this.#places.get(response);
+    if (places === undefined) {
+      const made = this.#made(response);
+      if (typeof made === 'number') throw new RangeError('Expected a result that can be shrunk.');
+      places = placesInResult(made as ToolResponseBlock);
+      this.#places.set(response, places);
+    }
+    return places;
+  }
+
   /** The block with its text, or the record whose text cannot be made again. */
   #made(block: ContentBlock): ContentBlock | number {
     const deferred = this.#results.get(block);
     if (deferred === undefined) return block;
+    const known = this.#texts.get(block);
+    const made = known ?? this.#madeOf(deferred);
+    this.#texts.set(block, made);
+    return made;
+  }
+
+  #madeOf(deferred: DeferredResult): ContentBlock | number {
     const before = this.#made(deferred.before);
     if (typeof before === 'number') return before;
     const text = textOrNot(deferred.make, before as ToolResponseBlock);
@@ -284,6 +307,7 @@ function shownElsewhere(
   { entriesBack, block, ...lines }: ShownAbove,
   call: ToolCallBlock,
   callOf: CallOf,
+  deferred: DeferredResults,
 ): ShownElsewhere {
   const response = list[entry - entriesBack]?.blocks[block];
   if (response?.type !== 'tool_response') {
@@ -291,7 +315,8 @@ function shownElsewhere(
   }
   const source = callOf(entry - entriesBack, block);
   const name = nameFarBack(callName(source), laterCalls(list, entry, source, call));
-  return { ...lines, source: { callId: response.callId, name } };
+  const placeOf = (line: number): number => deferred.placesIn(response)[line] ?? FITS.only;
+  return { ...lines, source: { callId: response.callId, name, placeOf } };
 }
 
 /** How many calls between a source and a call have the source's name, among the last ones before `entry`. */

@@ -185,12 +185,12 @@ export class JournalWriter {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block, there, isAside } of runs) {
+    for (const { start, end, entriesBack, block, there, aside } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      const place = isAside === true ? ASIDE : there;
+      const place = aside === undefined ? there : ASIDE + aside;
       bytes.number(2 * block + (place === undefined ? 0 : 1));
       if (place !== undefined) bytes.number(place === null ? 0 : 1 + place);
     }
@@ -303,12 +303,12 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
     const block = Math.floor(form / 2);
     if (form % 2 === 0) return { start, end, entriesBack, block };
     const place = bytes.number() - 1;
-    if (place === ASIDE) return { start, end, entriesBack, block, isAside: true };
+    if (place >= ASIDE) return { start, end, entriesBack, block, aside: place - ASIDE };
     return { start, end, entriesBack, block, there: place === -1 ? null : place };
   });
 }
 
-/** In place of the number there, which has fewer digits. */
+/** Added to the index of the line there, in place of its number, which has fewer digits. */
 const ASIDE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {

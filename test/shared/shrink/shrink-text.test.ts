@@ -299,10 +299,23 @@ describe('shrinkText', () => {
       60,
       (at) => `\u001b[32m✓\u001b[0m case ${'abcdefghij'.charAt(at % 10)} ${at}`,
     );
-    const shown = { start: 20, end: 40, isAside: true, source: { callId: 'c', name: 'make' } };
+    const shown = { start: 20, end: 40, aside: 7, source: { callId: 'c', name: 'make' } };
     expect(shrinkText(text, [shown], COMMAND, DEFAULT, ']')).toContain(
       '[… 20 lines as in make, from "case a 20" …]',
     );
+  });
+
+  it('quotes of each part of a run how that begins', () => {
+    const text = linesOf(60, (at) =>
+      at === 30 ? ' FAIL  src/b.test.ts > adds' : `case ${at} of many that ran`,
+    );
+    const source = { callId: 'c', name: 'make', placeOf: (line: number) => (line === 138 ? 4 : 0) };
+    const shown = { start: 0, end: 60, aside: 107, source };
+    expect(shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').slice(0, -1)).toEqual([
+      '[… 30 lines as in make, from "case 0 of many that ran" …]',
+      ' FAIL  src/b.test.ts > adds',
+      '[… 29 lines as in make, from the 3rd "case 31 of many that ran" …]',
+    ]);
   });
 
   it('leaves of long lists the first of each folder or file, with how many more there are', () => {

@@ -2,6 +2,7 @@
 // shingles (runs of a few lines), which are looked up in a chained hash table. Callers decide which
 // texts count and which are kept.
 
+import { END, FIRST_ROWS, ShingleRows } from './shingle-rows.js';
 import { MAX_NUMBERED, numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
 import type { NumberedLines, TextLines } from './text-lines.js';
 
@@ -23,12 +24,15 @@ export interface ShownRun {
    * there.
    */
   readonly there?: number | null;
-  /** Of lines without numbers here and there, whether they stand where one would not look for them. */
-  readonly isAside?: true;
+  /** Of lines without numbers here and there that stand where one would not look for them: the first one there. */
+  readonly aside?: number;
+  /** With it, by line of that text, what it takes to quote it; see `FITS`. */
+  readonly places?: Uint8Array;
 }
 
 /** A run that was found in an earlier text. */
 interface FoundRun extends ShownRun {
+  readonly text: number;
   /** The lines there before the run, and behind it. */
   readonly before: number;
   readonly behind: number;
@@ -40,38 +44,6 @@ const MAX_ASIDE = 3;
 
 /** At most this many texts with the same lines are compared. */
 const MAX_COMPARED = 16;
-
-/** End of a chain. Links hold the row plus one. */
-const END = 0;
-const FIRST_ROWS = 64;
-/** 16-bit links suffice below this; the highest value marks rows in no chain. */
-const MAX_NARROW_ROWS = 2 ** 16 - 1;
-
-/** The table of shingles: about 18 bytes each, or 24 in large tables. */
-class ShingleRows {
-  readonly length: number;
-  /** The line hashes of each row's shingle. */
-  readonly lines: Int32Array;
-  /** The position of its text in `#texts`. */
-  readonly texts: Uint16Array | Uint32Array;
-  /** Link to the next row in its chain. */
-  readonly next: Uint16Array | Uint32Array;
-  /** Heads of the chains, by the low bits of the shingle. */
-  readonly first: Uint16Array | Uint32Array;
-  /** The link of a row in no chain. */
-  readonly unchained: number;
-
-  constructor(length: number) {
-    const Rows = length < MAX_NARROW_ROWS ? Uint16Array : Uint32Array;
-    this.length = length;
-    this.lines = new Int32Array(length * SHINGLE_LINES);
-    this.texts = new Rows(length);
-    this.next = new Rows(length);
-    this.first = new Rows(2 ** Math.floor(Math.log2(length)));
-    this.unchained = 2 ** (8 * Rows.BYTES_PER_ELEMENT) - 1;
-    this.next.fill(this.unchained);
-  }
-}
 
 /**
  * The indexed lines of one history's results. Texts are identified by numbers that ascend in
@@ -98,8 +70,12 @@ export class KnownShingles {
     return this.#noted.size;
   }
 
-  /** Indexes a text that is not indexed yet. */
-  note(text: number, { lines, shingles, numbered }: TextLines): void {
+  /**
+   * Indexes a text that is not indexed yet.
+   *
+   * @param places see `quotePlaces`; of a text that is not quoted, none
+   */
+  note(text: number, { lines, shingles, numbered }: TextLines, places?: Uint8Array): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
     this.#reserve(numbered.length + rowsFor(count));
     const noted: Noted = { row: this.#used, runs: numbered.length, count };
@@ -113,6 +89,7 @@ export class KnownShingles {
       rows.lines.set([run.first, run.end, run.number], (noted.row + at) * SHINGLE_LINES);
     });
     rows.lines.set(lines.subarray(0, count), first * SHINGLE_LINES);
+    if (places !== undefined) rows.places.set(places.subarray(0, count), first * SHINGLE_LINES);
     for (let at = 0; at + SHINGLE_LINES <= count; at += SHINGLE_LINES) {
       if (shingles[at] !== 0) this.#chain(first + at / SHINGLE_LINES);
     }
@@ -172,9 +149,9 @@ export class KnownShingles {
     for (let at = 0; at < text.shingles.length;) {
       const found = this.#longestRun(text, at, last?.end ?? 0, firstText, rows);
       if (found !== undefined) {
-        const { before, behind, ...run } = found;
+        const { text: known, before, behind, ...run } = found;
         const isAside = !('there' in run) && !isWhereLooked(text, found, last);
-        runs.push(isAside ? { ...run, isAside } : run);
+        runs.push(isAside ? { ...run, aside: before, places: this.#placesIn(known) } : run);
         last = found;
       }
       at = found?.end ?? at + 1;
@@ -241,10 +218,17 @@ export class KnownShingles {
       start: at - before,
       end: Math.min(at + behind, text.count),
       row: rows.get(known) ?? 0,
+      text: known,
       before: place - before,
       behind: noted.count - place - behind,
       ...(here !== there && { there: numberAfter(there, -before) }),
     };
+  }
+
+  #placesIn(text: number): Uint8Array {
+    const noted = unpacked(this.#noted.get(text) ?? 0);
+    const from = firstRowOf(noted) * SHINGLE_LINES;
+    return this.#rows.places.subarray(from, from + noted.count);
   }
 
   #numberedIn({ row, runs }: Noted): readonly NumberedLines[] {
@@ -336,6 +320,8 @@ export class KnownShingles {
       this.#rows.texts.fill(this.#texts.push(text) - 1, start, this.#used);
       const taken = former.lines.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
       this.#rows.lines.set(taken, start * SHINGLE_LINES);
+      const places = former.places.subarray(from * SHINGLE_LINES, (from + count) * SHINGLE_LINES);
+      this.#rows.places.set(places, start * SHINGLE_LINES);
       for (let row = 0; row < count; row += 1) {
         if (former.next[from + row] !== former.unchained) this.#chain(start + row);
       }

@@ -9,6 +9,7 @@ import { MIN_SHRUNK_LENGTH } from '../../shrink/shrink-text.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
 import { hasPlaceholder } from './history-columns.js';
 import type { ResponseColumns, Stretch } from './history-columns.js';
+import { quotePlaces } from './quote-places.js';
 import { KnownShingles } from './shown-lines.js';
 import type { ShownRun } from './shown-lines.js';
 import { linesOf } from './text-lines.js';
@@ -27,6 +28,8 @@ export interface UnsentResult {
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
+    /** Which of several lists of lines it refers to, and that list. */
+    readonly way: number;
     readonly runs: readonly ShownElsewhere[];
   };
 }
@@ -156,7 +159,7 @@ export class UnsentResults {
       this.#results.set(row, { row, call, response, text, lines });
     }
     this.#texts += 1;
-    this.#shingles.note(this.#texts, lines);
+    this.#shingles.note(this.#texts, lines, lines.places);
     return this.#texts;
   }
 
@@ -167,7 +170,8 @@ export class UnsentResults {
     const text = textOf.at(row);
     this.#shingles.forget(text);
     if (seen === undefined || seen.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    this.#shingles.note(text, cachedLinesOf(response, seen));
+    const lines = cachedLinesOf(response, seen);
+    this.#shingles.note(text, lines, lines.places);
     return text;
   }
 
@@ -307,15 +311,26 @@ function* resultsBetween(
 
 const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
-const LINES = new WeakMap<ToolResponseBlock, TextLines>();
+/** Lines that others may refer to, with what it takes to quote them. */
+interface QuotedLines extends TextLines {
+  readonly places: Uint8Array;
+}
+
+const LINES = new WeakMap<ToolResponseBlock, QuotedLines>();
 
 /** Passes that index a whole history anew see the same blocks. */
-function cachedLinesOf(response: ToolResponseBlock, text: string): TextLines {
+function cachedLinesOf(response: ToolResponseBlock, text: string): QuotedLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
     // Without its mark, JSON in one line is found again as a whole.
-    lines = linesOf(withoutMark(text));
+    const shown = withoutMark(text);
+    lines = { ...linesOf(shown), places: quotePlaces(shown) };
     LINES.set(response, lines);
   }
   return lines;
+}
+
+/** What it takes to quote each line of a result that others refer to; see `quotePlaces`. */
+export function placesInResult({ result }: ToolResponseBlock): Uint8Array {
+  return quotePlaces(withoutMark(resultText(result) ?? ''));
 }

@@ -2,20 +2,16 @@
 // never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
 // shrunk.
 
-import { callName, keyOfCall, MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
-import type { ToolCallBlock, ToolResponseBlock } from '../../content.js';
+import { callName, keyOfCall } from '../../call-name.js';
+import type { ToolResponseBlock } from '../../content.js';
 import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
-import { asRecord } from '../../json.js';
 import { pushTo } from '../../lists-by-key.js';
 import { MAX_HOST_LINES, outcomeOf } from '../../outcome.js';
 import { placeholderEnding } from '../../placeholder.js';
-import { JSON_TABLES } from '../../shrink/json-tables.js';
 import { resultText } from '../../shrink/result-text.js';
-import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import {
   canBeReferenced,
-  MIN_RUN,
   partOfRun,
   SHOWN_BEFORE_SHRINKER,
   shownBefore,
@@ -23,25 +19,29 @@ import {
   withOthers,
 } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
+import { runsShrinker, shrinkText } from '../../shrink/shrink-text.js';
 import type { ShrinkSettings } from '../../shrink/shrink-text.js';
-import type { ShrinkLevel, ShrinkPurpose } from '../../shrink/shrinker.js';
+import { SHRINK_LEVELS } from '../../shrink/shrinker.js';
+import type { ShrinkLevel } from '../../shrink/shrinker.js';
 import { countLines } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { CALL_KIND, NONE } from '../index/history-columns.js';
+import { NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
-import { KnownShingles } from '../index/shown-lines.js';
-import type { ShownRun } from '../index/shown-lines.js';
-import { firstRowFrom } from '../index/stretches.js';
-import { withoutSpentText } from '../index/excerpt.js';
-import { linesOf } from '../index/text-lines.js';
-import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
 import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
-import { Draft, SHRINK_LEVELS } from '../../shrink/shrinker.js';
+import {
+  formOf,
+  leftFormOf,
+  runsInCall,
+  runsInForm,
+  shrunkCallOf,
+  standingRuns,
+} from './shown-runs.js';
+import type { SeenResult, Standing } from './shown-runs.js';
 
 /** What sessions use unless configured otherwise. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -68,8 +68,6 @@ export interface ShrinkFinding {
 const MAX_BACK = 1_000;
 /** What a call names if its result may be the JSON of a file, which an edit has to quote as it is. */
 const JSON_FILE = /\.(?:json\w*|\w*map|ipynb|har|traj|webmanifest)\b/i;
-/** In lists among the arguments of a call, only this many items are searched for texts. */
-const MAX_LISTED = 100;
 
 /** Shortens results that the model was not sent yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
@@ -177,100 +175,21 @@ function shrunkBy(
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const runs = isOn ? standingRuns(result, index, stands, referredBy, shrink) : [];
-  const key = JSON.stringify([shrink, form, runs]);
+  const ways = isOn ? standingRuns(result, index, stands, shrink) : [NOT_SHOWN];
+  const key = JSON.stringify([shrink, form, ways.map(({ runs }) => runs)]);
   if (result.shrunk?.settings !== key) {
-    const text = shrunkResult(result, runs, index.useOf(result.call), shrink, form);
-    result.shrunk = { settings: key, text, runs };
+    const use = index.useOf(result.call);
+    const texts = ways.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
+    const lengths = texts.map((text = result.text) => text.length);
+    const way = lengths.indexOf(Math.min(...lengths));
+    result.shrunk = { settings: key, text: texts[way], way, runs: ways[way]?.runs ?? [] };
   }
-  return result.shrunk.text;
+  const { text, way } = result.shrunk;
+  for (const row of ways[way]?.rows ?? []) pushTo(referredBy, row, result.row);
+  return text;
 }
 
-/** The lines of a result that earlier results show which stay as they are. */
-function standingRuns(
-  result: UnsentResult,
-  index: HistoryIndex,
-  stands: (row: number) => boolean,
-  referredBy: Marks['referredBy'],
-  shrink: ShrinkSettings,
-): readonly ShownElsewhere[] {
-  const shown = index.shownOf(result, stands);
-  // The text of a file is sent as it is, and its call tells which lines are meant.
-  const isFile = PURPOSES[index.useOf(result.call).kind] === undefined;
-  const [first] = shown;
-  const isWhole = shown.length === 1 && first?.start === 0 && first.end === result.lines.count;
-  const areTables = runsShrinker(shrink, JSON_TABLES);
-  const inTable = isWhole || isFile ? undefined : shownInTable(result, index, stands, areTables);
-  return (inTable ?? shown).map(({ row, isAside = false, ...lines }) => {
-    pushTo(referredBy, row, result.row);
-    const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
-    const source = { callId: index.idOf(index.responses.id.at(row)), name };
-    return { ...lines, ...(isAside && !isFile && { isAside }), source };
-  });
-}
-
-/** A result with its call, and what is known of its text. */
-type SeenResult = Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>;
-
-const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
-const TABLES = new WeakMap<SeenResult, Table | null>();
-/** Of the lines of a table, so many are shown. */
-const MIN_SHOWN_SHARE = 0.5;
-
-/** The text of a result with its JSON as tables, whose lines are those that the session shows of such results. */
-interface Table {
-  readonly text: string;
-  readonly lines: TextLines;
-}
-
-/** Reads a result once, for what is shown of it and for how it is sent; `null` if it has no JSON to write so. */
-function tableOf(result: SeenResult, text: string): Table | null {
-  let table = TABLES.get(result);
-  if (table === undefined) {
-    const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
-    table = written === undefined ? null : { text: written, lines: linesOf(written) };
-    TABLES.set(result, table);
-  }
-  return table;
-}
-
-/**
- * The lines that earlier results show of this one as a table of JSON, which differs in its lines; `undefined` if they are few. A line of
- * the table is counted behind the lines of the text, unless one result shows them all.
- */
-function shownInTable(
-  result: UnsentResult,
-  index: HistoryIndex,
-  stands: (row: number) => boolean,
-  areTables: boolean,
-): readonly ShownRun[] | undefined {
-  const table = tableOf(result, result.text)?.lines;
-  if (table === undefined) return undefined;
-  const { count } = result.lines;
-  const runs = index.shownOf({ row: result.row, lines: table }, stands);
-  const [run] = runs;
-  const isWhole = run?.start === 0 && run.end === table.count && run.there === undefined;
-  if (isWhole) return [{ start: 0, end: count, row: run.row }];
-  const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (!areTables || shown < MIN_SHOWN_SHARE * table.count) return undefined;
-  return runs.map((each) => ({ ...each, start: each.start + count, end: each.end + count }));
-}
-
-/** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
-function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
-  const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
-  const first = Math.max(0, end - MAX_CALLS_BACK);
-  let own = end - 1;
-  while (own >= first && calls.response.at(own) !== later) own -= 1;
-  let source = own - 1;
-  while (source >= first && calls.response.at(source) !== row) source -= 1;
-  if (source < first) return 0;
-  let count = 0;
-  for (let call = source + 1; call < own; call += 1) {
-    if (calls.name.at(call) === calls.name.at(source)) count += 1;
-  }
-  return count;
-}
+const NOT_SHOWN: Standing = { runs: [], rows: [] };
 
 /** The ids that several results have, as of models that number their calls anew in each answer. */
 function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
@@ -286,13 +205,13 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
  * thread.
  *
- * @param runs its lines that earlier results show; behind those of its text, the ones of the text with tables
+ * @param runs its lines that earlier results show; behind those of its text, the ones of `formOf`
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
   seen: SeenResult,
   runs: readonly ShownElsewhere[],
-  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
+  use: Pick<CallUse, 'kind' | 'command'>,
   settings: ShrinkSettings,
   form: PlaceholderForm,
 ): string | undefined {
@@ -301,13 +220,13 @@ export function shrunkResult(
   const { text = resultText(result) } = seen;
   if (text === undefined) return undefined;
   const ending = placeholderEnding(callId, form);
-  const given = { payload: payloadText(result), purpose: PURPOSES[kind], command };
+  const given = shrunkCallOf(seen, use);
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
-  const inTable = runsInTable(runs, lines?.count ?? countLines(text));
-  if (inTable.length > 0 && !isJsonFile) {
-    const table = tableOf(seen, text)?.text ?? text;
-    return statingAlike(response, table, inTable, (left) =>
-      shrinkText(table, left, { ...given, isTable: true }, settings, ending),
+  const inForm = runsInForm(runs, lines?.count ?? countLines(text));
+  if (inForm.length > 0 && !isJsonFile) {
+    const { text: sent, took } = formOf(seen, text, given, settings);
+    return statingAlike(response, sent, inForm, (left) =>
+      shrinkText(sent, left, { ...given, before: took }, settings, ending),
     );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
@@ -320,8 +239,9 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   if (isJsonFile) return undefined;
+  const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
   return statingAlike(response, text, shown, (left) =>
-    shrinkText(text, left, given, settings, ending),
+    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.took }, settings, ending),
   );
 }
 
@@ -343,50 +263,6 @@ function statingAlike(
   );
   return stating.find((each) => each === undefined || isStated(each)) ?? stating.at(-1);
 }
-
-/** The runs that are of the table, which stands behind so many lines, by the lines of the table. */
-function runsInTable(runs: readonly ShownElsewhere[], count: number): readonly ShownElsewhere[] {
-  return runs.flatMap((run) =>
-    run.start < count ? [] : { ...run, start: run.start - count, end: run.end - count },
-  );
-}
-
-/**
- * The lines of a result that repeat texts in its call's arguments, as tools echo what they wrote.
- */
-function runsInCall(
-  { parameters }: ToolCallBlock,
-  text: string,
-  lines: TextLines | undefined,
-): readonly ShownElsewhere[] {
-  const known = new KnownShingles();
-  const rows = new Map<number, number>();
-  for (const argument of stringsIn(withoutSpentText(parameters))) {
-    if (argument.length < MIN_RUN) continue;
-    rows.set(rows.size, rows.size);
-    known.note(rows.size - 1, linesOf(argument));
-  }
-  if (rows.size === 0) return [];
-  const runs = known.shownIn(lines ?? linesOf(text), rows);
-  return runs.map(({ row: _, ...run }) => ({ ...run, source: null }));
-}
-
-/** The texts of arguments, including those in lists of objects. */
-function stringsIn(parameters: unknown): readonly string[] {
-  const values = Object.values(asRecord(parameters) ?? {});
-  const inner = values.flatMap((value) => {
-    const listed: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
-    return listed.flatMap((item) => Object.values(asRecord(item) ?? {}));
-  });
-  return [...values, ...inner].filter((value) => typeof value === 'string');
-}
-
-/** Purposes whose results contain nothing that an edit could need verbatim. */
-const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
-  [CALL_KIND.search]: 'search',
-  [CALL_KIND.command]: 'command',
-  [CALL_KIND.unknown]: 'unknown',
-};
 
 /** Whether the tool returns original results, from any server: those were asked for in full. */
 function isRecalled(toolName: string): boolean {

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { quotePlaces } from '../../../../src/shared/density/index/quote-places.js';
 import { KnownShingles } from '../../../../src/shared/density/index/shown-lines.js';
 import type { ShownRun } from '../../../../src/shared/density/index/shown-lines.js';
 import { linesOf, SHINGLE_LINES } from '../../../../src/shared/density/index/text-lines.js';
@@ -59,10 +60,10 @@ describe('KnownShingles', () => {
 
   it('tells of lines without numbers that stand where one would not look for them', () => {
     const known = new KnownShingles();
-    known.note(1, linesOf(text(0, 60)));
+    known.note(1, linesOf(text(0, 60)), quotePlaces(text(0, 60)));
     const found = (shown: string): readonly object[] =>
       known.shownIn(linesOf(shown), new Map([[1, 0]]));
-    const aside = { row: 0, isAside: true };
+    const places = quotePlaces(text(0, 60));
     const other = text(100, 5);
     // From the start or the end on, or behind what stands before.
     expect(found(text(0, 9))).toEqual([{ start: 0, end: 9, row: 0 }]);
@@ -73,11 +74,26 @@ describe('KnownShingles', () => {
     ]);
     // All that is there.
     expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
-    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, ...aside }]);
+    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, aside: 20, places }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
       { start: 0, end: 9, row: 0 },
-      { start: 14, end: 23, ...aside },
+      { start: 14, end: 23, row: 0, aside: 40, places },
     ]);
+  });
+
+  it('tells what it takes to quote them, wherever the table keeps that', () => {
+    const known = new KnownShingles();
+    known.note(1, linesOf(text(900, 30)));
+    const alike = (from: number): string =>
+      text(from, 20).replaceAll(' the ', ' ').replaceAll(/^/gm, 'a line that begins like this ');
+    const noted = `${text(100, 5)}\n${alike(0)}\n${alike(0)}\n${alike(20)}\n${text(200, 5)}`;
+    known.note(2, linesOf(noted), quotePlaces(noted));
+    const found = (): readonly object[] => known.shownIn(linesOf(alike(20)), new Map([[2, 0]]));
+    const run = { start: 0, end: 20, row: 0, aside: 45, places: quotePlaces(noted) };
+    expect([...run.places.subarray(43, 47)]).toEqual([3, 3, 1, 1]);
+    expect(found()).toEqual([run]);
+    known.keep(new Set([2]));
+    expect(found()).toEqual([run]);
   });
 
   it('knows more stretches than fit narrow rows, and those that are left of them', () => {
@@ -259,7 +275,7 @@ describe('KnownShingles', () => {
             }
             known.forget(kind === 'note' ? at : NaN);
             if (kind === 'note') {
-              known.note(at, linesOf(textOf(given)));
+              known.note(at, linesOf(textOf(given)), quotePlaces(textOf(given)));
               texts.set(at, textOf(given));
             } else if (kind === 'forget') {
               known.forget(at);
@@ -273,7 +289,7 @@ describe('KnownShingles', () => {
           // One that was fed with what is left, in order, knows the same.
           const fresh = new KnownShingles();
           for (const [at, held] of [...texts].toSorted(([a], [b]) => a - b))
-            fresh.note(at, linesOf(held));
+            fresh.note(at, linesOf(held), quotePlaces(held));
           expect([known.size, known.texts]).toEqual([fresh.size, texts.size]);
           const some = named
             .flatMap((name) => [name, name + 100])

@@ -1,0 +1,227 @@
+// Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of its own call. Compares
+// with earlier results also the other text in which it may be sent. Decides nothing about what is sent.
+
+import { MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
+import type { ToolCallBlock } from '../../content.js';
+import { asRecord } from '../../json.js';
+import { JSON_TABLES } from '../../shrink/json-tables.js';
+import { FITS, MIN_RUN } from '../../shrink/shown-before.js';
+import type { ShownElsewhere } from '../../shrink/shown-before.js';
+import { leftAlone, runsShrinker } from '../../shrink/shrink-text.js';
+import type { LeftText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
+import { Draft } from '../../shrink/shrinker.js';
+import type { ShrinkPurpose } from '../../shrink/shrinker.js';
+import { payloadText } from '../../tokens/content-text.js';
+import type { CallUse } from '../index/call-use.js';
+import { withoutSpentText } from '../index/excerpt.js';
+import { CALL_KIND } from '../index/history-columns.js';
+import type { HistoryIndex } from '../index/history-index.js';
+import { KnownShingles } from '../index/shown-lines.js';
+import type { ShownRun } from '../index/shown-lines.js';
+import { firstRowFrom } from '../index/stretches.js';
+import { linesOf } from '../index/text-lines.js';
+import type { TextLines } from '../index/text-lines.js';
+import type { UnsentResult } from '../index/unsent-results.js';
+
+/** Lines of a result that earlier results show, and the rows of those. */
+export interface Standing {
+  readonly runs: readonly ShownElsewhere[];
+  readonly rows: readonly number[];
+}
+
+/**
+ * The lines of a result that earlier results show which stay as they are. Several lists if there are several ways to tell it, of which
+ * the shortest one is to be sent: lines of its text, and of what shrinkers leave of it, as they left the same of earlier ones.
+ */
+export function standingRuns(
+  result: UnsentResult,
+  index: HistoryIndex,
+  stands: (row: number) => boolean,
+  settings: ShrinkSettings,
+): readonly Standing[] {
+  const { row, text, lines } = result;
+  const use = index.useOf(result.call);
+  const shown = index.shownOf(result, stands);
+  // The text of a file is sent as it is, and its call tells which lines are meant.
+  const isFile = PURPOSES[use.kind] === undefined;
+  const standing = (runs: readonly ShownRun[]): Standing => standingIn(result, index, runs, isFile);
+  const [first] = shown;
+  const isWhole = shown.length === 1 && first?.start === 0 && first.end === lines.count;
+  if (isWhole || isFile) return [standing(shown)];
+  if (tableOf(result, text) !== null) {
+    return [standing(shownInTable(result, index, stands, settings) ?? shown)];
+  }
+  const left = leftFormOf(result, text, shrunkCallOf(result, use), settings);
+  if (left.text === text) return [standing(shown)];
+  left.lines ??= linesOf(left.text);
+  const inLeft = index.shownOf({ row, lines: left.lines }, stands);
+  if (inLeft.length === 0) return [standing(shown)];
+  return [standing(behind(inLeft, lines.count)), ...(shown.length === 0 ? [] : [standing(shown)])];
+}
+
+function standingIn(
+  result: UnsentResult,
+  index: HistoryIndex,
+  shown: readonly ShownRun[],
+  isFile: boolean,
+): Standing {
+  const runs = shown.map(({ row, aside, places, ...lines }) => {
+    const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
+    const callId = index.idOf(index.responses.id.at(row));
+    if (isFile || aside === undefined) return { ...lines, source: { callId, name } };
+    const placeOf = (line: number): number => places?.[line] ?? FITS.only;
+    return { ...lines, aside, source: { callId, name, placeOf } };
+  });
+  return { runs, rows: shown.map(({ row }) => row) };
+}
+
+/** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
+function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
+  const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
+  const first = Math.max(0, end - MAX_CALLS_BACK);
+  let own = end - 1;
+  while (own >= first && calls.response.at(own) !== later) own -= 1;
+  let source = own - 1;
+  while (source >= first && calls.response.at(source) !== row) source -= 1;
+  if (source < first) return 0;
+  let count = 0;
+  for (let call = source + 1; call < own; call += 1) {
+    if (calls.name.at(call) === calls.name.at(source)) count += 1;
+  }
+  return count;
+}
+
+/** A result with its call, and what is known of its text. */
+export type SeenResult = Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>;
+
+/** What shrinkers need to know of a result and its call. */
+export function shrunkCallOf(
+  { response }: SeenResult,
+  { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
+): ShrunkCall {
+  return { payload: payloadText(response.result), purpose: PURPOSES[kind], command };
+}
+
+/** Another text of a result, whose lines are those that the session shows of such results. */
+interface Form extends LeftText {
+  lines?: TextLines;
+}
+
+const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
+const TABLES = new WeakMap<SeenResult, Form | null>();
+const LEFT = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
+/** Of the lines of a table, so many are shown. */
+const MIN_SHOWN_SHARE = 0.5;
+
+/** Reads a result once, for what is shown of it and for how it is sent; `null` if it has no JSON to write as tables. */
+function tableOf(result: SeenResult, text: string): Form | null {
+  let table = TABLES.get(result);
+  if (table === undefined) {
+    const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
+    table = written === undefined ? null : { text: written, took: [JSON_TABLES.label] };
+    TABLES.set(result, table);
+  }
+  return table;
+}
+
+/** What shrinkers leave of a result; its text if that is all of it. */
+export function leftFormOf(
+  result: SeenResult,
+  text: string,
+  call: ShrunkCall,
+  shrink: ShrinkSettings,
+): Form {
+  const settings = JSON.stringify(shrink);
+  const known = LEFT.get(result);
+  if (known?.settings === settings) return known.form;
+  const form = leftAlone(text, call, shrink);
+  LEFT.set(result, { settings, form });
+  return form;
+}
+
+/** The text that runs are of which are not of the result's own, see `runsInForm`: its JSON as tables, or what shrinkers leave of it. */
+export function formOf(
+  result: SeenResult,
+  text: string,
+  call: ShrunkCall,
+  settings: ShrinkSettings,
+): LeftText {
+  return tableOf(result, text) ?? leftFormOf(result, text, call, settings);
+}
+
+/** The runs that are of another text than the result's own, by the lines of that: they stand behind the lines of its own. */
+export function runsInForm(
+  runs: readonly ShownElsewhere[],
+  count: number,
+): readonly ShownElsewhere[] {
+  return runs.flatMap((run) =>
+    run.start < count ? [] : { ...run, start: run.start - count, end: run.end - count },
+  );
+}
+
+function behind(runs: readonly ShownRun[], count: number): readonly ShownRun[] {
+  return runs.map((run) => ({ ...run, start: run.start + count, end: run.end + count }));
+}
+
+/**
+ * The lines that earlier results show of this one as a table of JSON, which differs in its lines; `undefined` if they are few. One result
+ * that shows them all shows the text.
+ */
+function shownInTable(
+  result: UnsentResult,
+  index: HistoryIndex,
+  stands: (row: number) => boolean,
+  settings: ShrinkSettings,
+): readonly ShownRun[] | undefined {
+  const table = tableOf(result, result.text);
+  if (table === null) return undefined;
+  const lines = (table.lines ??= linesOf(table.text));
+  const { count } = result.lines;
+  const runs = index.shownOf({ row: result.row, lines }, stands);
+  const [run] = runs;
+  const isWhole = run?.start === 0 && run.end === lines.count && run.there === undefined;
+  if (isWhole) return [{ start: 0, end: count, row: run.row }];
+  const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
+  const isSent = runsShrinker(settings, JSON_TABLES);
+  return isSent && shown >= MIN_SHOWN_SHARE * lines.count ? behind(runs, count) : undefined;
+}
+
+/** In lists among the arguments of a call, only this many items are searched for texts. */
+const MAX_LISTED = 100;
+
+/**
+ * The lines of a result that repeat texts in its call's arguments, as tools echo what they wrote.
+ */
+export function runsInCall(
+  { parameters }: ToolCallBlock,
+  text: string,
+  lines: TextLines | undefined,
+): readonly ShownElsewhere[] {
+  const known = new KnownShingles();
+  const rows = new Map<number, number>();
+  for (const argument of stringsIn(withoutSpentText(parameters))) {
+    if (argument.length < MIN_RUN) continue;
+    rows.set(rows.size, rows.size);
+    known.note(rows.size - 1, linesOf(argument));
+  }
+  if (rows.size === 0) return [];
+  const runs = known.shownIn(lines ?? linesOf(text), rows);
+  return runs.map(({ row: _, ...run }) => ({ ...run, source: null }));
+}
+
+/** The texts of arguments, including those in lists of objects. */
+function stringsIn(parameters: unknown): readonly string[] {
+  const values = Object.values(asRecord(parameters) ?? {});
+  const inner = values.flatMap((value) => {
+    const listed: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
+    return listed.flatMap((item) => Object.values(asRecord(item) ?? {}));
+  });
+  return [...values, ...inner].filter((value) => typeof value === 'string');
+}
+
+/** Purposes whose results contain nothing that an edit could need verbatim. */
+const PURPOSES: Readonly<Record<number, ShrinkPurpose>> = {
+  [CALL_KIND.search]: 'search',
+  [CALL_KIND.command]: 'command',
+  [CALL_KIND.unknown]: 'unknown',
+};
