@@ -100,7 +100,7 @@ export interface PlannedCompression {
   readonly summarized: Int32Array;
   /** Their lines, in the same order. */
   readonly lines: readonly string[];
-  /** Per entry with such results: its index and its new tokens. */
+  /** Two numbers per entry with summarized results: its index and its new tokens. */
   readonly tokensAfter: Int32Array;
 }
 

@@ -194,9 +194,9 @@ function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
 }
 
 /**
- * Whether an unknown tool, or one known to read but without a file, may have done something that an agent without this record might
- * repeat. Judged by the tool's name (`create_refund`, `crm__sendMail`, `ticket_close`, but not `order_status`). If the name does not
- * tell, for example in another language, a short result of an unknown tool counts as a sign of an action.
+ * Whether a call of an unknown tool may have done something that an agent without this record might repeat. Judged by the tool's name
+ * (`create_refund`, `crm__sendMail`, `ticket_close`, but not `order_status`). If the name does not tell, for example in another
+ * language, a short result is the sign, unless the tool takes a file and so counts as a read.
  */
 function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean {
   const { kind, access, paths } = use;

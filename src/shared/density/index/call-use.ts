@@ -1,5 +1,5 @@
-// What a call does: which files it touches, by the tool catalog, and for commands by their text.
-// Reads only the parameters that the catalog names.
+// Determines what a call does and which files it touches: by the tool catalog, for commands by their
+// text, and for unknown tools by the names of their parameters.
 
 import { asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';

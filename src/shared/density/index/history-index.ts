@@ -255,7 +255,7 @@ export class HistoryIndex {
     for (; row < entryOf.length && entryOf.at(row) === entry; row += 1) yield row;
   }
 
-  /** What the tool catalog and its command say about a call. */
+  /** What a call does, by the tool catalog and, for a command, by its text. */
   useOf({ name, parameters }: ToolCallBlock): CallUse {
     return callUse(this.#usesOf(name), parameters, true);
   }

@@ -24,7 +24,7 @@ const EQUALS = 61;
 const DOT = 46;
 const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
-/** Share of the length that paths may take while there are other names. */
+/** Maximum share of the length for paths; the rest is for other names. */
 const PATHS_PART = 0.5;
 /** The longest file extension. */
 const MAX_SUFFIX_LENGTH = 4;

@@ -71,7 +71,7 @@ export function isDue(reason: number | undefined): boolean {
   return reason !== undefined && reason >= WORKING_SET_REASON.expired;
 }
 
-/** The age up to which a result of so many tokens stays, by the kind of its call. */
+/** The maximum age, in model calls, of a result with this many tokens, by the kind of its call. */
 export function maxAgeOf(kind: number, tokens: number, rules: WorkingSetRules): number {
   switch (kind) {
     case CALL_KIND.read:
