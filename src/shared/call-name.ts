@@ -1,4 +1,4 @@
-// What a call is called: its key parameter, and the name by which other results refer to it. Reads a bounded part of its arguments.
+// Names for calls: the key parameter, and the name by which other results refer to a call. Reads a bounded part of the arguments.
 
 import type { ToolCallBlock } from './content.js';
 import { asRecord } from './json.js';
@@ -6,7 +6,7 @@ import type { JsonRecord } from './json.js';
 import { shownToolName } from './placeholder.js';
 import { onOneLine, ordinal, shortened } from './shown-text.js';
 
-/** How what stands in place of a spent text begins, which was content. */
+/** The beginning of the note that replaces a spent text in a call's arguments. */
 export const SPENT_TEXT = '[left out: ';
 /** A longer parameter is content, not a name. */
 const MAX_SHORT_PARAMETER_LENGTH = 120;
@@ -28,8 +28,8 @@ export function keyOfCall({ parameters }: ToolCallBlock): string | undefined {
 const MAX_NAMED_KEY = 40;
 
 /**
- * How other results refer to a call: by its tool and its key parameter, of a path the end; on one line. The same whether spent
- * texts of its arguments were left out or not.
+ * Returns the name by which other results refer to a call: its tool and key parameter (the end of a long path) on one line. Stays the
+ * same when spent texts in its arguments are left out.
  */
 export function callName(call: ToolCallBlock | undefined): string {
   if (call === undefined) return 'another call';
@@ -40,16 +40,16 @@ export function callName(call: ToolCallBlock | undefined): string {
   return `${tool} ${isLongPath ? `…${endOf(key)}` : shortened(key, MAX_NAMED_KEY)}`;
 }
 
-/** Among how many calls before a result `nameFarBack` counts; what is farther back is named without its place. */
+/** `nameFarBack` counts among this many calls before a result; a call farther back is named without its position. */
 export const MAX_CALLS_BACK = 200;
 
-/** A call's name where later calls have the same one: says which of them is meant, counted back from the call that refers to it. */
+/** Returns a call's name; if later calls share it, adds which one is meant, counted back from the call that refers to it. */
 export function nameFarBack(name: string, laterCalls: number): string {
   if (laterCalls === 0) return name;
   return `${name} (the ${ordinal(laterCalls + 1)} back)`;
 }
 
-/** Without half of a surrogate pair, which providers refuse. */
+/** The end of a long key, without half of a surrogate pair, which providers refuse. */
 function endOf(key: string): string {
   return key.slice(1 - MAX_NAMED_KEY).replace(/^\p{Surrogate}/u, '');
 }

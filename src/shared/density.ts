@@ -22,8 +22,8 @@ import type { ToolCatalog } from './tool-use.js';
 export const PRUNED_POINTER = '[Result pruned — re-run tool to retrieve]';
 
 /**
- * The first line of what the working set leaves of a result. It does not ask to run the tool again: that may do something
- * again, as a refund or a commit.
+ * The first line of what the working set leaves of a result. It does not suggest running the tool again, which might repeat an
+ * action such as a refund or a commit.
  */
 export const REMOVED_POINTER = '[Old result removed to save space]';
 
@@ -233,7 +233,7 @@ export function validateDensityResult(result: DensityResult, length: number): vo
 function assertDensityResult(result: unknown): void {
   const { removals, replacements } = asObject(result, 'the density result', 'an object');
   if (!isArray(removals)) refuse('removals of the density result', 'an array', removals);
-  // By index: an element may be a getter.
+  // Read by index, because an element may be a getter that throws.
   for (let at = 0; at < removals.length; at += 1) {
     if (elementAt('removals', removals, at) === undefined)
       refuse(`removal ${at}`, 'an index', undefined);

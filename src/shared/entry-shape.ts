@@ -52,7 +52,7 @@ export function assertBlock(block: Readonly<Record<string, unknown>>, where: str
     refuse(`${where}.type`, `one of ${Object.keys(SHAPES).join(', ')}`, type);
   }
   const shape = SHAPES[type as ContentBlock['type']];
-  // By index: this runs for each new block.
+  // An indexed loop, because this runs for each new block.
   for (let at = 0; at < shape.length; at += 1) {
     const field = shape[at];
     if (field === undefined) continue;

@@ -7,7 +7,7 @@ import type { ContentBlock, IContent } from './content.js';
 import type { IngestionLimits } from './ingestion-limits.js';
 import { isRecord } from './json.js';
 
-/** Deeper values are left to the slow path: they may be circular. */
+/** Deeper values may be circular and are left to the slow path. */
 const MAX_SURE_DEPTH = 16;
 
 // The state of the current check. Module variables, so that no object is allocated; checks are synchronous.

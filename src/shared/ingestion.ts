@@ -78,8 +78,8 @@ export function assertHistory(
  * Runs a function over unchecked entries. Checks only the shape of blocks first, since such functions read few payloads; if
  * `run` throws, checks everything, so that an invalid entry is reported as misuse with its position.
  *
- * @param take called with the number of checked entries every now and then: what was just read is at hand, which makes reading a
- *   long history a fifth faster @default nothing
+ * @param take called every 256 entries with the number of entries checked so far, which are then still in the processor's cache;
+ *   that makes reading a long history a fifth faster @default nothing
  * @throws TypeError as `assertHistory`, else whatever `run` or `take` threw.
  */
 export function overUncheckedEntries<Result>(
@@ -101,7 +101,7 @@ export function overUncheckedEntries<Result>(
   }
 }
 
-/** Some hundred kilobytes of objects, without their texts. */
+/** Entries between two calls of `take`: some hundred kilobytes of objects, without their texts. */
 const ENTRIES_AT_HAND = 256;
 
 function assertShape(content: unknown, where: string): void {

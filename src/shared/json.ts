@@ -50,7 +50,7 @@ export function tryParseJson(
   }
 }
 
-/** The own fields with short values of an object whose JSON may be cut or malformed, each value as JSON. */
+/** Yields the top-level fields with short scalar values of a JSON object that may be cut off or malformed, each value as JSON. */
 export function* fieldsOf(json: string): Generator<readonly [name: string, value: string]> {
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -76,7 +76,7 @@ function endOfString(json: string, start: number): number {
   return at + 1;
 }
 
-/** Behind a name: a value that is no list, no object and no long text. */
+/** What follows a field's name: a boolean, a number, or a string of at most 100 characters without escapes. */
 const VALUE = /\s*:\s*("[^"\\]{0,100}"|-?\d[\d.eE+-]{0,30}|true|false)(?=\s*[,}])/y;
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 

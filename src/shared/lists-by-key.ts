@@ -1,4 +1,4 @@
-// Lists by key: the one way to group values.
+// Groups values into lists by key.
 
 /** Adds a value to the list of its key. */
 export function pushTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {

@@ -40,10 +40,10 @@ export function readOptions<Options extends object>(name: string, options: Optio
   }
 }
 
-/** Names of options by where they are given, where that is not here. */
+/** Names of options that must be given elsewhere, by that place. */
 export type OptionsElsewhere = Readonly<Record<string, readonly string[]>>;
 
-/** Says what an unknown option was meant for: a similar known name, or one that is given elsewhere. */
+/** Returns a suggestion for an unknown option: a similar known name, or an option that must be given elsewhere. */
 export function suggestedOption(
   key: string,
   known: readonly string[],

@@ -1,5 +1,5 @@
-// How a call ended, as far as its result states it: by a field, by an exit code, or in the words of the host that ran it. What a
-// program prints is never judged: the same words are in logs, in code and in tests that pass. Whoever needs more quotes it.
+// How a call ended, as far as its result states it: by a field, by an exit code, or in the words of the host that ran it. A program's
+// output is never judged, because the same words occur in logs, code and passing tests; callers that need more quote the output.
 
 import type { ToolResponseBlock } from './content.js';
 import { asArray, asRecord, fieldsOf, textOfParts, tryParseJson } from './json.js';
@@ -31,7 +31,7 @@ export function hasFailed(response: ToolResponseBlock): boolean {
   return outcome === 'failed' || outcome === 'denied';
 }
 
-/** How much of a text's start and end is searched for a host's words, and of how long a text for a refusal. UTF-16 units. */
+/** In UTF-16 units: how much of a text's start and end is searched for a host's words; and the longest text that may be a refusal. */
 const SEEN = 300;
 const MAX_REFUSAL = 1_000;
 
@@ -67,8 +67,8 @@ const CODE_KEYS = [
 const MAX_PARSED = 20_000;
 
 /**
- * The fields of a structured result, also of one stored as JSON text, or in what MCP answers; none for anything else. Of a list of
- * answers, as Cline gives them, those of one that failed.
+ * The fields of a structured result, also if it is stored as JSON text or wrapped in an MCP answer; none for anything else. For a list
+ * of answers, as Cline returns, the fields of the first one that failed.
  */
 function fieldsOfResult(result: unknown): JsonRecord {
   const fields = ownFields(result);
@@ -85,35 +85,35 @@ function ownFields(result: unknown): JsonRecord {
     : result;
   if (!Array.isArray(value)) return asRecord(value) ?? {};
   const answers = value.map((item: unknown) => asRecord(item) ?? {});
-  // Other lists are data, in which something may have failed.
+  // Any other list is data. A failure that it reports is not one of the call.
   if (!answers.every(({ success }) => typeof success === 'boolean')) return {};
   return (
     answers.find(({ result: answer, ...rest }) => answer !== undefined && saysFailed(rest)) ?? {}
   );
 }
 
-/** What JSON that is long, or shortened in the middle, says first of how the call ended; nothing of a log, with an object in each line. */
+/** The outcome fields at the start of JSON that is long or was shortened in the middle; none for a log with one object per line. */
 function flagsOf(json: string): JsonRecord {
   const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
   if (flags.length === 0 || GOES_ON.test(json.replace(SHORTENED_LINE, ''))) return {};
   return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
 }
 
-/** Behind an object's end, a line that no JSON has there. */
+/** The end of an object, followed by a line that cannot continue the JSON. */
 const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
 
 const FLAGS: ReadonlySet<string> = new Set([
   ...['isError', 'is_error', 'ok', 'success', 'error'],
   ...CODE_KEYS,
 ]);
-/** In UTF-16 units. */
+/** UTF-16 units at the start of long JSON that are searched for outcome fields. */
 const MAX_ABOVE = 2_000;
 
-/** In these fields of a structured result is what a program has printed, and what a tool says. */
+/** The fields of a structured result that hold a program's output, and those that hold any text of a tool. */
 const PRINTED_KEYS = ['output', 'stdout', 'stderr'] as const;
 const OUTPUT_KEYS = [...PRINTED_KEYS, 'result', 'content', 'text', 'message'] as const;
 
-/** What a program has printed, of a structured result that holds it in a field. */
+/** The output of a program that a structured result holds in its fields; `undefined` if it holds none. */
 export function printedIn(result: unknown): string | undefined {
   const fields = ownFields(result);
   const printed = PRINTED_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []);
@@ -128,7 +128,7 @@ export function textOfResult(result: unknown): string {
   return OUTPUT_KEYS.flatMap((key) => textOfParts(fields[key]) ?? []).join('\n');
 }
 
-/** Whether the fields name a failure: by a flag, in words, in an object; or by GraphQL's list, where there is no data. */
+/** Whether fields state a failure: by a flag, by a text or object in `error`, or by GraphQL's `errors` without data. */
 function saysFailed(fields: JsonRecord): boolean {
   const { isError, is_error, ok, success, error, errors, data } = fields;
   if ([isError, is_error, error].includes(true) || ok === false || success === false) return true;
@@ -149,7 +149,7 @@ function codeIn(fields: JsonRecord): number | undefined {
 
 // Exit codes in the first or last line.
 
-/** Not `return 1` nor `exit 1` of code that is shown, nor what is in use at exit. */
+/** Matches `exit code 1` and the like, but not `return 1` or `exit 1` in displayed code, nor `in use at exit: 0`. */
 const EXIT_CODE =
   /\b(?<!\bat )(?!(?<=(?:^|[;&|{]|\b(?:then|else|do))[ \t]*)exit -?\d)(?:exit(?:ed)?|return(?=[ _]?(?:code|status)))[ _]?(?:with )?(?:code|status)?["']?\s*[:=>]?\s*(-?\d+)\b/im;
 
@@ -159,12 +159,12 @@ function codeNamedIn(text: string): number | undefined {
   return code === undefined ? undefined : Number(code);
 }
 
-/** How much of a text's end is searched for its last line; what was shortened ends in a long one. UTF-16 units. */
+/** UTF-16 units at each end of a text that are searched for an exit code. A shortened text ends with a long note. */
 const SEEN_ENDS = 1_000;
-/** A longer line says more than how the tool ended. */
+/** A longer line says more than the exit code, so it is ignored. In UTF-16 units. */
 const MAX_CODE_LINE = 80;
 const SHORTENED = '[Shortened from ';
-/** The last line of a result that was shortened. */
+/** The note at the end of a result that was shortened. */
 const SHORTENED_LINE = /\n\[Shortened from \d[^\n]{0,1300}\]$/;
 
 /** Whether a result states by its fields, or in its first or last line, that its tool failed. */
@@ -186,7 +186,7 @@ const NAMES_CODE = /exit|return/i;
 function codeAtEnds(text: string): number | undefined {
   const start = withoutCodes(text.slice(0, SEEN_ENDS));
   const end = withoutCodes(text.slice(-SEEN_ENDS));
-  // Most name none.
+  // Fast path: most results name no exit code.
   if (!NAMES_CODE.test(start) && !NAMES_CODE.test(end)) return undefined;
   const first = start.trimStart().split('\n', MAX_HOST_LINES);
   const last = end
@@ -201,18 +201,18 @@ function codeAtEnds(text: string): number | undefined {
   return codes.find((code) => code !== undefined);
 }
 
-/** The lines of a host that others begin with, and the next one. */
+/** The host's lines at the start of a list, and the line after them. */
 function withHostLines(lines: readonly string[]): readonly string[] {
   const next = lines.findIndex((line) => !isOfHost(line));
   return next === -1 ? lines : lines.slice(0, next + 1);
 }
 
-/** A host writes no more of them on one side of an output, the one with the exit code included. */
+/** Maximum lines that a host writes before or after an output, including the one with the exit code. */
 export const MAX_HOST_LINES = 8;
 const OF_HOST =
   /^(?:Chunk ID: \w+|Wall time: [\d.]+ seconds|Process exited with code -?\d+|Original token count: \d+|Output:|Directory: .*|Error: \(none\)|Exit Code: \S+|Signal: \S+|Background PIDs: .*|Process Group PGID: \S+|<\/?untrusted_context>)\s*$/;
 
-/** Whether a line is one that a host writes around what a command has said. */
+/** Whether a line is one that a host writes around a command's output. */
 export function isOfHost(line: string): boolean {
   return line.length <= MAX_CODE_LINE && OF_HOST.test(line);
 }

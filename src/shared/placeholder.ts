@@ -1,5 +1,5 @@
-// Placeholders: the lines that replace tool results. Writes their endings and recognizes them in results, of which it reads
-// none that is longer than a placeholder. `summarize/tool-summary.ts` writes the lines.
+// Placeholders: the lines that replace tool results. Writes their endings and recognizes them, without reading results that
+// are longer than a placeholder. `summarize/tool-summary.ts` writes the lines.
 
 import type { ToolResponseBlock } from './content.js';
 import { PRUNED_POINTER, REMOVED_POINTER } from './density.js';
@@ -34,7 +34,7 @@ export function placeholderEnding(callId: string, form: PlaceholderForm): string
   return form === 'recallable' ? `; recall(${quoted}) for the original]` : `; id ${quoted}]`;
 }
 
-/** What the lines below a placeholder begin with that say what a result was about. */
+/** The beginnings of an excerpt's lines, which follow the placeholder and say what the result was about. */
 export const EXCERPT = {
   named: '\nIt named: ',
   failed: '\nIt failed with: ',
@@ -49,7 +49,7 @@ const EXCERPT_LINE =
 /** The longest excerpt, including the longest placeholder. In UTF-16 units. */
 const MAX_EXCERPT_LENGTH = 1_500;
 
-/** Whether a text is a placeholder with lines that say what the result was about. */
+/** Whether a text is an excerpt: a placeholder followed by lines that say what the result was about. */
 export function isExcerptText(text: string): boolean {
   return text.length <= MAX_EXCERPT_LENGTH && text.startsWith('[') && EXCERPT_LINE.test(text);
 }
@@ -59,7 +59,7 @@ export function shownToolName(toolName: string): string {
   return shortened(onOneLine(toolName), MAX_TOOL_NAME_LENGTH);
 }
 
-/** Whether a result is one of the lines that say nothing but that it is gone. */
+/** Whether a result is one of the two pointers, which say only that it is gone. */
 export function isPointer(result: unknown): boolean {
   return result === PRUNED_POINTER || result === REMOVED_POINTER;
 }

@@ -48,7 +48,7 @@ export interface HistoryDelta {
   readonly after: DensityBase;
   readonly steps: readonly DeltaStep[];
   /**
-   * Whether the next deltas bring so many results and an answer that no later result needs to be compared with these.
+   * Whether later deltas bring an answer and so many results that no new result will be compared with those of this delta.
    *
    * @default false
    */
@@ -100,7 +100,7 @@ export interface PlannedCompression {
   readonly summarized: Int32Array;
   /** Their lines, in the same order. */
   readonly lines: readonly string[];
-  /** Per entry with such results: its index and its new tokens. */
+  /** Two numbers per entry with summarized results: its index and its new tokens. */
   readonly tokensAfter: Int32Array;
 }
 

@@ -1,24 +1,24 @@
-// Which commands only show something, as `kubectl get` and `journalctl`: that they went well says nothing about work done, and they
-// are many.
+// Recognizes commands that only show something, such as `kubectl get` and `journalctl`. They are frequent, and their success says
+// nothing about work done.
 
-/** Only the start of a long command is read; what is longer may do anything. */
+/** A longer command may do anything, so it never counts as only showing something. In UTF-16 units. */
 const MAX_LENGTH = 400;
-/** Writes files, or runs what another program has printed. */
+/** Signs that a command writes or deletes files, or runs other programs or their output. */
 const ACTS =
   /(?<![\d&])>(?!&\d)|\b(?:xargs|tee|sh|bash|zsh|python3?|node|eval|exec|sudo -i)\b|\s-(?:delete|out)\b|\$\(|`/;
 const PARTS = /&&|\|\|?|[;\n]/;
-/** In front of the program. */
+/** What may precede the program. */
 const LEADING = /^(?:sudo|time|timeout \S+|\w+=\S*)\s+/;
 const PROGRAM =
   /^(?:cd|pwd|echo|true|journalctl|dmesg|ps|top|df|du|free|uptime|whoami|id|env|printenv|date|hostname|uname|which|lsof|netstat|ss|ping|dig|nslookup|nmap|stat|file|wc|tree|ls|cat|head|tail|less|grep|rg|sort|uniq|cut|column|jq|yq|xxd|hexdump|strings|readelf|objdump|ifconfig|history|sleep)(?=\s|$)/;
-/** Behind a program, its options, of which some have a value, and what a cloud calls a thing. */
+/** A program with a subcommand that only shows something. Options (some with a value) and a cloud's resource names may come between. */
 const SHOWN =
   /^(?:(?:git|kubectl|oc|helm|terraform|systemctl|npm|pnpm|yarn|pip3?|cargo|go|brew|apt|docker|podman|flyctl|fly)|(?:docker|podman) (?:compose|container|image|volume|network)|(?:kubectl|oc) rollout|(?:gh|aws|gcloud|az)(?: [\w-]+){1,2}?)\s(?:-{1,2}\S+\s+(?:[^-\s]\S*\s+)?)*(?:get|describe|(?:get|describe|list|ls)-\S+|list|logs?|status|ls|show|diff|blame|reflog|ps|top|inspect|info|version|events|view|plan|search|outdated|history|images)(?=\s|$)/;
 
-/** Not with an option that sends something, names another method or writes a file. */
+/** A `curl` call without options that send data, choose another method or write a file. */
 const REQUEST =
   /^curl\s(?!(?:.*\s)?-(?:\w*[XdFToOK]|-(?:data|request|form|upload|json|output|remote|config)))/;
-/** What is asked of a database; a function alone may do something. */
+/** A read-only database query. A `select` must have a `from`, because a function call alone may change something. */
 const QUERY =
   /^(?:psql|mysql|mariadb|sqlite3|duckdb)\s.*["'](?:\\d|\.(?:schema|tables)\b|\s{0,4}(?:explain|show|describe|select\s.*\sfrom)\s)/i;
 const CHANGES =

@@ -23,7 +23,7 @@ export function shownText(text: string): string {
   return isShortWord(text) ? `"${text}"` : `a string of ${text.length} characters`;
 }
 
-/** UTF-16 units that `onOneLine` reads, of which it then removes control characters. */
+/** UTF-16 units that `onOneLine` reads, before it replaces control characters. */
 const MAX_SEEN = 400;
 
 /** Returns the first 400 UTF-16 units of a text, with spaces instead of control characters and line breaks. */
@@ -36,13 +36,13 @@ export function onOneLine(text: string): string {
 const CODES =
   /\u001b(?:\[[0-?]{0,48}[ -/]{0,4}[@-~]|\][^\u0007\u001b\n]{0,512}(?:\u0007|\u001b\\)|[()*+][A-Za-z0-9]|[=>78DEHMNOZc])/g;
 const LINK_START = '\u001b]8;';
-/** Of the codes, what starts a link. */
+/** The code that starts a link, with its target. */
 const LINK = /^\u001b\]8;[^;]*;([^\u0007\u001b]+)/;
 
 /** A text without escape codes, but with the targets of links. Linear. */
 export function withoutCodes(text: string): string {
   if (!text.includes('\u001b')) return text;
-  // Colours alone, as nearly always: a call for each takes twice as long.
+  // Fast path without links, which is nearly always the case: a replacer function takes twice as long.
   return text.includes(LINK_START) ? text.replace(CODES, shownCode) : text.replace(CODES, '');
 }
 
@@ -89,7 +89,7 @@ export function nearestName(misspelt: string, names: readonly string[]): string 
   return nearest?.name;
 }
 
-/** Levenshtein distance; 0 for the start of a name. */
+/** Levenshtein distance; 0 if `from` is a prefix of `to` and has at least 3 characters. */
 function changesBetween(from: string, to: string): number {
   if (from.length > 2 && to.startsWith(from)) return 0;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);

@@ -1,4 +1,4 @@
-// The catalog of an agent's tools: making one, and which uses it has of a tool.
+// Builds catalogs of an agent's tools, and looks up the uses of a tool in one.
 
 import { assertToolCatalog, assertToolUse } from './density-options.js';
 import type { CommandUse, FileUse, LineKeys, ResultUse, ToolCatalog, ToolUse } from './tool-use.js';
@@ -65,17 +65,17 @@ export function extendToolCatalog(base: ToolCatalog, additions: ToolCatalog): To
   return { ...base, ...additions };
 }
 
-/** Key of the uses of any tool. */
+/** Key of the uses that may apply to any tool. */
 export const ANY_TOOL = '*';
-/** Longer names are names of nothing that is known. */
+/** Longer names are matched exactly only. In UTF-16 units. */
 const MAX_NAME = 200;
 const SEPARATOR = /__|[_.:/-]/g;
-/** The name of a server, where it certainly precedes that of a tool. */
+/** The server's part of a tool's name, up to a separator that certainly ends it. */
 const SERVER = /^.*(?:__|[.:/])/s;
 
 /**
- * Returns the uses that a catalog has of a tool: those of its name, else of the end of its name behind that of a server, and then
- * those of any tool whose words it has. One word behind a single `_` or `-` is no such end: `mark_read` is not `read`.
+ * Returns the uses of a tool: those under its full name, or else under its name without a server's prefix; then those under `'*'` whose
+ * words are in its name. A single word after `_` or `-` is not taken for a name with a prefix: `mark_read` is not `read`.
  */
 export function usesOf(
   catalog: ToolCatalog | undefined = DEFAULT_TOOL_CATALOG,
@@ -101,7 +101,7 @@ function usesByName(catalog: ToolCatalog, tool: string): readonly ToolUse[] {
   return [];
 }
 
-/** By tool, for calls are many and tools are few. */
+/** A cache by tool name, because calls are many and tools are few. */
 const USES_BY_WORDS = new WeakMap<readonly ToolUse[], Map<string, readonly ToolUse[]>>();
 const MAX_KNOWN = 1_000;
 
@@ -124,7 +124,7 @@ function usesByWords(uses: readonly ToolUse[], tool: string): readonly ToolUse[]
   return fitting;
 }
 
-/** The words of a tool's name, in small letters and as singulars. */
+/** The words of a tool's name without the server's part, in lower case and singular. */
 function wordsOf(tool: string): ReadonlySet<string> {
   const name = tool.replace(SERVER, '').replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ');
   const words = name.toLowerCase().match(/[a-z]+/g) ?? [];

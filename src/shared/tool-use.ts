@@ -31,8 +31,8 @@ export interface LineKeys {
 }
 
 /**
- * A tool that touches no file. `search`: its results become stale sooner than those of reads. `ask`: they are the words of the
- * user, which stay in view, and are noted by compactions. `instruct`: they are instructions for the agent, which stay.
+ * A tool that touches no file. `search`: its results become stale sooner than those of reads. `ask`: its results are the user's
+ * words, which stay in view and are recorded by compactions. `instruct`: its results are instructions for the agent, which stay.
  */
 export interface ResultUse extends UseCondition {
   readonly access: 'search' | 'ask' | 'instruct';
@@ -55,13 +55,13 @@ interface UseCondition {
   /** Restricts this use to calls that have one of these parameters. */
   readonly has?: readonly string[];
   /**
-   * Extends this use to tools that have the name behind that of a server, as clients of MCP spell them:
-   * `mcp__files__read_file`, `files.read_file`. @default false
+   * Extends this use to tools whose name follows that of a server, as MCP clients spell them: `mcp__files__read_file`,
+   * `files.read_file`. @default false
    */
   readonly anyServer?: boolean;
   /**
-   * For uses under `'*'`: restricts this one to tools whose name has one of these words. Several words in one text must all be in
-   * the name: `'find file'` are those of `findFilesByGlob`. Plurals count as singulars, and the name of a server does not count.
+   * For uses under `'*'`: restricts this use to tools whose name contains one of these words. Several words in one text must all be in
+   * the name: `'find file'` matches `findFilesByGlob`. Plurals count as singulars; the server's name is ignored.
    */
   readonly words?: readonly string[];
 }

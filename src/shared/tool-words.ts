@@ -1,4 +1,4 @@
-// What a tool does, by the words of its name.
+// Judges by the words of a tool's name whether it shows or changes something.
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
@@ -6,21 +6,21 @@ const SHOWS = setOf(
   'browse check count describe details diagnostics download export fetch find get goto history hover info list lookup ' +
     'navigate open output poll query read screenshot scroll search show snapshot status view wait',
 );
-/** What an agent writes down for itself. */
+/** Names of tools with which an agent takes notes for itself. */
 const NOTES = setOf('plan think todo todos');
 
-/** Verbs alone: what stands behind one is what it changes, as in `update_order_status`. */
+/** Words that are only verbs: whatever follows one is what it changes, as in `update_order_status`. */
 const CHANGES = setOf(
   'activate add append apply approve archive assign buy cancel close create deactivate delete disable edit enable grant insert make modify ' +
     'patch publish register reject remove rename replace reserve resolve restart revoke save send set submit update upload write',
 );
-/** Others may be nouns, as in `order_status`. */
+/** Verbs that may also be nouns, such as `order` in `order_status`. */
 const MAY_CHANGE = setOf(
   'book change charge checkout click comment confirm deploy drag email escalate fill import invite issue log merge move notify order pay ' +
     'place post press put refund reply reset retry rollback scale schedule select start stop sync transfer trigger type',
 );
 
-/** The words of a tool's name, in small letters. */
+/** The words of a tool's name in lower case, split at separators and camel-case boundaries. */
 export function wordsOfTool(name: string): readonly string[] {
   return name
     .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
@@ -28,17 +28,17 @@ export function wordsOfTool(name: string): readonly string[] {
     .split(/[^a-z\d]+/);
 }
 
-/** Whether a tool by its name only shows something, as `order_status`. */
+/** Whether a tool, by its name, only shows something, such as `order_status`, or takes notes. */
 export function onlyShows(toolName: string): boolean {
   if (wordsOfTool(toolName).some((word) => NOTES.has(word))) return true;
   const tells = (word: string): boolean => SHOWS.has(word) || CHANGES.has(word);
-  // Behind the name of its server, which may be a verb.
+  // Prefer the words after the server's name, which may contain a verb itself.
   const first =
     wordsOfTool(toolName.replace(/^.*__/, '')).find(tells) ?? wordsOfTool(toolName).find(tells);
   return SHOWS.has(first ?? '');
 }
 
-/** Whether a tool by its name changes something, as `create_refund`. */
+/** Whether a tool, by its name, changes something, such as `create_refund`. */
 export function acts(toolName: string): boolean {
   if (onlyShows(toolName)) return false;
   return wordsOfTool(toolName).some((word) => CHANGES.has(word) || MAY_CHANGE.has(word));

@@ -1,4 +1,4 @@
-// What the rules of a history report.
+// The violations of a history's rules, as data.
 
 /** The name of each rule that a history can break. */
 export type ViolationRule =

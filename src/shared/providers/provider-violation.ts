@@ -77,6 +77,6 @@ export interface ProviderViolation {
   readonly entry?: number;
   /** Index in the entry's blocks, if one block is to blame. */
   readonly block?: number;
-  /** Index in the history of the entry that caused it, if that is another one: one that differs from what was sent. */
+  /** If another entry is to blame: the history index of the entry that differs from what was sent before. */
   readonly causedBy?: number;
 }

@@ -1,4 +1,4 @@
-// Converts a history into the request as which it is sent, grouped as each protocol requires. Omits what no adapter sends:
+// Converts a history into the request in which it would be sent, grouped as each protocol requires. Omits what no adapter sends:
 // blank text, incomplete results, reasoning without a signature.
 
 import { isBlank } from '../content.js';

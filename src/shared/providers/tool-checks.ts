@@ -108,7 +108,7 @@ export const hasOddArguments: Check = eachPart((part) =>
   part.kind === 'call' && !part.hasObjectArguments ? part.name : false,
 );
 
-/** A result says only that the tool failed. */
+/** A result marks its tool as failed, but has no content. */
 export const failsSilently: Check = eachPart(
   (part) => part.kind === 'result' && part.isError && part.isEmpty,
 );

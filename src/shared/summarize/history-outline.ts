@@ -24,7 +24,7 @@ export interface HistoryOutline {
   readonly responseEntries: Int32Array;
   /** By incomplete response that belongs to a call, its entry. */
   readonly partialEntries: Int32Array;
-  /** By such a response, the row of its call, which stays open. */
+  /** By incomplete response, the row of its call, which stays open. */
   readonly partialCalls: Int32Array;
 }
 

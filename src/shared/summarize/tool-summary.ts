@@ -93,12 +93,12 @@ export function summaryLine(
 /** Digests a response; reads its whole result. */
 export function digestResponse(response: ToolResponseBlock): ResponseDigest {
   const { toolName, result, error } = response;
-  // Of a pointer, nobody knows how the call came out.
+  // `REMOVED_POINTER` stays as it is, because a summary line would state an outcome that is no longer known.
   const isLine =
     result === REMOVED_POINTER || (!isPointer(result) && placeholderKind(response) !== 'none');
   if (typeof result === 'string' && isLine) return { isSummary: true, line: result };
   const isExcerpt = typeof result === 'string' && isExcerptText(result);
-  // Of an excerpt, the size would be its own.
+  // An excerpt's own size says nothing about the original result.
   const size = isExcerpt ? undefined : sizeOf(result);
   return {
     isSummary: false,

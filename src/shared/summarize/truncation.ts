@@ -84,7 +84,7 @@ export function unsentStart({ length, flags }: HistoryOutline): number {
   return newest === -1 ? length : newest;
 }
 
-/** Adds what is left before the first human entry: providers refuse a history that begins with it. */
+/** Also drops what would be left before the first human entry, because providers refuse a history that begins with it. */
 function withAnswersOf(
   dropped: readonly number[],
   units: readonly (readonly number[])[],
@@ -130,7 +130,7 @@ function isHuman(bits: number): boolean {
   return (bits & ENTRY_FLAG.human) !== 0;
 }
 
-/** The entries of as many units, in order, as it takes to get down to `targetTokens`; ascending. */
+/** The entries, ascending, of the first units that must be dropped to get down to `targetTokens`. */
 export function dropUnits(
   units: readonly (readonly number[])[],
   tokens: ArrayLike<number>,

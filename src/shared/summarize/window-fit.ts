@@ -31,10 +31,10 @@ export interface WindowFit {
 }
 
 /**
- * Chooses edits that leave at most `limitTokens`: first summarizes the largest tool results, of those that a request has contained
- * if they suffice: an agent that never sees a result would ask for it forever. Then drops the oldest
- * turns as a whole; then the oldest calls of the current turn with their responses; last the opening instructions. The newest
- * human entry and open calls stay. Linear in entries, except for one sort by size.
+ * Chooses edits that leave at most `limitTokens`. First summarizes the largest tool results; if they suffice, only those that a
+ * request has contained, because an agent that never sees a result would ask for it forever. Then drops the oldest turns as a
+ * whole; then the oldest calls of the current turn with their responses; last the opening instructions. The newest human entry
+ * and open calls stay. Linear in entries, except for one sort by size.
  */
 export function fitToWindow(input: Fittable, limitTokens: number): WindowFit {
   const current = new Float64Array(input.tokens);

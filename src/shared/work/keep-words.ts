@@ -1,10 +1,10 @@
-// Reduces the user's messages to a budget: whole messages if they fit, else their most important sentences, verbatim.
+// Reduces the user's messages to a budget: all of them if they fit, else their most important sentences, verbatim.
 // Prohibitions and corrections are dropped last. Also quotes texts as lines. Pure.
 
 import { tryParseJson } from '../json.js';
 import { surrogateSafe } from '../shown-text.js';
 
-/** Stands for this many UTF-16 units of a message. The number says how long it was when it has to be reduced again. */
+/** The mark of a gap of this many UTF-16 units. The number preserves the message's original length for the next reduction. */
 const leftOut = (units: number): string => `[…${units}…] `;
 
 /** The messages, reduced, in order. */
@@ -31,7 +31,7 @@ const DASH = '- ';
 const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 // All in UTF-16 units.
-/** Lengths of a message's beginning: of what it is about, and what goes on from there. */
+/** How far two parts of a message's beginning reach: the opening, which says what it is about, and the head, which continues it. */
 const OPENING = 200;
 const HEAD = 600;
 /** Longer messages were probably pasted, not typed. */
@@ -40,13 +40,13 @@ const MAX_PIECE = 400;
 /** Only this much of a longer message is read. */
 const MAX_READ = 200_000;
 
-/** A sentence or line of a message, or a part of a long sentence; or what was left out of it before. */
+/** A sentence or line of a message, or a part of a long sentence; or a gap left by an earlier reduction. */
 interface Piece {
   readonly message: number;
   /** Its index among the pieces of the message. */
   readonly at: number;
   readonly text: string;
-  /** 0 for what is dropped last; `Infinity` for what is gone. */
+  /** Pieces with a high tier are dropped first, those with 0 last. `Infinity` for a gap. */
   readonly tier: number;
   /** UTF-16 units of the original message that it stands for. */
   readonly units: number;
@@ -67,7 +67,7 @@ export function keepWords(messages: readonly string[], budget: number): KeptWord
     const { message, at, text } = piece;
     const all = pieces[message] ?? [];
     const chosen = kept[message] ?? new Set();
-    // It splits what is left out in two, shortens it, or fills it.
+    // Each piece splits a gap in two, shortens it or closes it, which adds or removes gap marks.
     const isGapBefore = at > 0 && !chosen.has(at - 1);
     const isGapBehind = at < all.length - 1 && !chosen.has(at + 1);
     const isFirst = chosen.size === 0;
@@ -89,7 +89,7 @@ const wordBytes = (text: string): number => lineBytes(text) - EMPTY_LINE;
 
 /** The pieces of all messages, most important first. */
 function byImportance(pieces: readonly (readonly Piece[])[]): readonly Piece[] {
-  // Within a tier, the first message, which has the task, then the newest ones.
+  // Within a tier: first the first message, which states the task, then from the newest message back.
   const rank = ({ message }: Piece): number => (message === 0 ? -pieces.length : -message);
   return pieces
     .flat()
@@ -97,13 +97,10 @@ function byImportance(pieces: readonly (readonly Piece[])[]): readonly Piece[] {
     .sort((a, b) => a.tier - b.tier || rank(a) - rank(b) || a.at - b.at);
 }
 
-/**
- * What is left out, or the end of a sentence. A dot within a word, as in the name of a file, ends none, nor does that of an item's
- * number.
- */
+/** A gap mark, or the end of a sentence. A dot inside a word (as in a file name) or after a list number ends no sentence. */
 const BREAK =
   /\[…(\d{1,9})…\] |(?:\n|[。！？।؟]+|(?<!(?:^|\n)[ \t]{0,8}\d{1,3})[.!?]["'”’»)\]]?(?=\s|$))[ \t\n]*/g;
-/** An item of a list. */
+/** A list item. */
 const ITEM = /^[ \t]*(?:[-*•]|\d{1,3}[.)])\s/;
 
 function piecesOf(text: string, message: number): readonly Piece[] {
@@ -138,7 +135,7 @@ function piecesOf(text: string, message: number): readonly Piece[] {
   return pieces;
 }
 
-/** UTF-16 units of a message before anything was left out of it. */
+/** UTF-16 units of a message before any reduction. */
 function unitsIn(text: string): number {
   let units = text.length;
   for (const [mark, left] of text.matchAll(BREAK)) {
@@ -147,7 +144,7 @@ function unitsIn(text: string): number {
   return units;
 }
 
-/** @param start where in its message a piece stands; 0 for items of lists, wherever they do */
+/** @param start UTF-16 offset of the piece in the original message; 0 for a list item, so that every item counts as opening */
 function tierOf(isTyped: boolean, isTelling: boolean, start: number): number {
   const isHead = start < HEAD;
   if (!isTyped) return isTelling || isHead ? 3 : 5;

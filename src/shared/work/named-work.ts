@@ -1,4 +1,4 @@
-// What the record of work calls a call, and what it says that the call has made. Pure; reads the starts of arguments and results.
+// How the record of work names a call, and which thing it says the call has made. Pure; reads only the start of arguments and results.
 
 import { keyOfCall, SPENT_TEXT } from '../call-name.js';
 import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
@@ -15,7 +15,7 @@ import { withoutSeparators } from './work-ledger.js';
 
 const MAX_NAME = 200;
 
-/** The command; or the tool with its file, or with its short arguments. */
+/** Returns the name of a call in the record: its command, or its tool with its file or its short arguments. */
 export function nameOfUse(call: ToolCallBlock, { command, paths }: CallUse): string {
   const run = commandOf(command);
   if (run !== undefined) return nameOf(run);
@@ -26,11 +26,11 @@ export function commandOf(command: string | undefined): string | undefined {
   return command?.split('\0', 1)[0];
 }
 
-/** Longer arguments are contents. */
+/** In UTF-16 units: longer arguments are content; and the maximum length of all arguments in a name. */
 const MAX_ARGUMENT = 80;
 const MAX_ARGUMENTS = 140;
 
-/** The only short argument, or all of them with their names: a number may be what tells one ticket from another. */
+/** The short arguments of a call, with their names unless there is only one, a string. Includes numbers, which may tell tickets apart. */
 function argumentsOf(call: ToolCallBlock): string {
   const short = Object.entries(asRecord(call.parameters) ?? {}).flatMap(([name, value]) => {
     const said = shortArgument(value);
@@ -40,14 +40,14 @@ function argumentsOf(call: ToolCallBlock): string {
     return keyOfCall(call) ?? '';
   }
   let left = MAX_ARGUMENTS;
-  // What tells two calls apart is short, as a number or `dry_run`.
+  // The shortest ones first: what tells two calls apart is short, such as a number or `dry_run`.
   const fitting = [...short]
     .sort((a, other) => a.said.length - other.said.length)
     .filter(({ said }) => (left -= said.length + 2) >= 0);
   return short.flatMap((each) => (fitting.includes(each) ? each.said : [])).join(', ');
 }
 
-/** Also a list of such, as the ids of several things; `undefined` for contents. */
+/** An argument as short text, also for a list of scalars such as ids; `undefined` for content. */
 function shortArgument(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) {
@@ -65,7 +65,7 @@ function shortArgument(value: unknown): string | undefined {
   return isShort ? value : undefined;
 }
 
-/** Shortens a long name to its start and end, which distinguish it best. */
+/** Returns a name on one line, a long one shortened to its start and end, which distinguish it best. */
 export function nameOf(text: string): string {
   const line = withoutSeparators(onOneLine(text));
   if (line.length <= MAX_NAME) return line;
@@ -76,21 +76,21 @@ export function nameOf(text: string): string {
 const MAX_MADE = 100;
 
 /**
- * What names the thing that was made, as an order's number, and its state, where the arguments do not: what is left of the result may
- * not say it any more.
+ * Returns, as JSON, the fields of a result that identify the thing a call made (such as an order number) and its state, without values
+ * that the arguments contain. Empty if there are none. Recorded because the placeholder of the result may not say it any more.
  */
 export function madeIn({ name, parameters }: ToolCallBlock, response: ToolResponseBlock): string {
   const made = answersIn(name, response).map((object) => identityFields(object, MAX_MADE, true));
   const found = made.find((fields) => fields !== '') ?? '';
   const told = new Set(Object.values(asRecord(parameters) ?? {}).map(String));
-  // Not parsed: long numbers would change.
+  // Not parsed as JSON, because long numbers would lose precision.
   const others = Array.from(found.matchAll(IDENTITY_FIELD), ([field, text, number]) =>
     told.has(text ?? number ?? '') ? '' : field,
   ).filter((field) => field !== '');
   return others.length === 0 ? '' : `{${others.join(',')}}`;
 }
 
-/** The object that a result is, and those in it that are the first field, or called as the tool says. */
+/** The JSON object of a result, and the objects in it that are its first field or whose key is a word of the tool's name. */
 function answersIn(toolName: string, response: ToolResponseBlock): readonly string[] {
   const payload = objectIn(response);
   const words = wordsOfTool(toolName);
@@ -107,19 +107,19 @@ function answersIn(toolName: string, response: ToolResponseBlock): readonly stri
 
 const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
 
-/** The object that a result is, or of which an excerpt tells; empty for other results. */
+/** The JSON object that a result is or that its excerpt quotes; empty for other results. */
 function objectIn({ result }: ToolResponseBlock): string {
   const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
   return payload.startsWith('{') ? payload : '';
 }
 
-/** The object of which an excerpt holds the telling fields, or the start. */
+/** The identifying fields that an excerpt holds of an object, or else the start that it quotes. */
 function heldIn(excerpt: string): string {
   const [, held] = excerpt.split(EXCERPT.held);
   const [, began] = excerpt.split(EXCERPT.began);
   return (held ?? began ?? '').split('\n', 1)[0] ?? '';
 }
 
-/** What stands around an object. */
+/** The key of a nested object; and how much of a result is searched for one, in UTF-16 units. */
 const WRAPPED = /"(?<key>[^"]{0,80})"\s{0,20}:\s{0,20}(?=\{)/g;
 const MAX_WRAPPED = 1_000;

@@ -1,43 +1,43 @@
-// What became of files, commands and calls: one line for each, the latest outcome of a name in place of earlier ones.
+// A ledger of what became of files, commands and calls. The latest outcome of a name replaces its earlier lines, unless they must stay.
 
-/** More important ones first. `answered`: its result did not state how it ended. */
+/** Outcomes, most important first. `answered`: the result did not state how the call ended. */
 export const WORK_KINDS = ['denied', 'failed', 'written', 'answered', 'passed'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** Prefix of the names of written files, which distinguishes them from commands. */
 export const WRITE = 'write ';
 
-/** Between a name and what the call said, or what the user said of it. Nothing else contains them, so that no output is taken for words. */
+/** Separate a name from what the call or the user said. All other text is stripped of them, so that no output passes for such words. */
 const SAID = ' → ';
 const USER_SAID = ' — the user said: ';
 const SEPARATOR = / → | — the user said: /;
 
-/** A text as it may stand in a line. */
+/** Replaces the separators in a text, so that it may be part of a line. */
 export function withoutSeparators(text: string): string {
   return text.replaceAll(SAID, ' -> ').replaceAll(USER_SAID, ' - the user said: ');
 }
 
 /** What is known of one name. */
 interface Known {
-  /** Its lines that the next one replaces. */
+  /** The lines of this name that its next outcome replaces. */
   readonly replaceable: Set<string>;
   latest: WorkKind;
 }
 
-/** Lines by name. Each operation looks at the replaceable lines of one name only. */
+/** The ledger. Each operation touches only the replaceable lines of one name. */
 export class WorkLedger {
   readonly #done = new Map<string, WorkKind>();
   readonly #known = new Map<string, Known>();
 
   constructor(earlier: ReadonlyMap<string, WorkKind>) {
     for (const [line, kind] of earlier) {
-      // An object names what was made, which another call does not replace.
+      // The user's words stay, and so does an object (`{…}`): it names a thing that a call made, which another call does not undo.
       const stays = line.includes(USER_SAID) || line.includes(`${SAID}{`);
       this.#add(line.split(SEPARATOR, 1)[0] ?? '', line, kind, stays);
     }
   }
 
-  /** By line, what became of it: a command, a file prefixed by `WRITE`, or a tool with its arguments, and what was said. The latest last. */
+  /** Outcome by line, latest last. A line is a command, a file prefixed by `WRITE`, or a tool with its arguments, then what was said. */
   get done(): ReadonlyMap<string, WorkKind> {
     return this.#done;
   }
@@ -48,9 +48,9 @@ export class WorkLedger {
   }
 
   /**
-   * Notes an outcome in place of earlier ones of this name.
+   * Notes an outcome, which replaces the earlier ones of this name.
    *
-   * @param stays whether the next one does not replace it: equal calls may make different things @default false
+   * @param stays whether later outcomes do not replace this line, because equal calls may make different things @default false
    */
   note(name: string, kind: WorkKind, said = '', stays = false): void {
     this.#replace(name);
@@ -58,14 +58,14 @@ export class WorkLedger {
     this.#add(name, line, kind, stays && said !== '');
   }
 
-  /** The user's words stay, even if the call is allowed later. */
+  /** Notes a denied call. The user's words stay, even if the call is allowed later. */
   noteDenied(name: string, feedback: string): void {
     this.#replace(name);
     const isSaid = feedback !== '';
     this.#add(name, isSaid ? name + USER_SAID + feedback : name, 'denied', isSaid);
   }
 
-  /** A failed edit does not undo an earlier write. */
+  /** Notes a write. A failed one does not undo an earlier successful one. */
   noteWrite(path: string, kind: 'written' | 'failed'): void {
     const name = WRITE + path;
     if (kind === 'written' || this.latestOf(name) !== 'written') this.note(name, kind);

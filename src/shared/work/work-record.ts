@@ -1,6 +1,6 @@
 // Records what was asked and done in entries that a compaction removes, without a model, and merges it with the record of
 // earlier compactions. Pure; linear in what it reads. `work-note.ts` writes the record as text.
-// What a call's result states counts (`outcome.ts`); of a call whose result states nothing, it is quoted how that ended.
+// A call's outcome is only what its result states (`outcome.ts`). If it states none, the end of the result is quoted instead.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
@@ -39,7 +39,7 @@ export interface WorkRecord {
 /** The empty record. */
 export const NO_WORK: WorkRecord = { said: [], lostSaid: 0, done: new Map(), lostDone: {} };
 
-/** What a compaction makes of an entry. A shortened one has the same blocks, but not all of their contents. */
+/** What a compaction does with an entry. A shortened entry keeps its blocks, but some results in it become placeholders. */
 export type EntryFate = 'kept' | 'shortened' | 'removed';
 
 export interface GatheredFrom {
@@ -54,8 +54,8 @@ export interface GatheredFrom {
 }
 
 /**
- * Adds the work in the removed entries to the earlier record, and from the shortened ones what the user answered and what the lines in
- * place of results will not tell.
+ * Returns the earlier record plus the work in removed entries. From shortened entries it adds only the user's answers and what the
+ * placeholders of results will not tell.
  */
 export function gatherWork(from: GatheredFrom): WorkRecord {
   const { history, fateOf, callOf, toolCatalog, earlier } = from;
@@ -85,27 +85,31 @@ function wordsOf({ blocks, metadata }: IContent): readonly string[] {
   return isBlank(text) ? [] : [text];
 }
 
-/** What the user answered through a tool, unless that was refused or is gone. */
+/** The user's answer to a tool that asks; `undefined` if it was denied, is blank or was pruned. */
 function answerIn(response: ToolResponseBlock): string | undefined {
   if (outcomeOf(response) === 'denied') return undefined;
   const text = textOfParts(response.result) ?? payloadText(response.result);
   return isBlank(text) || isPruned(response) ? undefined : text;
 }
 
-/** A call with its answer, and what is known of its tool. */
+/** A call with its response, and what the call does. */
 interface AnsweredCall {
   readonly call: ToolCallBlock;
   readonly response: ToolResponseBlock;
   readonly use: CallUse;
 }
 
-/** Notes a call; of one that stays without its answer, only what it was denied with, or what it has made. */
+/**
+ * Notes a call in the ledger.
+ *
+ * @param isAhead whether the call stays and only its result is shortened: then reads, searches and commands are not noted yet
+ */
 function noteCall(ledger: WorkLedger, answered: AnsweredCall, isAhead: boolean): void {
   const { call, response, use } = answered;
   const outcome = outcomeLeft(answered);
   if (outcome === 'running') return;
   const name = nameOfUse(call, use);
-  // What is left of a denied call states that it failed.
+  // The placeholder of a denied call only states that it failed, which must not replace `denied`.
   if (outcome === 'failed' && isPruned(response) && ledger.latestOf(name) === 'denied') return;
   const isWrite = use.kind === CALL_KIND.write;
   const isCommand = use.kind === CALL_KIND.command || (isWrite && use.command !== undefined);
@@ -114,7 +118,7 @@ function noteCall(ledger: WorkLedger, answered: AnsweredCall, isAhead: boolean):
   else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, isAhead);
   else if (isAhead) return;
   else if (isCommand) noteCommand(ledger, name, answered, outcome);
-  // Reads, searches and such are noted only if denied.
+  // Reads, searches and the like are noted only if denied.
   else ledger.forget(name);
 }
 
@@ -126,7 +130,7 @@ function noteActed(
 ): void {
   const made = outcome === 'failed' ? '' : madeIn(call, response);
   const said = made === '' && outcome === 'unstated' ? endingOf(response) : made;
-  // What is left of its answer says less than what was noted of it before that left.
+  // The call was noted when its result was pruned; the placeholder says less than that note.
   if (isPruned(response) && said === '' && ledger.latestOf(name) !== undefined) return;
   ledger.note(name, kindOf(outcome), said, made !== '');
 }
@@ -139,7 +143,7 @@ function noteWrite(
 ): void {
   const { call, response, use } = answered;
   const { paths, command } = use;
-  // The line in place of what an editor said may not tell that it has failed, which is noted ahead, and what makes up for it.
+  // A placeholder may not tell that an edit failed, so failures are noted before pruning, and so is a success after a failure.
   const isKnown = ledger.latestOf(WRITE + nameOf(paths[0] ?? '')) !== undefined;
   if (isPruned(response) && outcome === 'unstated' && isKnown) return;
   if (!hasWritten(answered, outcome)) {
@@ -179,10 +183,10 @@ function kindOf(outcome: CallOutcome): WorkKind {
   return outcome === 'failed' || outcome === 'passed' ? outcome : 'answered';
 }
 
-/** Behind these, the code with which a command ends is not that of all it ran. */
+/** In a command with one of these, the exit code does not cover everything that was run. */
 const SEVERAL = /[|;\n]/;
 
-/** The outcome, also of a call whose result was pruned: what is left may state it. */
+/** The outcome of a call. If its result was pruned, the placeholder may still state a failure. */
 function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
   const outcome = outcomeOf(response);
   if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
@@ -190,9 +194,9 @@ function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
 }
 
 /**
- * Whether a tool of another kind may have done something that would be done twice if it were not told: by its name, as `create_refund`,
- * `crm__sendMail`, `ticket_close`; or, where that does not tell, as in another language, by the little that it says. `order_status`
- * only tells of something.
+ * Whether a call of an unknown tool may have done something that an agent without this record might repeat. Judged by the tool's name
+ * (`create_refund`, `crm__sendMail`, `ticket_close`, but not `order_status`). If the name does not tell, for example in another
+ * language, a short result is the sign, unless the tool takes a file and so counts as a read.
  */
 function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean {
   const { kind, access, paths } = use;
@@ -202,7 +206,7 @@ function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean 
   return acts(name) || (kind === CALL_KIND.unknown && saysLittle(response));
 }
 
-/** A page or a list says more than what was done. */
+/** Whether a result is short enough to confirm an action; pages and lists are longer. */
 function saysLittle(response: ToolResponseBlock): boolean {
   const { result } = response;
   if (isExcerpt(result)) return String(result).includes(EXCERPT.held);
@@ -210,13 +214,13 @@ function saysLittle(response: ToolResponseBlock): boolean {
   return estimateResultTokens({ result }) < RECORD_TOKENS;
 }
 
-/** Few editors state that they have failed; most begin with it. */
+/** Failure words in the first line of an edit's result: few tools state a failed edit in a field, but most begin with the failure. */
 const NOT_WRITTEN =
   /^\W*(?:\w*error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|has been modified since)(?![\w/\\-])/i;
-/** Behind one of these, such words are about something else. */
+/** Failure words after one of these words are about something else than the edit. */
 const WRITTEN = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
 
-/** Whether an edit states that it was made, or does not begin with words of failure; a command may have written its files in any case. */
+/** Whether a write took effect: as its result states, else for a command always, and for an edit unless it begins with failure words. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
   if (outcome !== 'unstated') return outcome === 'passed';
   if (use.command !== undefined) return true;
@@ -226,10 +230,10 @@ function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): bool
   return at === -1 || WRITTEN.test(seen.slice(0, at));
 }
 
-/** In UTF-16 units. */
+/** UTF-16 units of a result's first line that are searched for failure words. */
 const MAX_LINE = 300;
 
-/** Commands behind which the files they name are no longer as they were written. */
+/** Commands after which the files they name are gone, or no longer have the content that was written. */
 const REMOVES = /(?:^|[;&\n])[ \t]*(?:sudo\s+)?(?:rm|mv|git\s+(?:rm|mv|checkout|restore))\s/;
 
 /** The files that a patch deletes or moves away. */

@@ -1,5 +1,5 @@
-// What a call does: which files it touches, by the tool catalog, and for commands by their text.
-// Reads only the parameters that the catalog names.
+// Determines what a call does and which files it touches: by the tool catalog, for commands by their
+// text, and for unknown tools by the names of their parameters.
 
 import { asRecord, tryParseJson } from '../../json.js';
 import type { JsonRecord } from '../../json.js';
@@ -58,8 +58,8 @@ export function callUse(
 }
 
 /**
- * An unknown tool that is told a path or a file may show it, so its result is treated like that of a read; so may one that is told
- * what another tool is to be told, as those that call tools of MCP servers.
+ * An unknown tool that takes a path or file may show it, so its result is treated like that of a read. The same holds for a tool that
+ * passes such arguments on to another tool, as wrappers of MCP tools do.
  */
 function unknownUse(parameters: unknown): CallUse {
   const values = asRecord(parameters);
@@ -71,7 +71,7 @@ function tellsOfFile(values: JsonRecord): boolean {
   return namesFile(values) || listsFiles(values);
 }
 
-/** Arguments for another tool, as an object or its JSON; longer ones are texts. */
+/** UTF-16 units of JSON text parsed as arguments for another tool. Longer texts are content. */
 const MAX_ARGUMENTS = 2_000;
 
 function passesOnFile(values: JsonRecord): boolean {
@@ -122,7 +122,7 @@ function linesOfUse(use: FileUse, parameters: unknown): LineRange | undefined {
   return namesNumbers(parameters, fileKeysOf(use)) ? undefined : WHOLE_FILE;
 }
 
-/** Whether a parameter that the catalog does not know may select lines or pages: a number, or text that starts with one. */
+/** Whether a parameter that the catalog does not know may select lines or pages: it is a number, starts with one or contains one. */
 function namesNumbers(parameters: unknown, known: readonly string[]): boolean {
   return Object.entries(asRecord(parameters) ?? {}).some(
     ([key, value]) =>
@@ -157,7 +157,7 @@ export function linesRead(keys: LineKeys, parameters: unknown): LineRange | unde
   return lines === undefined ? undefined : rangeOf(from, from + lines - 1);
 }
 
-/** Some tools take the list as text. */
+/** The range of a `[first, last]` pair, which some tools take as text. A `last` of -1 means the end of the file. */
 function rangeOfPair(value: unknown): LineRange | undefined {
   const pair =
     typeof value === 'string'
@@ -169,7 +169,7 @@ function rangeOfPair(value: unknown): LineRange | undefined {
   return rangeOf(Math.max(1, first), last === -1 ? MAX_LINE : last);
 }
 
-/** Line numbers may be texts; some tools count from 0. */
+/** A line number, counted from 1. It may be given as text; 0 becomes 1, because some tools count from 0. */
 function lineOf(value: unknown): number | undefined {
   const line = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof line === 'number' && Number.isSafeInteger(line) && line >= 0
@@ -205,12 +205,12 @@ function commandOf(keys: readonly string[], parameters: unknown): string | undef
   return undefined;
 }
 
-/** Holds several commands; lists under other keys are the words of one. */
+/** A list under this key holds several commands; a list under any other key holds the words of one command. */
 const LIST_KEY = 'commands';
 const SHELL = /(?:^|[\\/])(?:(?:ba|da|fi|k|z)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 const BEFORE_SCRIPT = /^(?:-\w*c|-command|\/c)$/i;
 
-/** Of a shell that is given a script, the script: `bash -lc …`. */
+/** Joins the words of a command; for a shell that runs a script (`bash -lc …`), returns only the script. */
 function commandOfWords(words: readonly string[]): string {
   const option = SHELL.test(words[0] ?? '')
     ? words.findIndex((word) => BEFORE_SCRIPT.test(word))

@@ -1,10 +1,10 @@
-// Which programs a shell command runs, and what those are for: to read files, write files or search.
-// Knows the few programs that agents use for that.
+// Determines which programs a shell command runs and whether they read files, write files or search.
+// Knows only the few programs that agents use for these purposes.
 
 /** What a program is for. */
 export type Purpose = 'read' | 'write' | 'search';
 
-/** Programs by purpose, in lower case. The tests of `DECIDED_BY_WORDS` decide about others. */
+/** Purpose by program name in lower case. For programs in `DECIDED_BY_WORDS`, the arguments decide. */
 const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
   ...['cat', 'nl', 'bat', 'batcat', 'less', 'more', 'head', 'tail', 'get-content', 'gc'].map(
     (program) => [program, 'read'] as const,
@@ -15,7 +15,7 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
     (program) => [program, 'search'] as const,
   ),
 ]);
-/** Matches of everything, or many lines around each, show a file rather than find something in it. */
+/** A search for every line, or with 10 or more lines of context, shows a file rather than searches it. */
 const GREP: readonly (readonly [RegExp, Purpose])[] = [
   [
     /\s(?:-[ABC] *|--(?:after-|before-)?context[ =])\d\d|\s(?:""|''|(["'])(?:\^|\.\*?)\1)\s/,
@@ -23,7 +23,7 @@ const GREP: readonly (readonly [RegExp, Purpose])[] = [
   ],
   [/(?:)/, 'search'],
 ];
-/** Programs whose purpose depends on what follows them; the first match counts. */
+/** Programs whose purpose depends on their arguments; the first matching pattern counts. */
 const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose])[]> = new Map([
   [
     'sed',
@@ -50,22 +50,22 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
   ],
   ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
 ]);
-/** What may stand in front of the program. */
+/** Words that may precede a program's name: wrappers and shell keywords. */
 const CARRIERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
   ...['cmd', '/c', '/k'],
 ]);
-/** These run a program elsewhere, whose name stands behind others. */
+/** These run a program elsewhere; its name comes after other words, such as a host or a container. */
 const REMOTE: ReadonlySet<string> = new Set(['docker', 'podman', 'kubectl', 'ssh', 'wsl']);
-/** These start a program anywhere. */
+/** These start another program wherever they appear in a command. */
 const STARTERS: ReadonlySet<string> = new Set(['xargs', '-exec', '-execdir']);
 
-/** Only so much behind a program tells its purpose. */
+/** How much text after a program's name is searched for its purpose, in UTF-16 units. */
 const MAX_WORDS = 400;
 
 /**
- * The strongest purpose of its programs: write, then read, then search; and the rest of the command
- * of the one that writes.
+ * Returns the strongest purpose of a command's programs (write before read before search), and for a
+ * write the arguments of the program that writes.
  */
 export function purposeOf(text: string): readonly [purpose: Purpose | undefined, words: string] {
   let found: Purpose | undefined;
@@ -97,7 +97,7 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
       isRemote = false;
     } else if (character === BRACE) isStart = isSpace(text.charCodeAt(at + 1));
     else if (character === PIPE) {
-      // After a pipe, a program filters, or writes what it is given.
+      // A program after a pipe only filters, unless it writes its input somewhere.
       isStart = text.charCodeAt(at + 1) === PIPE;
       isPiped = !isStart;
       isRemote = false;
@@ -110,16 +110,16 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
   return [found, ''];
 }
 
-/** A program may follow these, but not a pipe, behind which it only filters. */
+/** After these characters a new program may start. Not after a pipe, where it only filters. */
 const STARTING: ReadonlySet<number> = new Set(
   Array.from('\n&(;`', (character) => character.charCodeAt(0)),
 );
 const PIPE = 124;
-/** Opens a group of commands if a space follows; otherwise an object. */
+/** Opens a command group if a space follows, otherwise an object. */
 const BRACE = 123;
 const ASSIGNED = 61;
 
-/** Whether the program is still to come: behind `sudo -u 1`, `timeout 10` or `A=1`. */
+/** Whether a word only precedes the program's name, as all words of `sudo -u 1` and `timeout 10` do. */
 function leadsOn(word: string): boolean {
   return CARRIERS.has(word) || /^[-\d]/.test(word);
 }
@@ -134,15 +134,15 @@ function purposeOfProgram(word: string, words: string): Purpose | undefined {
 
 const UP_TO_NEXT = /^(?:"(?:\\[^]|[^"\\])*"|'[^']*'|[^;&|\n"'])*/;
 
-/** What stands behind a program, up to the next one. */
+/** The arguments of a program: the text up to the next program, at most `MAX_WORDS` units. */
 function wordsBehind(text: string, start: number): string {
   return UP_TO_NEXT.exec(text.slice(start, start + MAX_WORDS))?.[0] ?? '';
 }
 
-/** A value that is assigned in front of a program: what is quoted in it, or what a command prints, may hold spaces. */
+/** The value of an assignment before a program. Quoted parts and command substitutions may contain spaces. */
 const VALUE = /(?:"(?:\\[^]|[^"\\])*"|'[^']*'|\$\([^()]*\)|\\[^]|[^\s"'\\;&|])*/y;
 
-/** The last character of the value that is assigned at `start`, where the sign is. */
+/** The index of the last character of the value assigned by the `=` at `start`. */
 function valueEnd(text: string, start: number): number {
   VALUE.lastIndex = start + 1;
   VALUE.test(text);
@@ -169,7 +169,7 @@ function isQuote(code: number): boolean {
   return code === 34 || code === 39;
 }
 
-/** What precedes a script in quotes. */
+/** Text directly before a quote that opens a script, such as `bash -c` or `eval`. */
 const BEFORE_SCRIPT =
   /(?:sh(?:\.exe)?(?:\s+-\w+)+|\bsu(?:\s+[\w-]+)*\s+-c|\beval|\bssh\s+\S+|powershell(?:\.exe)?(?:\s+-\w+)+|[:(])\s*\\*$/i;
 const MAX_BEFORE = 60;

@@ -23,7 +23,7 @@ export interface CommandReading {
   readonly lines?: LineRange;
 }
 
-/** Longer commands are scripts or documents whose purpose shows at the start. */
+/** Only this many UTF-16 units of a command are scanned. Longer ones are scripts or documents whose purpose shows at the start. */
 const MAX_SCANNED = 4_000;
 /**
  * Patch headers, also inside scripts. The match ends past the header so that none is read twice.
@@ -34,7 +34,7 @@ const DIRECTORY =
 const WORKING_DIRECTORY = /\b(?:workdir|cwd)\\?["']?\s*:\s*\\?["']([^"'\\]+)/;
 const ABSOLUTE = /^(?:[A-Za-z]:)?\//;
 const HERE_DOCUMENT = /<<-?\s*\\?["']?\w+/;
-/** The start of a command that reads a file itself, or what `cat` or `nl` shows of it. */
+/** The start of a command that reads a file directly, or gets it from `cat` or `nl` through a pipe. */
 const ON_FILE = /(?:^|[;&(\n"'`{])[ \t]*(?:(?:cat|nl)(?:[ \t]+-\w+)*[ \t]+[^\s|;&]+[ \t]*\|[ \t]*)?/
   .source;
 /** A single range of `sed -n`. */
@@ -74,7 +74,7 @@ export function readCommand(command: string, directory?: string): CommandReading
   const written = filesWritten(text);
   if (written.length > 0) return reading('write', written, base);
   const files = namesFiles ? filesNamed(withoutDirectories(text)) : [];
-  // `cat` shows a here-document otherwise.
+  // Without a file, `cat` shows the here-document.
   if (files.length === 0 && text.includes('<<')) return { kind: 'command', files };
   const lines = purpose === 'read' && files.length === 1 ? linesShown(text) : undefined;
   return { ...reading(purpose ?? 'command', files, base), ...(lines !== undefined && { lines }) };

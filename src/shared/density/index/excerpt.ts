@@ -1,6 +1,6 @@
-// What replaces pruned payloads: for a result, an excerpt of the names, paths and failures in it and
-// of how it came out, below the placeholder; for the arguments of a write, a note in place of spent
-// texts. Pure functions that read a bounded part of the payload.
+// Builds what replaces pruned payloads: for a result, an excerpt below the placeholder with its names,
+// paths, failures and outcome; for the arguments of a write, notes in place of spent texts. Pure
+// functions that read a bounded part of the payload.
 
 import { SPENT_TEXT } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
@@ -32,22 +32,22 @@ const MAX_NAMES_LENGTH = 400;
 /** Failure lines that are quoted, and UTF-16 units of each. */
 const MAX_FAILURES = 2;
 const MAX_FAILURE_LENGTH = 120;
-/** Length of what it says of the outcome, the same way; JSON repeats its keys. */
+/** Length of the outcome in UTF-16 units: a share of the result, with a maximum. JSON gets more, because it repeats its keys. */
 const OUTCOME_SHARE = 0.25;
 const MAX_OUTCOME_LENGTH = 100;
 const MAX_JSON_LENGTH = 140;
-/** A token of the next page is of use as a whole only. */
+/** Maximum length of the next-page field in UTF-16 units. A longer one is omitted: a truncated page token is useless. */
 const MAX_NEXT_LENGTH = 240;
 
-/** Stand-ins for a long result and for an excerpt where nothing else matters about them: no tool returns a BigInt. */
+/** Stand-ins for a long result and for an excerpt where only that distinction matters. BigInts, because no tool returns one. */
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
 const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
 
 /**
- * Returns the replacement of a result: the placeholder, followed by the names and failures in it and
- * by how it came out. Cached: an edit may be found many times before it lands.
+ * Returns the replacement of a result: the placeholder, followed by lines on its names, failures and
+ * outcome. Cached per response, because the same edit may be found many times before it is applied.
  */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
   let named = NAMED_IN.get(response);
@@ -58,7 +58,7 @@ export function excerptOfBlock(response: ToolResponseBlock, placeholder: string)
   return placeholder + named;
 }
 
-/** The part below the placeholder; empty if the result says nothing. */
+/** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */
 function namedIn(response: ToolResponseBlock): string {
   const payload = readableText(response.result);
   const text = withoutNotes(withMembersInLines(payload));
@@ -73,7 +73,7 @@ function namedIn(response: ToolResponseBlock): string {
   return named + endedAs(response, text, payload) + goesOn;
 }
 
-/** A text without the lines in which shrinking has said what it left out: they name other calls. */
+/** Removes the notes in which shrinking says what it left out: they name other calls, not this result's content. */
 function withoutNotes(text: string): string {
   return text.includes('[… ') ? text.replaceAll(NOTE, '') : text;
 }
@@ -81,16 +81,16 @@ function withoutNotes(text: string): string {
 const NOTE = /^\[… [^\n]{1,400} …\]$/gm;
 
 const LINK = /https?:\/\/[^\s"'<>()[\]{}|\\^`\u0080-\uffff]{4,}(?<![.,;:!?*])/g;
-/** Longer ones lead on to others. */
+/** In UTF-16 units. Longer links usually redirect to other addresses. */
 const MAX_LINK_LENGTH = 120;
-/** Fewer links, and fewer of a longer text, are not what it is about. */
+/** A text with fewer links, or with a smaller share of its length in links, is not a list of links. */
 const MIN_LINKS = 3;
 const MIN_LINKS_SHARE = 0.04;
-/** As browsers show the address of a page, above it. */
+/** The address of a page, as browser tools print it above the content. */
 const ADDRESS = new RegExp(String.raw`^[^\n"{]{0,20}\bURL[^\w\n]{1,5}(${LINK.source})`, 'im');
 const MAX_ABOVE = 600;
 
-/** The first links of a text that consists of such, as what a search has found: the next call opens one. Of a page, its address. */
+/** The first links of a text that lists links, such as search results: the next call opens one of them. Else the page's address, if any. */
 function linksIn(text: string, maxLength: number): readonly string[] {
   const seen = text.slice(0, MAX_SEEN);
   if (!seen.includes('://')) return [];
@@ -106,13 +106,13 @@ function linksIn(text: string, maxLength: number): readonly string[] {
   });
 }
 
-/** The first failures in a result and how it ended. Of a call that is not known to have failed, they are what it reported. */
+/** The excerpt's lines on failures and outcome. Failures count as merely reported if the call is not known to have failed. */
 function endedAs(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
   const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length));
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
   const sum = isFailed || failures.length > 0 ? sumOfFailures(payload) : '';
-  // An error beside the result stays.
+  // Pruning keeps the `error` field, so a failure stated there need not be quoted.
   const isSilent = found === '' && isFailed && !response.error;
   const said = sum || (isSilent ? failureOf(response.result, payload) : found);
   const isNew = said !== '' && failures.every((line) => line.slice(0, 40) !== said.slice(0, 40));
@@ -125,8 +125,8 @@ function endedAs(response: ToolResponseBlock, text: string, payload: string): st
 }
 
 /**
- * What a result says of how its call ended, on one line: how it ends, behind the first failure in it. Empty if it does not say. Of an
- * excerpt, what that says.
+ * Returns on one line how a call ended according to its result: its first failure, if any, then its outcome. For an excerpt, its last
+ * line on failures or outcome. Empty for a placeholder, and if the result does not say.
  */
 export function endingOf(response: ToolResponseBlock): string {
   const { result } = response;
@@ -144,7 +144,7 @@ export function endingOf(response: ToolResponseBlock): string {
 
 const EXCERPT_END = /\nIt (?:failed with|reported|began with|held|ended with): (.*)/g;
 
-/** Where no line says that it has failed: the exit code, or the start. */
+/** For a failed call without a failure line in its result: the exit code, or the start of the result. */
 function failureOf(result: unknown, payload: string): string {
   const code = exitCodeOf(result);
   if (code !== undefined && code !== 0) return `exit code ${code}`;
@@ -152,8 +152,8 @@ function failureOf(result: unknown, payload: string): string {
 }
 
 /**
- * How it ended, so that nobody has to run it again to learn that, in at most `part` UTF-16 units: of an object of JSON the start, or
- * ids and states that stand behind it, or what a text ends with. Empty if it does not say.
+ * The outcome in at most `part` UTF-16 units, so that the call need not be run again to learn it: for a JSON object its start, or its
+ * ids and states if some are beyond the start; for other text its last statement. Empty if there is none.
  */
 function outcomeIn(payload: string, part: number): readonly [label: string, said: string] {
   if (OBJECT.test(payload) && !payload.slice(0, MAX_SEEN).includes('}\n{')) {
@@ -173,7 +173,7 @@ function outcomeIn(payload: string, part: number): readonly [label: string, said
   return [EXCERPT.ended, shortened(line, Math.min(MAX_OUTCOME_LENGTH, part))];
 }
 
-/** What counts the failures, or the last exception: the first ones do not tell how many there are, nor which ended it. */
+/** The line that counts the failures, or the exception that ended the program: the first failures tell neither. */
 function sumOfFailures(payload: string): string {
   const last = lastStatements(payload);
   const end = last.at(-1) ?? '';
@@ -181,7 +181,7 @@ function sumOfFailures(payload: string): string {
   return shortened(onOneLine(last.findLast(countsFailures) ?? thrown), MAX_FAILURE_LENGTH);
 }
 
-/** The last lines that say something, without those that only stand above others; none above lines that another result shows. */
+/** The last statements, without headings unless there is nothing else. Stops at a note that another result shows the lines there. */
 function lastStatements(payload: string): readonly string[] {
   const end = payload.slice(-MAX_END);
   const lines = seenLines(end.length < payload.length ? end.slice(end.indexOf('\n') + 1) : end);
@@ -195,30 +195,30 @@ function lastStatements(payload: string): readonly string[] {
   return (last.length === 0 ? headings.slice(0, MAX_END_LINES) : last).reverse();
 }
 
-/** Not a table that shrinking made, of which nothing stands before its columns; nor is a log, with an object in each line. */
+/** Matches the start of a JSON object, but not a table made by shrinking, which starts with its columns. */
 const OBJECT = /^\{(?!(?:"[^"]{0,80}":\{)?"columns":\[)/;
-/** Of the end of a text, how much is searched for its outcome: UTF-16 units, and lines. */
+/** How much of a text's end is searched for its outcome: UTF-16 units, and statements. */
 const MAX_END = 2_000;
 const MAX_END_LINES = 12;
-/** Several words, or one in a script that may not separate them. */
+/** Several words, or one in a script that may not use spaces. */
 const WORDS = /\p{L}{2}.*\s\S|\S\s.*\p{L}{2}|\p{Lo}{2}/u;
-/** Not the time of a log. */
+/** A search match such as `file:12:text`, but not a log line that starts with a timestamp. */
 const MATCH = /^(?!\[?[\d-]+(?:T\d+)?:)[^\s:]{1,300}:\d{1,7}[:-]/;
 const NPM_LOG = /^npm error A complete log/;
-/** How programs sum up. */
+/** Words with which programs sum up. */
 const OUTCOME =
   /\b(?:passed|passing|fail(?:ed|ing|ures?)|errors?|problems?|vulnerabilities|succe(?:ss|ssful|ssfully|eded)|complete[d]?|finished(?! at\b)|done|ok|added|applied|chang(?:ed|es)|created|updated|deleted|destroy(?:ed)?|rows?|\d to (?:add|change|remove))\b/i;
 
-/** Neither a line of a file or a match in one, nor one of the host, nor a note of ours; nor where npm keeps its log. */
+/** Whether a program says something in this line: not a numbered file line, search match, host line, shrinking note or npm's log path. */
 function isStatement(line: string): boolean {
   const isOfFile = endOfNumber(line, 0) !== -1 || MATCH.test(line) || NPM_LOG.test(line);
   return WORDS.test(line) && !isOfFile && !isOfHost(line) && !saysLeftOut(line);
 }
 
-/** Lines with numbers are of a file, which reports nothing. */
+/** The first distinct failures that a text reports; headings only if there is nothing else. Numbered lines are file content, so skipped. */
 function failuresIn(text: string): readonly string[] {
   const failures = new Set<string>();
-  // Most texts have no such line. Searching one whole is cheaper than line by line.
+  // Fast path: most texts report no failure, and one search of the whole text is cheaper than one per line.
   if (!mayReportFailure(text.slice(0, MAX_SEEN))) return [];
   const lines = seenLines(text);
   const headings: string[] = [];
@@ -231,17 +231,17 @@ function failuresIn(text: string): readonly string[] {
   return failures.size > 0 ? [...failures] : headings.slice(0, MAX_FAILURES);
 }
 
-/** Says nothing but that something failed: one word, or what stands above a list. */
+/** A failure line without details: a single word, or the heading of a list. */
 const HEADING = /^\W*\w+\W*$|:\W*$/;
 const TRACEBACK = /^Traceback\b/;
 const EXCEPTION = /^[A-Za-z_][\w.]*(?::|$)/;
-/** The exception stands at most so many lines below. */
+/** Lines below `Traceback` that are searched for the exception. */
 const MAX_FRAMES = 200;
-/** The level of an entry of a log, in JSON that has a line for each member. */
+/** A line with a single short JSON member, such as the level of a log entry that has one line per member. */
 const LEVEL = /^\s*\{?\s*"\w{1,20}": ?(?:"\w{1,20}"|\d{1,3}),?\s*$/;
 const MAX_MEMBERS = 4;
 
-/** What a line says of a failure, with the lines behind it that belong to it. */
+/** The failure that the line at `at` reports, taken from following lines where they hold it: exception, log message or place. */
 function saidAt(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (TRACEBACK.test(line)) {
@@ -256,11 +256,11 @@ function saidAt(lines: readonly string[], at: number): string {
   return place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`;
 }
 
-/** A text of an object, of which the end may be cut; and what those are called that say something. */
+/** A string field of a JSON object, whose end may be cut off; and the names of fields that hold a message. */
 const FIELD = /"([\w.@-]{1,40})": ?"((?:[^"\\]|\\.)+)/g;
 const MESSAGE = /^(?:msg|message|err|error|output|reason)$/i;
 
-/** What a line of a log in JSON says; any other line as it is. */
+/** The messages in a JSON log line; any other line unchanged. */
 function messageIn(line: string): string {
   if (!line.startsWith('{')) return line;
   const said = Array.from(line.matchAll(FIELD), ([, name = '', text = '']) =>
@@ -269,7 +269,7 @@ function messageIn(line: string): string {
   return said.filter((text) => text !== '').join('; ') || line;
 }
 
-/** Estimates the most tokens of an excerpt from those of the result. What failed or goes on may take a few more. */
+/** Estimates the maximum tokens of an excerpt from the tokens of the result. Failures and a next-page field may take a few more. */
 export function excerptTokens(tokens: number): number {
   const names = Math.min(tokensOfCharacters(MAX_NAMES_LENGTH), NAMES_SHARE * tokens);
   const outcome = Math.min(tokensOfCharacters(MAX_OUTCOME_LENGTH), OUTCOME_SHARE * tokens);
@@ -307,20 +307,20 @@ const EDITS_KEY = 'edits';
 const PATCH = '*** Begin Patch';
 const REMOVED_LINES = /(?:^-.*\n)+/gm;
 
-/** Shorter texts stay. In UTF-16 units. */
+/** Shorter texts are never left out. In UTF-16 units. */
 const MIN_SPENT_LENGTH = 160;
 const MAX_EDITS = 1_000;
 
-/** What the spendable texts of a call are. */
+/** Which texts of a write can become useless: the text that an edit replaced, or the content that was written. */
 export type SpendableText = 'replaced' | 'content';
 
-/** Stands in their place. Says nothing about the file: it may contain them again, or still. */
+/** The notes that replace spent texts. They claim nothing about the file, which may contain the text still or again. */
 const LEFT_OUT: Readonly<Record<SpendableText, string>> = {
   replaced: `${SPENT_TEXT}what this edit has replaced]`,
   content: `${SPENT_TEXT}written or read again since]`,
 };
 
-/** Edits can have spent replaced text; other writes, spent content. */
+/** Which texts of a call can become spent: replaced text for edits and patches, content for other writes. */
 export function spendableText(parameters: unknown): SpendableText {
   const values = asRecord(parameters) ?? {};
   const replaces = Object.entries(values).some(
@@ -329,7 +329,7 @@ export function spendableText(parameters: unknown): SpendableText {
   return replaces ? 'replaced' : 'content';
 }
 
-/** Estimates how many tokens `withoutSpentText` saves. */
+/** Estimates the tokens that `withoutSpentText` saves. */
 export function spendableTokens(parameters: unknown): number {
   let length = 0;
   const note = LEFT_OUT[spendableText(parameters)];
@@ -340,7 +340,7 @@ export function spendableTokens(parameters: unknown): number {
   return tokensOfCharacters(length);
 }
 
-/** Replaces the spendable texts of arguments by a short note. Fields and their types stay. */
+/** Replaces the spendable texts in arguments by a short note. Fields and their types stay. */
 export function withoutSpentText(parameters: unknown): unknown {
   const note = LEFT_OUT[spendableText(parameters)];
   return mapSpendable(parameters, () => note);

@@ -204,10 +204,10 @@ export class CallColumns extends BlockColumns {
   }
 }
 
-/** How many calls `lastCallOf` looks at. */
+/** How many of the last calls `lastCallOf` searches. */
 const MAX_BACK = 2_000;
 
-/** The row of the call that a response answers, or `NONE` if it is none of the last ones. */
+/** The row of the call that a response answers, or `NONE` if it is not among the last `MAX_BACK` calls. */
 export function lastCallOf(calls: CallColumns, response: number): number {
   const first = Math.max(0, calls.length - MAX_BACK);
   let call = calls.length - 1;

@@ -1,5 +1,5 @@
 // Everything that density passes need to know about a history, without its payloads. Each entry is
-// visited once, when it is appended; a pass then scans the columns, which is far cheaper.
+// visited once, when it is appended; each pass then only scans the columns, which is far cheaper.
 
 import { callName } from '../../call-name.js';
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
@@ -36,7 +36,7 @@ import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
 
-/** The index of the chosen entries, and the rows of the former index that its rows come from. */
+/** The index of the chosen entries, and which rows of the former index its rows were copied from. */
 export interface ChosenIndex {
   readonly index: HistoryIndex;
   readonly callRows: readonly Stretch[];
@@ -65,16 +65,16 @@ export class HistoryIndex {
   readonly #paths: PathTable;
   readonly #tools: Map<string, number>;
   readonly #groups: Map<string, number>;
-  /** By tool, for calls are many and tools are few. */
+  /** Catalog uses by tool name, cached because calls are many and tools are few. */
   readonly #uses: Map<string, readonly ToolUse[]>;
   readonly #openCalls = new OpenCalls();
-  /** Ids of calls if the history may be rewritten or results are shrunk, and their names if these are; else empty. */
+  /** Call ids, if the history may be rewritten or results are shrunk; and call names, if results are shrunk. Else empty. */
   #ids: TextTable;
   #names: TextTable;
   #unsent = new UnsentResults();
   #length = 0;
 
-  /** @param former an index whose path, tool and id numbers stay valid */
+  /** @param former an index to share path, tool, group, id and name numbers with */
   constructor(scope: IndexScope, former?: HistoryIndex) {
     this.#scope = scope;
     this.#paths = former === undefined ? new PathTable(scope.workspaceRoot) : former.#paths;
@@ -113,15 +113,15 @@ export class HistoryIndex {
     return this.#ids.textOf(number);
   }
 
-  /** Rewrites pair calls anew, and shrinking names results by their call. */
+  /** A rewrite pairs calls and responses again by id, and shrunk results refer to others by call id. */
   get #keepsIds(): boolean {
     return this.#scope.isRewritable || this.#scope.unsent;
   }
 
-  /** Appends the entries behind the indexed ones, up to `end`. The others must follow before a plan. */
+  /** Appends the entries after the indexed ones, up to `end`. The remaining ones must be appended before planning. */
   extend(history: readonly IContent[], end: number = history.length): void {
     const far = this.#scope.unsent ? this.#unsent.farLengthIn(history, this.#length) : 0;
-    // By index: a caller's list may have methods of its own.
+    // Read by index, because the caller's array may override methods such as its iterator.
     for (let at = this.#length; at < end; at += 1) {
       this.append(history[at] as IContent, at < far ? 'far' : 'end');
     }
@@ -172,7 +172,7 @@ export class HistoryIndex {
     return { index, callRows, responseRows };
   }
 
-  /** Tells where replacements of these entries are: far if enough results and an answer stay behind. */
+  /** Where the replacements of edited entries are: far if `FAR_RESULTS` unedited results and then an unedited answer follow. */
   placesOf(edited: ReadonlySet<number>): (entry: number) => EntryPlace {
     const far = this.#farBefore(edited);
     return (entry) => (entry < far ? 'moved-far' : 'moved');
@@ -210,7 +210,7 @@ export class HistoryIndex {
     return this.#unsent.shownOf(result, this.responses, stands);
   }
 
-  /** The name of the call whose result is in a row, one of the last ones. */
+  /** The name of the call that this response row answers, if it is among the last calls; see `lastCallOf`. */
   nameAt(row: number): string {
     const call = lastCallOf(this.calls, row);
     return call === NONE ? callName(undefined) : this.#names.textOf(this.calls.name.at(call));
@@ -255,7 +255,7 @@ export class HistoryIndex {
     for (; row < entryOf.length && entryOf.at(row) === entry; row += 1) yield row;
   }
 
-  /** What the tool catalog and its command say about a call. */
+  /** What a call does, by the tool catalog and, for a command, by its text. */
   useOf({ name, parameters }: ToolCallBlock): CallUse {
     return callUse(this.#usesOf(name), parameters, true);
   }
@@ -303,7 +303,7 @@ export class HistoryIndex {
     calls.spendable.push(kind === CALL_KIND.write ? spendableIn(call, access) : 0);
     calls.firstLine.push(lines?.first ?? NONE);
     calls.lastLine.push(lines?.last ?? NONE);
-    // Reads of known lines are compared by their lines. A write is never a repetition, nor is a call for more output of a command.
+    // Reads of known lines are compared by lines. Writes, and calls for more output of a command, never repeat an earlier call.
     const asksForMore = kind === CALL_KIND.command && command === undefined;
     const isTold = kind === CALL_KIND.write || lines !== undefined || asksForMore;
     calls.signature.push(
@@ -322,7 +322,7 @@ export class HistoryIndex {
       if (this.#scope.isRewritable) this.#pushPartial(entry, block, response.callId);
       return;
     }
-    // Names and results are elsewhere in memory; fetching them for disabled rules is wasted time.
+    // Tool names and results are elsewhere in memory; do not pay for fetching them if no rule needs them.
     const { recency, workingSet, unsent } = this.#scope;
     const tool = recency ? numberIn(this.#tools, response.toolName) : NONE;
     const flags = this.#flagsOf(response);
@@ -382,7 +382,7 @@ export class HistoryIndex {
   }
 }
 
-/** Only full rewrites can have spent content, and only partial ones spent replaced text. */
+/** Content can be spent only in whole-file writes, replaced text only in partial ones. */
 function spendableIn({ parameters }: ToolCallBlock, access: number): number {
   const text = access === CALL_ACCESS.writeWhole ? 'content' : 'replaced';
   return spendableText(parameters) === text ? spendableTokens(parameters) : 0;

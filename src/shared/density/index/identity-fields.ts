@@ -1,24 +1,24 @@
-// The fields of a result that say which thing it is and in what state, or where a list goes on, wherever they stand among others:
-// what is left of it should name the thing that was made, and the next page. Does not parse, since the text may be cut or malformed.
+// Finds the fields of a JSON result that identify a thing and its state, and the field that leads to the next page of a list. An
+// excerpt should keep both. Scans instead of parsing, because the text may be cut off or malformed.
 
 import { fieldsOf } from '../../json.js';
 import { MAX_SEEN } from './names-in-text.js';
 
-/** Names of fields, most telling first. Without one of the first, the others say too little. */
+/** Field names by importance: own id, state, ids and links, numbers and codes. Without an own id, the others usually say too little. */
 const TELLING: readonly RegExp[] = [
   /^(?:id|number|key|uuid|sha)$/i,
   /^(?:status|state|conclusion|success|ok|merged|dry_?run|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
   /^(?:html_?url|web_?url|url|\w{1,30}(?:_id|Id))$/,
   /^(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
 ];
-/** A state that says more than that all is well. */
+/** A state that says more than mere success. */
 const STATE =
   /^"\w+":"(?!(?:success|ok|done)|(?:complete|succee|finishe|create|update|delete|remove|save|sen)[dt])[a-z]/i;
 
 /**
- * Returns the telling fields of an object as JSON of at most so many UTF-16 units; empty if it does not say which thing it is.
+ * Returns the identifying fields of an object as JSON of at most `maxLength` UTF-16 units; empty if they do not identify it.
  *
- * @param isAnswer whether ids of any name say so, since the object answers a call that makes one @default false
+ * @param isAnswer whether the object answers a call that may have made it, so that other ids, numbers or a state suffice @default false
  */
 export function identityFields(json: string, maxLength: number, isAnswer = false): string {
   const found = TELLING.map((): string[] => []);
@@ -36,7 +36,7 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
   return fields === '' ? '' : `{${fields}}`;
 }
 
-/** Where a list goes on, as APIs call it: a field of JSON, also in a text of JSON, or of YAML; or a link in a header. */
+/** Names that APIs give to the next page of a list. `NEXT` finds them as fields of JSON, escaped JSON or YAML, and as header links. */
 const NAME =
   /\b((?:(?:end|next)_?)?cursor|next[a-z_]{0,24}(?:token|marker|link|ur[il])|(?:page|pagination|continuation)_?token|_?scroll_id|next(?:_?page)?)/
     .source;
@@ -48,19 +48,19 @@ const NEXT = new RegExp(
   ].join('|'),
   'gim',
 );
-/** Every such place matches it, and little else does: code is full of these words, and `NEXT` takes three times as long. */
+/** Pre-filter: matches wherever `NEXT` does and rarely elsewhere, though code is full of these words. `NEXT` takes 3 times as long. */
 const MAY_GO_ON = /(?:cursor|token|scroll_id|next)(?:[a-z_]{0,30}\\?"?\s{0,3}:|(?<=rel="?next))/i;
 const IS_END = /\bhas_?(?:more|next(?:_?page)?)\\?"?\s{0,3}:\s{0,3}false\b/i;
-/** Has the address or the number of a page; and each of a list of things may have one. */
+/** `next` counts only with a page's address or number, `cursor` only if there is no other name: each item of a list may have one. */
 const IS_NEXT = /^next(?:_?page)?$/i;
 const IS_CURSOR = /^cursor$/i;
 const ADDRESS = /^(?:https?:\/)?[/?]|^\d+$/;
-/** As a style or a type has, and no token. */
+/** A plain word, as in a style sheet (`cursor: pointer`) or a type declaration; never a page token. */
 const WORD = /^[A-Z]?[a-z-]+[;,]?$/;
-/** How much of a long text's start and end is searched. */
+/** UTF-16 units searched at each end of a long text. */
 const MAX_ENDS = 4_000;
 
-/** Returns the field with which the next page of a list is asked for, its value of at most so many UTF-16 units; empty if there is none. */
+/** Returns the last field that leads to the next page, as `name: value` with a value of at most `maxLength` UTF-16 units; empty if none. */
 export function nextPageIn(text: string, maxLength: number): string {
   const seen =
     text.length <= MAX_SEEN ? text : `${text.slice(0, MAX_ENDS)}\n${text.slice(-MAX_ENDS)}`;

@@ -1,59 +1,59 @@
-// Finds the names of files in the text of a command. Characters that a name has in quotes or behind backslashes only, as spaces
-// and brackets, are replaced first by others that stand for them, so that a name is one word in whatever is done with the text.
+// Finds file names in the text of a command. First replaces characters that are part of a name only when quoted or escaped, such as
+// spaces and brackets, by private-use stand-ins, so that every later step sees a name as one word.
 
 import { opensScript } from './command-programs.js';
 
-/** At most so many names are taken. */
+/** Maximum number of file names taken from a command. */
 export const MAX_FILES = 16;
 
-/** What may be a name as Windows spells it. */
+/** A possible path with backslashes, as on Windows. */
 const BACKSLASHED =
   /(?<![\w./\\@%+\p{L}-])(?:[A-Za-z]:|[\w.@%+\p{L}][\w.@%+\p{L}\p{M}-]*)(?:\\+(?:\.\.(?=\\)|[\w@%+\p{L}-][\w.@%+\p{L}\p{M}-]*))+/gu;
-/** Without a drive or an extension it may be a pattern, such as `a\b`. */
+/** A backslashed path with a drive or an extension. Without either it may be a pattern, such as `a\b`. */
 const SURELY_NAME = /^[A-Za-z]:|\.[A-Za-z]\w{0,7}$/;
-/** The same in quotes, where a name is expected. */
+/** A backslashed path with an extension, as the whole of a quoted text where a name is expected. */
 const QUOTED_BACKSLASHED =
   /^(?:[A-Za-z]:)?[^\n"'`|<>;*?{}^$:]*\\[^\n"'`|<>;*?{}^$:]*\.[A-Za-z]\w{0,7}$/;
 
 /** First of the private characters that stand for ASCII ones. */
 const STANDING_IN = 0xf800;
 const STAND_INS = /[\uF800-\uF87F]/g;
-/** What shells take for something else in a name, unless it is quoted. */
+/** Escaped characters that have a special meaning for a shell otherwise. */
 const ESCAPED = /\\([ ()[\]&$!#,;=])/g;
-/** Routes of web frameworks have such names; a shell leaves them alone, as no file matches. */
+/** File names like `[id]`, which web frameworks use for routes. A shell keeps the brackets, because no file matches the pattern. */
 const BRACKETED = /(?<=[\w./-])\[{1,2}(?:\.\.\.)?[\w-]{2,}\]{1,2}(?=[./])/g;
 const SPECIAL = /[^\w.@%+~/:-]/g;
 const QUOTED = /"(?:\\[^]|[^"\\])*"|'[^']*'/g;
-/** The whole of a quoted text is a name: no option, pattern, script or variable. */
+/** Matches a quoted text that is a name as a whole: no option, pattern or script. */
 const QUOTED_NAME = /^(?!-|[sy]\/)(?=[^]*[./])[^\n"'`|<>;*?{}\\^]+$/u;
-/** With a space in it, a name is expected there, and ends as one. */
+/** A quoted text with spaces counts as a name only if it ends in an extension and follows `BEFORE_NAME`. */
 const SPACED_NAME = /^[^\s](?:[^]*[^\s])?\.\w{1,8}$/;
 const BEFORE_NAME =
   /(?:\b(?:cat|nl|head|tail|sed|less|more|bat|type|gc|perl|tee|(?:Get|Set)-Content)\s[^;&|\n]*|>\s*)$/i;
 const MAX_BEFORE = 120;
 
-/** Characters of names, of any script. */
+/** Characters of names in any script, including stand-ins. */
 const CHARACTER = String.raw`\w@%+\p{L}\p{M}\p{N}\p{Co}\-`;
-/** Names with a directory or an extension. Nothing that a variable or a pattern stands for a part of. */
+/** Names with a directory or an extension, unless part of the name is a variable or a pattern. */
 const FILE_NAME = new RegExp(
   String.raw`(?<![${CHARACTER}./~$*?}\])])(?:(?:~|[A-Za-z]:(?=/))?[${CHARACTER}.]*/[${CHARACTER}./]*|` +
     String.raw`[${CHARACTER}][${CHARACTER}.]*\.[A-Za-z]\w{0,7})(?![./]*[${CHARACTER}($*?{[~])`,
   'gu',
 );
-/** A target without a letter is a number that something is compared with. */
+/** The target of a redirection. Without a letter it is a number in a comparison. */
 const REDIRECTED = new RegExp(
   String.raw`(?<=\s)>>?\s*["']?([${CHARACTER}./~]*[\p{L}\p{Co}][${CHARACTER}./~]*)(?![${CHARACTER}(])`,
   'gu',
 );
 const REDIRECTS = />\s*$/;
-/** An option of Windows, such as `/c`. */
+/** A Windows option, such as `/c`. */
 const SWITCH = /^\/\w$/;
 /** Member access in a script is not a file name. */
 const MEMBER = /^(?:r|tools|JSON|console|result|text)\.\w+$/;
-/** What `sed` is to do, which looks like a path. */
+/** A `sed` script, which looks like a path. */
 const SED_SCRIPT = /^(?:[sy]\/|\/[^/]*\/[a-z]$)/;
 
-/** Returns a command with each name as one word: with slashes, and with stand-ins for what is quoted in it. */
+/** Returns a command in which each name is one word, with slashes instead of backslashes and stand-ins for quoted characters. */
 export function withPlainNames(command: string): string {
   let text = command;
   if (text.includes('\\')) {
@@ -78,12 +78,12 @@ export function withPlainNames(command: string): string {
   });
 }
 
-/** A script with quotes that need no escapes in it, if it has others only. */
+/** Replaces escaped double quotes in a script by single quotes, unless it has single quotes already. */
 function inOneKind(script: string): string {
   return script.includes("'") ? script : script.replaceAll(String.raw`\"`, "'");
 }
 
-/** Whether what is quoted at `at` is a name. */
+/** Whether the text quoted at `at` is a file name. */
 function isName(inner: string, quote: string, text: string, at: number): boolean {
   if (!QUOTED_NAME.test(inner) || (quote === '"' && inner.includes('$'))) return false;
   if (!/\s/.test(inner)) return true;
@@ -103,14 +103,14 @@ function standIn(character: string): string {
   return code < 128 ? String.fromCharCode(STANDING_IN + code) : character;
 }
 
-/** A name as it is spelled. */
+/** A name in its original spelling, without stand-ins. */
 function asSpelled(name: string): string {
   return name.replaceAll(STAND_INS, (character) =>
     String.fromCharCode(character.charCodeAt(0) - STANDING_IN),
   );
 }
 
-/** The names in a text of `withPlainNames`. */
+/** The distinct file names in a text that `withPlainNames` returned, at most `MAX_FILES`. */
 export function filesNamed(text: string): readonly string[] {
   const files = new Set<string>();
   for (const [name] of text.matchAll(FILE_NAME)) {
@@ -128,7 +128,7 @@ export function filesNamed(text: string): readonly string[] {
   return [...files];
 }
 
-/** The names behind a program that writes, without what it is to do. */
+/** The file names among the arguments of a program that writes, ignoring its scripts. */
 export function filesBehind(words: string): readonly string[] {
   const plain = words.replace(QUOTED, (quoted) => (isOneName(quoted.slice(1, -1)) ? quoted : ' '));
   const names = plain
@@ -145,7 +145,7 @@ function isOneName(text: string): boolean {
 
 const ONE_NAME = new RegExp(String.raw`^[${CHARACTER}./~]+$`, 'u');
 
-/** The names that output is redirected to. */
+/** The files that output is redirected to, at most `MAX_FILES`; not devices. */
 export function filesWritten(text: string): readonly string[] {
   if (!text.includes('>')) return [];
   const commands = text.replace(QUOTED, (quoted, at: number) =>

@@ -4,7 +4,7 @@
 /** Limits in UTF-16 units. Longer texts and lines are encoded or minified. */
 export const MAX_SEEN = 65_536;
 const MAX_LINE_LENGTH = 1_000;
-/** Including escaped ones, as in JSON. */
+/** Also matches escaped line breaks, as in JSON. */
 const LINE_BREAK = /\r?\n|\\n/;
 
 /** Character classes. Plain lower-case words and numbers are not names. */
@@ -14,7 +14,7 @@ const KINDS = kindsOf({
   abcdefghijklmnopqrstuvwxyz: LETTER,
   ABCDEFGHIJKLMNOPQRSTUVWXYZ: LETTER | CAPITAL,
   '0123456789_$': SIGN,
-  // Names neither begin nor end with these.
+  // Names neither start nor end with these.
   '.-': SIGN | ODD,
   // These separate names within a word.
   '@~/+': SEPARATOR,
@@ -24,7 +24,7 @@ const EQUALS = 61;
 const DOT = 46;
 const SLASH = 47;
 const MAX_WORD_LENGTH = 120;
-/** Share of the length that paths may take while there are other names. */
+/** Maximum share of the length for paths; the rest is for other names. */
 const PATHS_PART = 0.5;
 /** The longest file extension. */
 const MAX_SUFFIX_LENGTH = 4;
@@ -141,14 +141,14 @@ function collectWordsOfLine(
 }
 
 /**
- * Whether what begins here refers to an element of a page as it was, as `[ref=e42]`, and not to a commit: it is of no use once the
- * page is gone.
+ * Whether the word at `at` is the reference of a page element, as in `[ref=e42]`, which is useless once the page is gone. `ref=` without
+ * the bracket may name a commit.
  */
 function isRef(text: string, at: number): boolean {
   return UNITS[at - 1] === EQUALS && text.startsWith('[ref=', at - 5);
 }
 
-/** Whether the unit is a digit as URLs escape with; lower-case ones may be of a name behind a wildcard. */
+/** Whether the unit is an upper-case hex digit of a URL escape. Lower-case letters may start a name after a `%` wildcard. */
 function isHex(at: number): boolean {
   const unit = UNITS[at] as number;
   return (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x46);
@@ -206,7 +206,7 @@ function kindsOf(kinds: Readonly<Record<string, number>>): Uint8Array {
   return units;
 }
 
-/** Versions, small numbers, durations, times and the modes of files: outputs are full of them, and nobody looks for one. */
+/** Versions, small numbers, durations, timestamps and file modes: outputs are full of them, and nobody looks them up. */
 const QUANTITY =
   /^v?\d+(?:\.\d+)+[A-Za-z]{0,2}$|^\d+(?:\.\d+)?e-\d+$|^(?:\d+(?:ms|[dhms]))+$|^\d{4}-\d{2}-\d{2}T[\d.-]*Z?$|^[dlrwxst-]*r[w-][xst-]?[rwxst-]*$/;
 

@@ -1,4 +1,4 @@
-// What a result says, as text in which names and outcomes can be looked for: without what terminals, hosts and JSON add to it.
+// Turns a result into plain text in which names and outcomes can be searched: removes what terminals, hosts and JSON add.
 
 import { asRecord, textOfParts } from '../../json.js';
 import { withoutMark } from '../../shrink/shown-before.js';
@@ -6,12 +6,12 @@ import { withoutCodes } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { MAX_SEEN } from './names-in-text.js';
 
-/** What a result says, without codes of terminals, notes of ours, reminders of hosts and escapes of JSON. */
+/** The text of a result without terminal escape codes, the mark of shrinking, host reminders and JSON escapes. */
 export function readableText(result: unknown): string {
   return withoutEscapes(withoutReminders(withoutMark(withoutCodes(saidIn(result)))));
 }
 
-/** What an answer of MCP says; else the result as the model is sent it. */
+/** The text of an MCP answer; for any other result, the text that is sent to the model. */
 export function saidIn(result: unknown): string {
   const content = asRecord(result)?.['content'];
   return textOfParts(Array.isArray(content) ? content : result) ?? payloadText(result);
@@ -19,7 +19,7 @@ export function saidIn(result: unknown): string {
 
 const [REMINDER, REMINDER_END] = ['<system-reminder>', '</system-reminder>'];
 
-/** A result without what its host reminds the model of behind it. */
+/** Removes the reminders that a host appends to a result. */
 function withoutReminders(text: string): string {
   let said = text;
   for (let end = said.trimEnd(); end.endsWith(REMINDER_END); end = said.trimEnd()) {
@@ -30,10 +30,10 @@ function withoutReminders(text: string): string {
   return said;
 }
 
-/** How JSON writes control characters, and some writers whatever is not ASCII, `<`, `&` and slashes. Line breaks are read as such. */
+/** JSON escapes of slashes and code units. Escaped line breaks are left to `seenLines`. */
 const ESCAPE = /\\(?:\/|u([\dA-Fa-f]{4}))/g;
 
-/** A text with the characters that its JSON escapes: no escape is a name, and an address goes on behind one. */
+/** Decodes JSON escapes, which would otherwise look like names or cut off a URL. Controls, quotes and surrogates become spaces. */
 function withoutEscapes(text: string): string {
   if (!text.includes('\\u') && !text.includes('\\/')) return text;
   const said = text.replace(ESCAPE, (_, code: string | undefined) => {
@@ -44,7 +44,7 @@ function withoutEscapes(text: string): string {
   return said.replace(/\p{Surrogate}/gu, ' ');
 }
 
-/** JSON in one line is as long as encoded text, of which nothing is read. */
+/** Breaks one-line JSON into a line per member, because lines as long as encoded text are not searched. */
 export function withMembersInLines(text: string): string {
   if (!/^[{[]/.test(text) || text.includes('\n')) return text;
   return text.slice(0, MAX_SEEN).replaceAll(',"', ',\n"').replaceAll(',{', ',\n{');

@@ -9,8 +9,8 @@ import {
 import { hashOf } from './hash.js';
 
 /**
- * Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. One of fewer lines is taken as if blank
- * ones followed: much JSON is a single line.
+ * Lines per shingle. A text is indexed by disjoint shingles and looked up by overlapping ones. A shorter text is padded with blank
+ * lines, because much JSON is a single line.
  */
 export const SHINGLE_LINES = 3;
 
@@ -38,7 +38,7 @@ export interface NumberedLines {
 /** Only the first runs of numbered lines are recognized. */
 export const MAX_NUMBERED = 7;
 const BLANK = 0x20;
-/** Colon and bar. */
+/** After a number that ends with one of these (colon, bar), a blank may belong to the number. */
 const MAY_HAVE_BLANK: ReadonlySet<number> = new Set([0x3a, 0x7c]);
 /** Shingles with less text are too common: braces, blank lines. In UTF-16 units. */
 const MIN_SHINGLE = 24;
@@ -115,8 +115,8 @@ function numberedIn(text: string, starts: Int32Array): readonly NumberedLines[] 
 }
 
 /**
- * The blanks that belong to the numbers of a run: one in `12: text` and `12| text`, none in what `grep -n` prints. Indentation is
- * even as a rule, so the least of all lines tells.
+ * The number of blanks (0 or 1) that belong to the line numbers of a run: 1 in `12: text` and `12| text`, 0 in the output of `grep -n`.
+ * Heuristic: indentation is usually even, so an odd minimum over all lines means one extra blank.
  */
 function blanksBehindNumbers(text: string, starts: Int32Array, first: number, end: number): number {
   let least = Infinity;

@@ -120,7 +120,7 @@ export function ownString(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;
 }
 
-/** What tells files apart: the absolute path; where drives may be `C:` or `c:`, in lower case. */
+/** The key of a file: its absolute path; in lower case on Windows, where a drive may be `C:` or `c:`. */
 export function pathKey(root: string, spelling: string): string {
   const path = resolve(root, spelling);
   return sep === '\\' ? path.toLowerCase() : path;

@@ -20,7 +20,7 @@ import { ACTION } from '../rules/marks.js';
 import { countItems, PlanCursor, pointerOf } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
-/** What is needed besides the rows to make a result again. */
+/** What is needed, besides the rows, to make a density result again. */
 export interface MadeBy {
   readonly settings: PassSettings;
   /** The texts that came with the plan. */
@@ -90,7 +90,7 @@ interface ShrunkFrom {
   readonly settings: Pick<PassSettings, 'placeholder' | 'shrink'>;
 }
 
-/** Of results that refer to others only: they keep their originals in memory. */
+/** Only for results that refer to others, because each entry keeps an original in memory. */
 const SHRUNK_FROM = new WeakMap<ContentBlock, ShrunkFrom>();
 
 /** Remembers what a result was shrunk from, if it refers to others. */
@@ -185,7 +185,7 @@ function placeholders(history: readonly IContent[], form: PlaceholderForm): Plac
   };
 }
 
-/** Checks types first: blocks that always have substance need no content fetched. */
+/** Checks types first, because blocks that always have substance need not be read. */
 function saysSomething(blocks: readonly ContentBlock[]): boolean {
   return (
     blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
@@ -203,7 +203,7 @@ function editedBlocks(
   const edited = blocks.map((block, at) =>
     row.entry === index && row.block === at ? editedBlock(block, row, made) : block,
   );
-  // The plan names blocks that the entry does not have; the caller's loop would not end.
+  // Without this check, a plan that names blocks the entry does not have would make the caller loop forever.
   if (row.entry === index) {
     throw new RangeError(`The plan edits blocks that entry ${index} does not have.`);
   }

@@ -80,7 +80,7 @@ export function planIndexed(index: HistoryIndex, settings: PassSettings): Densit
     : planMarked(index, markHistory(index, settings).marks);
 }
 
-/** As between batches, where a pass is to cost nothing for what was sent before. */
+/** Whether only `shrink` is on, as between batches, when a pass must spend no time on what was sent before. */
 function isShrinkingOnly(settings: PassSettings): boolean {
   return DENSITY_RULES.every((rule) => isOn(rule, settings) === (rule === SHRINK));
 }

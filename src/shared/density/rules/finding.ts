@@ -1,4 +1,4 @@
-// What a rule finds of a block, and the words and places of which that consists.
+// What a rule reports about a block, and the types that such a finding consists of.
 
 /** A rule's verdict on something it looked at; the rule adds its facts as fields. */
 export interface Finding {

@@ -54,8 +54,8 @@ type Reason = readonly [reason: number, by: number];
 /** About the size of a placeholder. */
 const SMALL_TOKENS = 40;
 /**
- * What an unknown tool says in fewer tokens may be the record of something done, as an order's number. To get it again, the
- * agent would do it again. Pages and lists are longer.
+ * A shorter result of an unknown tool may be the record of an action, such as an order number. To get it again, the agent would
+ * have to repeat the action. Pages and lists are longer.
  */
 export const RECORD_TOKENS = 400;
 /** An earlier read is compared with at most this many later reads of its file. */
@@ -71,7 +71,7 @@ export function isDue(reason: number | undefined): boolean {
   return reason !== undefined && reason >= WORKING_SET_REASON.expired;
 }
 
-/** The age up to which a result of so many tokens stays, by the kind of its call. */
+/** The maximum age, in model calls, of a result with this many tokens, by the kind of its call. */
 export function maxAgeOf(kind: number, tokens: number, rules: WorkingSetRules): number {
   switch (kind) {
     case CALL_KIND.read:
@@ -156,7 +156,7 @@ class Judge {
     if (this.#isUnsent(response)) return UNSENT;
     if (responses.tokens.at(response) < SMALL_TOKENS) return SMALL;
     const kind = calls.kind.at(call);
-    // Whatever is asked, or asked again, nobody but the user can say it.
+    // Only the user can give an answer, so it stays, even if the same question is asked again.
     if (kind === CALL_KIND.ask) return FRESH;
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
@@ -164,7 +164,7 @@ class Judge {
     if (covering !== NONE) return [WORKING_SET_REASON['read-again'], covering];
     const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
     if (age > time) return EXPIRED;
-    // 0 × Infinity is NaN, so nothing is pruned then.
+    // With `earlyShare` 0 and `time` Infinity, the product is NaN and the result stays fresh.
     return age > this.#rules.earlyShare * time ? AGED : FRESH;
   }
 

@@ -52,8 +52,8 @@ export const RECENCY: DensityRule<RecencyFinding> = {
 /**
  * Marks the responses whose payload becomes a placeholder. Removed responses do not count; those
  * that already hold a pointer, or a line naming their call, count towards the retention but are not
- * marked again. A bare summary line becomes the pointer, unless such a line would replace it. In an
- * explained pass, returns each response's rank among those of its tool.
+ * marked again. A bare summary line becomes the pointer, unless placeholders are summary lines too.
+ * In an explained pass, returns each response's rank among those of its tool.
  */
 function markOldResults(
   { index, settings, marks, mark, isExplained }: RulePass,

@@ -100,7 +100,7 @@ export function reclaimOf(
     dueTokens += tokens;
     neededTokens = staleTokensNeeded(behind, paybackCalls);
     const gain = dueTokens - neededTokens;
-    // NaN when nothing stands behind it and nothing ever pays.
+    // `gain` is NaN (0 / 0) if nothing has to be rewritten behind the entry and no edit ever pays.
     if (!(gain >= best) || dueTokens === 0) return;
     best = gain;
     leavingTokens = dueTokens;

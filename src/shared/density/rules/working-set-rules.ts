@@ -7,7 +7,7 @@ import { shownText } from '../../shown-text.js';
  * sent it.
  */
 export interface WorkingSetRules {
-  /** Maximum age of a read of a file, also by an unknown tool that is told one, and of what an unknown tool says in few words. */
+  /** Maximum age of a file read, also by an unknown tool that takes a file, and of a short result of any other unknown tool. */
   readonly readCalls: number;
   /** Maximum age of a search result. */
   readonly searchCalls: number;
@@ -16,13 +16,13 @@ export interface WorkingSetRules {
   /** Maximum age of any other result: of a write, or a long one of an unknown tool. */
   readonly otherCalls: number;
   /**
-   * Once an edit is due, results past this share of their maximum age are pruned along. At most 1.
+   * Once an edit is due, it also prunes results past this share of their maximum age. At most 1.
    */
   readonly earlyShare: number;
   /**
-   * Results are pruned when rewriting once what stands behind them costs less than reading them
-   * from the prompt cache for this many calls, at usual prices; where rewrites are dearer, it takes
-   * more. With `Infinity`, all stale results are pruned at once.
+   * Results are pruned when rewriting the prompt cache behind them once costs less than reading them
+   * from it for this many calls at usual prices. If rewrites are dearer, more results must be stale.
+   * With `Infinity`, all stale results are pruned at once.
    */
   readonly paybackCalls: number;
   /** Nothing is pruned while all results together have fewer estimated tokens than this. */

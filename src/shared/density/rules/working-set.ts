@@ -101,7 +101,7 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
       if (responses.entry.at(row) < firstEntry) break;
       if (!isStale(reason[row]) || marks.responses[row] !== 0) continue;
       const isLong = (responses.flags.at(row) & RESPONSE_FLAG.text) !== 0;
-      // A newer result that refers to it shows nothing of it.
+      // A newer result that refers to this one leaves out the lines they share, so it does not show them.
       const isShown = isShownBy(by[row] ?? NONE, calls) && !marks.referredBy.has(row);
       marks.responses[row] = mark(isLong && !isShown ? ACTION.excerpt : ACTION.pointer);
     }
@@ -144,21 +144,21 @@ export const WORKING_SET: DensityRule<WorkingSetFinding> = {
 };
 
 /**
- * Whether a newer result shows the same, so that no excerpt is needed. What an unknown tool says may
- * have changed.
+ * Whether a newer result shows the same content, so that no excerpt is needed. Not assumed for an
+ * unknown tool, whose answer may have changed.
  *
- * @param newer the call of it, or `NONE`
+ * @param newer row of the newer call, or `NONE`
  */
 function isShownBy(newer: number, { kind }: HistoryIndex['calls']): boolean {
   return newer !== NONE && kind.at(newer) !== CALL_KIND.unknown;
 }
 
-/** How many times the model is sent a result that only refers to another, which is kept that long. */
+/** A result too small to prune keeps the results that it refers to until it was sent this many times. */
 const REFERENCE_TIME = 20;
 
 /**
- * Keeps the results that others refer to, as long as those stay themselves. What is too small to
- * leave keeps them for a while only.
+ * Keeps results that others refer to, as long as the referring results stay. One that is too small to
+ * prune would keep them forever, so it does for `REFERENCE_TIME` only.
  */
 function keepReferred({ referredBy }: Marks, { reason, age }: WorkingSet): void {
   const { none, small, fresh } = WORKING_SET_REASON;
@@ -167,7 +167,7 @@ function keepReferred({ referredBy }: Marks, { reason, age }: WorkingSet): void 
     if (why === none || why === small) return times >= 0 && times <= REFERENCE_TIME;
     return !isStale(why);
   };
-  // Newest first: a result that is kept keeps what it refers to itself.
+  // Newest first, because a result that is kept in turn keeps those that it refers to.
   for (const [row, by] of [...referredBy].sort(([a], [b]) => b - a)) {
     if (by.some(isUsed)) reason[row] = fresh;
   }
