@@ -30,8 +30,8 @@ export interface Standing {
 }
 
 /**
- * The lines of a result that earlier results show which stay as they are. Several lists if there are several ways to tell it, of which
- * the shortest one is to be sent: lines of its text, and of what shrinkers leave of it, as they left the same of earlier ones.
+ * The lines of a result that earlier results show which stay as they are. The first list is of lines of its text; a
+ * second one, if there is one, of lines of what shrinkers leave of it, as they left the same of earlier results.
  */
 export function standingRuns(
   result: UnsentResult,
@@ -56,7 +56,7 @@ export function standingRuns(
   left.lines ??= linesOf(left.text);
   const inLeft = index.shownOf({ row, lines: left.lines }, stands);
   if (inLeft.length === 0) return [standing(shown)];
-  return [standing(behind(inLeft, lines.count)), ...(shown.length === 0 ? [] : [standing(shown)])];
+  return [standing(shown), standing(behind(inLeft, lines.count))];
 }
 
 function standingIn(

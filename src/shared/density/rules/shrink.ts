@@ -180,14 +180,20 @@ function shrunkBy(
   if (result.shrunk?.settings !== key) {
     const use = index.useOf(result.call);
     const texts = ways.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
-    const lengths = texts.map((text = result.text) => text.length);
-    const way = lengths.indexOf(Math.min(...lengths));
+    const [length = 0, inForm = Infinity] = texts.map((text = result.text) => text.length);
+    const way = inForm < FORM_SHARE * length ? 1 : 0;
     result.shrunk = { settings: key, text: texts[way], way, runs: ways[way]?.runs ?? [] };
   }
   const { text, way } = result.shrunk;
   for (const row of ways[way]?.rows ?? []) pushTo(referredBy, row, result.row);
   return text;
 }
+
+/**
+ * References from another form of a result are used only if they make it this much shorter: each keeps its source from being pruned, which
+ * otherwise costs more than it saves.
+ */
+const FORM_SHARE = 0.5;
 
 const NOT_SHOWN: Standing = { runs: [], rows: [] };
 
