@@ -77,7 +77,7 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
-  /** Absent until the first report. Learns nothing if the host gives the overhead. */
+  /** Absent until the first report, in this session or an earlier one. Learns nothing if the host gives the overhead. */
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;

@@ -295,7 +295,7 @@ export interface SessionMemory {
   /** Tokens that the history must have for the next compression. */
   readonly floorTokens: number;
   readonly request: RequestMemory | null;
-  /** `null` if nothing was reported, or the host has given `overheadTokens`. @default null */
+  /** `null` if nothing was learned: no usage was reported, or only while the host gave `overheadTokens`. @default null */
   readonly usage?: UsageMemory | null | undefined;
   /** Summaries by a model; one that is still being made counts as thrown away. @default none */
   readonly summaries?: SummaryMemory | undefined;

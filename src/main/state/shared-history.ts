@@ -66,8 +66,8 @@ export class SharedHistory {
   }
 
   /**
-   * If the store is failing, tries once more to save, without waiting for it to recover. Resolves when no write is pending. From then
-   * on nothing that a report teaches is saved: the store may be closed.
+   * If the store is failing, tries once more to save, unless another process has saved since, and without waiting for the store to
+   * recover. Resolves when no write is pending. From the call on, `saveLearned` does nothing: the store may be closed.
    */
   async end(): Promise<void> {
     this.#isEnded = true;
