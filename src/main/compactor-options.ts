@@ -119,7 +119,7 @@ const OPTIONS_SCHEMA = z.strictObject({
     ),
   ),
   overheadTokens: z.optional(TOKENS),
-  // Resolved now: a pass may run later, in a worker.
+  // Resolve the path now: a pass may run later, in a worker.
   workspaceRoot: z._default(
     z.pipe(
       TEXT,

@@ -85,7 +85,7 @@ export interface CompactorStatus {
 /** Owns what sessions share, and creates them. */
 export interface Compactor extends AsyncDisposable {
   /**
-   * Creates a session. A long history is taken in with turns of the event loop in between.
+   * Creates a session. Yields to the event loop while it loads a long history.
    *
    * @throws TypeError for an entry that a history cannot hold; TypeError or RangeError for invalid options; `CtxfoldError`
    *   `CLOSED`, or the reason why the removal log or the prompt could not be opened.
@@ -103,11 +103,11 @@ export interface Compactor extends AsyncDisposable {
    */
   restore(callId: string, options: RestoreOptions): Promise<RestoredResponse>;
   /**
-   * Takes what a model call threw, or the text it was answered with. If the provider rejected a prompt as too long and named
-   * its limit, all sessions with that model use it from then on, unless `contextLimit` is a number. Middleware calls this by
-   * itself; call it in the `catch` of your own model calls.
+   * Takes the error of a model call, or the text of a refusal. If the provider rejected a prompt as too long and named its limit,
+   * all sessions with that model use the limit from then on, unless `contextLimit` is a number. Middleware calls this itself; call
+   * it in the `catch` of your own model calls.
    *
-   * @returns the limit, or `undefined` if it was something else
+   * @returns the limit in tokens, or `undefined` if the error is of another kind
    */
   reportRefusal(thrown: unknown, modelName?: string): number | undefined;
   /** The effective configuration. */
@@ -138,7 +138,7 @@ class ThreadedCompactor implements Compactor {
   readonly #pool: WorkerPool | undefined;
   readonly #meter = new OffloadMeter();
   readonly #host: ResidentHost | undefined;
-  /** The open sessions, and where each records what edits remove. */
+  /** The open sessions, each with its removal log. */
   readonly #sessions = new Map<Session, OpenSession>();
   /** Shared, so that one session's observations of a model serve all others. */
   readonly #calibration: TokenCalibration;
@@ -200,7 +200,7 @@ class ThreadedCompactor implements Compactor {
     }
   }
 
-  /** Completes what a session's options say of its settings, model, edits and density. */
+  /** Makes the configuration of a session from its options and the compactor's defaults. */
   #configure(options: SessionOptions): SessionConfig {
     const { workspaceRoot, preset } = this.#options;
     const defaults = sessionDefaults(preset);
@@ -230,7 +230,7 @@ class ThreadedCompactor implements Compactor {
     });
   }
 
-  /** Opens what a session needs, and adds the entries that it begins with. */
+  /** Opens the resources of a session, and adds its initial entries. */
   async #startSession(
     { history: restored = [], removalLogPath, activeTodos, ...options }: SessionOptions,
     { sessionId, config, offload }: Pick<SessionInit, 'sessionId' | 'config' | 'offload'>,
@@ -287,7 +287,7 @@ class ThreadedCompactor implements Compactor {
     try {
       await addInTurns(history, restored, taken);
     } catch (error) {
-      // Closes the removal log, which nobody else could write otherwise.
+      // Closes the removal log: while it is open, no other session can write it.
       await session.close();
       throw error;
     }

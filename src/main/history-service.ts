@@ -39,7 +39,7 @@ export interface HistoryServiceOptions {
   readonly countEntries?: CountEntries;
   /** Mirrors the history; notified of each change. @default none */
   readonly mirror?: Partial<HistoryMirror> | undefined;
-  /** What an entry may be. */
+  /** Limits on what an entry may contain. */
   readonly limits?: Partial<IngestionLimits>;
   /** Whether added entries are kept even after edits remove them. @default false */
   readonly keepsAdded?: boolean | undefined;
@@ -151,7 +151,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     else this.#queued = this.#queued.concat(entries);
   }
 
-  /** Continues from a journal with the entries it produced, or the next batch of them. Entries must already be validated. */
+  /** Continues from a journal, with its present entries or the next batch of them. The entries must already be validated. */
   goOn(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
     if (this.#journal !== journal) {
       this.#additions += journal.length;
@@ -161,7 +161,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#append(entries, tokens);
   }
 
-  /** Rejects additions from now on. Running work completes, contents stay readable, and are counted once somebody asks. Idempotent. */
+  /** Rejects additions from now on. Running work completes, contents stay readable, and tokens are counted on demand. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#ledger.close();
@@ -322,7 +322,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /**
-   * Replaces the entries by a compressed list. Entries in both keep their counts.
+   * Replaces the entries with a compressed list. Entries in both lists keep their counts.
    *
    * @param base the state that the list was made from
    * @returns `false`, without effect, if the history was rewritten or has grown since: entries would be lost
@@ -362,7 +362,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     });
   }
 
-  /** Entries with known tokens were validated before. */
+  /** Validates entries, except those with known tokens, which were validated before. */
   #assertEntries(contents: readonly IContent[]): void {
     assertArray('the entries', contents);
     for (let at = 0; at < contents.length; at += 1) {
@@ -386,7 +386,7 @@ function assertCurrentBase(base: DensityBase, revision: number): void {
   );
 }
 
-/** The error of whatever a closed session is asked for. */
+/** The error of calls into a closed session. */
 export function sessionClosed(): CtxfoldError {
   return new CtxfoldError('The session is closed; create another one to go on.', 'CLOSED');
 }

@@ -66,7 +66,7 @@ export interface SessionOptions extends EditOptions {
 
 type Check = (name: string, value: unknown) => void;
 
-/** Every option, with its check unless something else validates it. */
+/** All options, each with its check; `null` for an option that is validated elsewhere. */
 const CHECKS: Readonly<Record<keyof SessionOptions, Check | null>> = {
   history: null,
   state: null,
@@ -96,14 +96,14 @@ const DENSITY_OPTIONS: readonly string[] = Object.keys({
   shrink: true,
 } satisfies Record<keyof DensityOptions, true>);
 
-/** Options that a session or an adapter has only within another one, or only by its compactor. */
+/** Options that belong inside another option or to the compactor: an error about a misplaced one names the right place. */
 export const ELSEWHERE: OptionsElsewhere = {
   '`density`': DENSITY_OPTIONS,
   'the `settings` of createCompactor': SETTING_KEYS,
 };
 
 /**
- * Reads a session's options and validates those that nothing else does.
+ * Reads a session's options and validates those that are not validated elsewhere.
  *
  * @throws TypeError for options of a wrong type.
  */
@@ -143,7 +143,7 @@ export function removalLogPathOf(
   return removalLogPathIn(removalLogDirectory, sessionId);
 }
 
-/** What a session uses where its options say nothing. */
+/** The values that a session uses for options that are not given. */
 export interface SessionDefaults {
   readonly edits: NonNullable<EditOptions['edits']>;
   /** Whether a compaction leaves a note about the requests and work in the entries it removes. */

@@ -1,4 +1,4 @@
-// One session as its user sees it: the public calls, and the one place that reports what the steps in preflight/ did.
+// One session as its user sees it: the public calls, and the one place that reports the steps of `preflight/`.
 
 import type { IContent } from '../shared/content.js';
 import type { DensityConfig } from '../shared/density.js';
@@ -48,7 +48,7 @@ import { packedTokensOf } from './tokens/packed-tokens.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { nextTurn } from './waiting/event-loop-turn.js';
 
-/** After losing this many races in a row to other processes, the present state is sent. */
+/** After this many lost races against other processes, the history is sent as this process has prepared it. */
 const MAX_LOST_RACES = 5;
 
 /** How long `close` waits for a running preflight. */
@@ -67,7 +67,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   readonly #telemetry: SessionTelemetry;
   readonly #catalogCheck: CatalogCheck | undefined;
   #closing: Promise<void> | undefined;
-  /** Settles when the running preflight has ended, and those that wait. Preflights of a session never overlap. */
+  /** Resolves when the running and all waiting preflights have ended. Preflights of a session never overlap. */
   #underWay: Promise<unknown> = Promise.resolve();
   #queued = 0;
 
@@ -98,7 +98,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     this.#catalogCheck = options.ownCatalog && new CatalogCheck(options.ownCatalog, options.logger);
   }
 
-  /** Whether content was added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
+  /** Whether entries were added (not by compaction) that no density pass has seen, or a pass found edits that are still held. */
   get densityDirty(): boolean {
     return this.#preflight.isDirty;
   }
@@ -114,7 +114,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Prepares the history for sending: waits for token counts, prunes, compresses if over the threshold, and makes it fit.
+   * Prepares the history for sending: waits for token counts, prunes, compresses if over the threshold, and makes it fit the window.
    * Concurrent calls run one after the other. Each edit is atomic; an abort between two edits keeps the first.
    *
    * @param promptId names the turn in logs and telemetry; `source` names the caller
@@ -136,8 +136,8 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Takes the usage that the provider reported for the request of the last preflight. All sessions of the compactor with this
-   * model calibrate by it. Call it before the response is added. Without `overheadTokens`, that is learned from what the reports
-   * of several requests have in common, and the model's ratio from their difference.
+   * model calibrate by it. Call it before the response is added. Without `overheadTokens`, the overhead is learned from what the
+   * reports of several requests have in common, and the model's ratio from their difference.
    *
    * @returns `learned`, or why nothing was learned
    * @throws TypeError or RangeError for invalid token counts, or more cache reads than input.
@@ -156,7 +156,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return outcome;
   }
 
-  /** System text and tools of every request, in the model's own tokens, if they were given to the session or the compactor. */
+  /** Tokens of system text and tool schemas, in the model's own tokens, if the session's or compactor's options give them. */
   get overheadTokens(): number | undefined {
     return this.#parts.overheadTokens;
   }
@@ -190,8 +190,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Replaces the history by other entries, keeping the state of their longest common prefix; `stateDiverged` reports where they
-   * differ. Waits for a running preflight. Nothing must be added until it resolves.
+   * Replaces the history with other entries, keeping the state of their longest common prefix; `stateDiverged` reports where they
+   * differ. Waits for a running preflight. Do not add entries until the promise resolves.
    *
    * @throws as `history.addAll` does; the history is unchanged then.
    */
@@ -203,7 +203,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     });
   }
 
-  /** Emits that a state was of little or no use. */
+  /** Emits that a state was refused, or differs from the history. */
   reportState(report: StateReport): void {
     if ('error' in report) this.notify('stateRefused', report);
     else this.notify('stateDiverged', report);
@@ -231,7 +231,7 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Runs the second step only: compresses the history with the current strategy, and applies the result if it is smaller.
-   * Entries added meanwhile are appended to it. Waits for a running preflight.
+   * Entries added meanwhile are appended to the result. Waits for a running preflight.
    *
    * @throws what the strategy threw; `COMPRESSION_IN_PROGRESS`; `CLOSED` after `close`. The history is unchanged then.
    */
@@ -243,8 +243,8 @@ export class Session extends SafeEmitter<SessionEvents> {
 
   /**
    * Makes history and pending tokens fit the context window: prunes, compresses, summarizes the largest tool results and drops
-   * the oldest turns. A failing compression is reported by `compressionFailed` and does not stop this. Waits for a running
-   * preflight.
+   * the oldest turns. A failing compression is reported by `compressionFailed`, and the other steps still run. Waits for a
+   * running preflight.
    *
    * @throws ContextWindowExceededError that says which part cannot fit.
    */
@@ -294,8 +294,8 @@ export class Session extends SafeEmitter<SessionEvents> {
   }
 
   /**
-   * Closes the session's removal log once the running preflight has ended, or after five seconds, which abort a compression. From
-   * the call on nothing is added, and no preflight begins; the contents stay readable. Final and idempotent.
+   * Closes the session's removal log once the running preflight has ended, or after 5 s, when a running compression is aborted.
+   * From the call on, no entry can be added and no preflight begins; the contents stay readable. Final and idempotent.
    */
   close(): Promise<void> {
     this.history.close();
@@ -308,7 +308,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#parts.offload.stats;
   }
 
-  /** Runs steps on the history as it is now, or once what is under way has ended. */
+  /** Runs steps on the history: synchronously if nothing else runs, else after all running and waiting work. */
   #runAlone<Result>(signal: AbortSignal | undefined, begin: () => Steps<Result>): Promise<Result> {
     const run = async (): Promise<Result> => {
       signal?.throwIfAborted();
@@ -317,7 +317,7 @@ export class Session extends SafeEmitter<SessionEvents> {
     return abortable(this.#next(run, this.#queued === 0), signal);
   }
 
-  /** Runs something once what is under way has ended, or at once. */
+  /** Queues work behind all running and waiting work. @param isFree whether to run it at once instead */
   #next<Result>(run: () => Promise<Result>, isFree = false): Promise<Result> {
     const ended = isFree ? run() : this.#underWay.then(run);
     const onEnd = (): void => void (this.#queued -= 1);
@@ -335,9 +335,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#telemetry.watchPreflight({ ...request, source }, this.#runAndSave(request));
   }
 
-  /** Runs a preflight and saves the state. If another process was faster, runs again on top of its state. */
+  /** Runs a preflight and saves the state. If another process has saved first, runs again from that state. */
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
-    // It may have made the summary that this turn would wait and pay for.
+    // Another process may have made the summary for which this turn would wait and pay.
     const isShared = this.#parts.keeper !== undefined;
     if (isShared && (await this.#preflight.needsModel(request))) await this.#shared.catchUp();
     for (let lostRaces = 0; ; lostRaces += 1) {
@@ -390,7 +390,7 @@ export class Session extends SafeEmitter<SessionEvents> {
   async #shutDown(): Promise<void> {
     const { removalLog, keeper, onClose } = this.#parts;
     if (keeper !== undefined) await nextTurn(); // The usage of an answer may come a turn later.
-    // With a limit: a model may take minutes, and a custom strategy may never settle.
+    // With a timeout, because a model may take minutes, and a custom strategy may never settle.
     await settledWithin(CLOSE_TIMEOUT_MS, this.#underWay);
     this.#parts.ending.abort(sessionClosed());
     await this.#shared.end();

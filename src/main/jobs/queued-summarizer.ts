@@ -1,5 +1,5 @@
-// A summarizer that delegates to workers over a BullMQ queue: request and answer are kept in a store, and the job refers to
-// them. If no worker takes a request in time, this process makes it. Does not load BullMQ.
+// A summarizer that delegates to workers over a BullMQ queue. Request and answer are kept in a store, and the job refers to them.
+// If no worker takes a request in time, this process makes the request itself. Does not load BullMQ.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -49,7 +49,7 @@ export interface SummaryQueue {
     options: Readonly<Record<string, unknown>>,
   ): Promise<unknown>;
   getJob(id: string): Promise<SummaryJob | undefined>;
-  /** Tells that nobody is left to finish a job. @default that is not known */
+  /** Returns the number of connected workers, to detect that none is left to finish a job. @default unknown */
   getWorkersCount?(): Promise<number>;
 }
 
@@ -57,9 +57,9 @@ export interface QueuedSummarizerOptions {
   readonly queue: SummaryQueue;
   /** Carries requests and answers; workers must use the same server or directory. */
   readonly store: StateStore;
-  /** How long a request waits for a worker before this process makes it, in milliseconds. @default 5_000 */
+  /** How long a request waits for a worker before this process makes it itself, in milliseconds. @default 5_000 */
   readonly takenWithinMs?: number | undefined;
-  /** Warned if this process makes a request itself, and why. @default a logger that discards everything */
+  /** Gets a warning with the reason if this process makes a request itself. @default a logger that discards everything */
   readonly logger?: Logger | undefined;
 }
 
@@ -142,7 +142,7 @@ class QueuedRequest {
     const { takenWithinMs } = this.#parts;
     const known = await this.#answer();
     if (known !== undefined) return known;
-    // Counted before the job is there: a worker may die of it at once.
+    // Count the workers before the job exists, because it may crash a worker at once.
     const counting = this.#countWorkers();
     await this.#enqueue();
     await counting;
@@ -157,7 +157,7 @@ class QueuedRequest {
         if (typeof state === 'object') return state;
         if (state === 'active' && !(await this.#isAbandoned(now))) waitingSince = now;
       } catch (thrown) {
-        // The server may just be restarting.
+        // Tolerate failures for a while: the server may be restarting.
         if (thrown instanceof SummarizerError || now - heardAt > takenWithinMs) throw thrown;
       }
       if (now - waitingSince <= takenWithinMs) continue;
@@ -188,10 +188,11 @@ class QueuedRequest {
     const job = await this.#withTimeout(() => queue.getJob(this.#id));
     const state = await this.#withTimeout(async () => job?.getState());
     if (state === 'failed') {
-      // It may have failed since it was read, and has no reason then.
+      // Load the job again: if it failed after the first load, that copy has no reason.
       const failed = await this.#withTimeout(() => queue.getJob(this.#id));
       const reason = failed?.failedReason;
-      // By another process that shared it, or for an earlier request of this session, such as one that the user stopped.
+      // Not a failure of the model: another process that shares the job has cancelled it, or an earlier request of this session
+      // did, for instance because the user stopped it.
       if (reason === undefined || reason === CANCELLED || reason === LOST) {
         const why = reason ?? 'It is gone.';
         throw new SummarizerError(`No worker did ${this.#id}: ${why}`, 'SUMMARIZER_UNREACHABLE');
@@ -205,8 +206,9 @@ class QueuedRequest {
   }
 
   /**
-   * Whether all workers are gone since the job was taken: only another one would find out that the one who has it has died. Where
-   * the server does not list who is connected, or only to others, there seem to be none from the start.
+   * Whether there were workers and all are gone, so that nobody would find the job of a dead worker stalled: only another worker
+   * does. Some servers list connections to nobody, or only to others. There the count is 0 from the start, and never counts as a
+   * loss.
    */
   async #isAbandoned(now: number): Promise<boolean> {
     if (now - this.#countedAt < this.#parts.takenWithinMs / 2) return this.#hasLostThem;
@@ -268,7 +270,7 @@ async function storedAnswer(
   return answer as unknown as SummarizerResponse;
 }
 
-/** Calls queue or store, which may be unreachable, with the store's operation timeout. */
+/** Calls the queue or the store, either of which may be unreachable, with the store's operation timeout. */
 function withTimeout<Answer>({ limits }: StateStore, ask: () => Promise<Answer>): Promise<Answer> {
   const deadlineMs = limits?.deadlineMs ?? DEFAULT_LIMITS.deadlineMs;
   const late = (): Error => new Error(`Queue and store gave no answer within ${deadlineMs} ms.`);

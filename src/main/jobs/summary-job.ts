@@ -16,10 +16,10 @@ export interface SummaryJobData {
 /** The name under which a cancellation is stored. */
 export const CANCELLATION = 'called off';
 
-/** Why a cancelled job failed. */
+/** The failure reason of a cancelled job. */
 export const CANCELLED = 'The session has moved on, or was closed.';
 
-/** Why a job failed whose request is no longer in the store. */
+/** The failure reason of a job whose request is no longer in the store. */
 export const LOST = 'What the job asks is not in the store.';
 
 export function answerKey(id: string): string {
@@ -35,7 +35,7 @@ export function hashOf(text: string): string {
   return hash('sha256', text);
 }
 
-/** Returns a stored text; `null` if there is none, for which a store in JavaScript may well answer `undefined`. */
+/** Returns a stored text; `null` if there is none, even if a store written in JavaScript returns `undefined`. */
 export async function storedText(
   store: TextStore,
   key: string,

@@ -34,7 +34,7 @@ export type SummaryProcessor = (
 
 const LOOK_MS = 1_000;
 
-/** BullMQ recognizes the name, and does not retry. */
+/** BullMQ recognizes this error by its name, and does not retry the job. */
 class UnrecoverableError extends Error {
   override readonly name = 'UnrecoverableError';
 }
@@ -78,7 +78,7 @@ async function process(
     }
     const made = await ask(summarizer, store, { key, request, signal }).catch(
       async (thrown: unknown) => {
-        // Nobody asks for it again, and it holds the text of a history.
+        // The job is not retried, and its request contains text of a history: delete the request.
         if (thrown instanceof UnrecoverableError) await store.delete(key);
         throw thrown;
       },
@@ -103,7 +103,7 @@ async function ask(
   const { timeoutMs = DEFAULT_SUMMARIZER_TIMEOUT_MS } = summarizer;
   const controller = new AbortController();
   const end = (): void => {
-    // Another worker will retry.
+    // An ordinary error, so that another worker retries the job.
     controller.abort(new Error('The worker was told to end.'));
   };
   if (signal?.aborted === true) end();
@@ -124,13 +124,13 @@ async function ask(
     return await withDeadline(timeoutMs, controller.signal, late, async (deadline) => {
       const asked = { ...(request as SummarizerRequest), signal: deadline };
       const { text, finishReason, usage, toolCalls } = await summarizer.generate(asked);
-      // By field: the results of SDKs have them as getters, which JSON leaves out.
+      // Copy field by field: results of SDKs have getters, which `JSON.stringify` leaves out.
       return { text, finishReason, usage, toolCalls };
     });
   } catch (thrown) {
     controller.signal.throwIfAborted();
     const { error } = readProviderFailure(thrown, Date.now);
-    // The queue keeps message and stack, for whoever inspects it. What the provider said may quote a key or the history.
+    // The queue keeps message and stack for inspection, and the provider's own text may quote an API key or the history.
     throw Object.assign(withoutContent(error), { cause: error.cause });
   } finally {
     clearInterval(look);

@@ -1,5 +1,5 @@
-// Keeps a record of requests and work across compactions, whatever strategy made them: one note of bounded size in place of the
-// removed entries. Calls no model and applies nothing.
+// Keeps a record of requests and work across compactions by any strategy: one note of bounded size in place of the removed entries.
+// Calls no model and applies nothing.
 
 import { isToolResponseBlock } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
@@ -13,7 +13,7 @@ import { isProviderEntry } from '../strategies/provider-compaction.js';
 import { firstDifference } from './reasoning-policy.js';
 import type { SessionParts } from './session-parts.js';
 
-/** Upper bounds of the note: share of the window, and share of what the compaction saved. */
+/** Upper bounds of the note's tokens: a share of the window, and a share of what the compaction saved. */
 const WINDOW_SHARE = 0.05;
 const SAVED_SHARE = 0.25;
 
@@ -21,13 +21,13 @@ const SAVED_SHARE = 0.25;
 const BYTES_PER_TOKEN = 3;
 
 /**
- * Adds to a compacted history a note about the requests and work in the removed entries, in place of an earlier one. It stands
- * where the two lists begin to differ, moved so that it splits no call from its response. Returns the same list if there is
- * nothing to note.
+ * Adds a note about the requests and work in the removed entries to a compacted history, in place of an earlier note. The note goes
+ * where the two lists begin to differ, or before that if it would split a call from its response. Returns the same list if there
+ * is nothing to note.
  *
  * @param savedTokens counted tokens that the compaction removes
- * @param keepsReasoning whether reasoning behind a provider's compaction stays valid: it is bound to an earlier note as well,
- *   which stays then, and the new one stands at the end @default false
+ * @param keepsReasoning whether reasoning behind a provider's compaction stays valid. If so, an earlier note stays, because that
+ *   reasoning is bound to it, and the new note goes to the end @default false
  */
 export function addWorkNote(
   parts: Pick<SessionParts, 'addsWorkNote' | 'config' | 'gauge'>,
@@ -57,9 +57,10 @@ export function addWorkNote(
 }
 
 /**
- * Moves the note of a compaction that was made ahead of time behind what was added since, which may hold reasoning.
+ * Moves the note of a compaction that was made ahead of time to the end, behind entries added since: these may hold reasoning, which
+ * a note in front would invalidate.
  *
- * @param compacted the compacted history, with its own note, which the former history does not hold
+ * @param compacted the compacted history; a note that `former` holds as well is not moved
  */
 export function noteLast(
   compacted: readonly IContent[],
@@ -76,12 +77,15 @@ function insertNote(note: IContent, others: readonly IContent[], near: number): 
   return [...others.slice(0, at), note, ...others.slice(at)];
 }
 
-/** The most tokens that a note takes, whatever was saved. */
+/** Maximum counted tokens of a note, whatever the compaction saved. */
 export function maxNoteTokens({ gauge }: Pick<SessionParts, 'gauge'>): number {
   return gauge.budget.windowTokens * WINDOW_SHARE;
 }
 
-/** Returns what a compaction made of an entry. A message with the same text was kept; results of the same calls were shortened. */
+/**
+ * Returns a function that says what a compaction made of an entry. A user's message counts as kept if one with the same text
+ * remains, and a tool entry as shortened if a new entry answers one of its calls.
+ */
 function fatesIn(
   former: readonly IContent[],
   compacted: readonly IContent[],
@@ -111,13 +115,13 @@ function textIn({ blocks }: IContent): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }
 
-/** A provider's compaction must come first. */
+/** The index of the note: where the lists begin to differ, but behind a provider's compaction, which must come first. */
 function placeOfNote(compacted: readonly IContent[], former: readonly IContent[]): number {
   const made = compacted.findIndex((entry) => !isProviderEntry(entry));
   return Math.max(made === -1 ? compacted.length : made, firstDifference(compacted, former));
 }
 
-/** Returns the nearest boundary at or before `boundary` such that no call in front of it is open or answered behind it. */
+/** Returns the nearest index at or before `boundary` such that no call in front of it is open or answered behind it. */
 export function wholeBoundary(history: readonly IContent[], boundary: number): number {
   const { outline } = outlineHistory(history);
   const responseEntries = outline.responseEntries.map((at) => (at === NONE ? history.length : at));

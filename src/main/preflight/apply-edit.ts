@@ -1,4 +1,4 @@
-// Applies one edit of a preflight: records what it removes, then applies it atomically. Reports only to `sent`.
+// Applies one edit of a preflight: records the content it removes, then applies it atomically. Notes the edit in `sent` only.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -18,13 +18,13 @@ import type { PrunedEvent, Failure } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 import { tokensOf } from './token-tally.js';
 
-/** The result of a step. A failure next to an event happened after the edit had landed; the edit stands. */
+/** The result of a step. A failure next to an event happened after the edit had landed; the edit stays. */
 export interface StepOutcome<Event> {
   readonly event: Event;
   readonly failure?: Failure | undefined;
 }
 
-/** Returns the promise's rejection, or `undefined`. */
+/** Waits for a promise. Returns its rejection, or `undefined` if it was fulfilled. */
 export function failureOf(promise: Promise<unknown>): Promise<Failure | undefined> {
   return promise.then(
     () => undefined,
@@ -43,7 +43,7 @@ export interface AppliedEdit {
  * Records and applies an edit computed from `base`, together with its effect on later reasoning. An abort before it lands
  * leaves the history unchanged; after that, waiting for its token counts is not aborted.
  *
- * @param records the journal records of the edit, if all of it landed before
+ * @param records the journal records of a replayed edit, all of which landed before
  * @returns the edit, and the failure if counting its tokens failed; `null` if it must be recomputed because, while it was
  *   recorded, the history was rewritten or reasoning was added that it would have to strip
  */
@@ -56,7 +56,7 @@ export async function applyEdit(
 ): Promise<StepOutcome<AppliedEdit> | null> {
   const { history, recorder, sent } = parts;
   const tokensBefore = history.getTotalTokens();
-  // What landed before has its effect on reasoning included.
+  // A replayed edit already includes its effect on reasoning.
   const strips = records === undefined && stripsReasoning(parts);
   const { result, base } = strips
     ? withReasoning(parts, found, foundBase)
@@ -77,10 +77,10 @@ export async function applyEdit(
 }
 
 /**
- * Replaces the history by another list.
+ * Replaces the history with another list.
  *
  * @param base the state that the list was made from
- * @param keepsReasoning whether reasoning behind what has changed stays valid @default false
+ * @param keepsReasoning whether reasoning behind the changed entries stays valid @default false
  * @returns the length of the unchanged prefix; `null`, without effect, if the history has changed since
  */
 export function replaceHistory(
@@ -96,8 +96,8 @@ export function replaceHistory(
 }
 
 /**
- * Strips reasoning from entries added behind a rewrite while it was made. If that cannot be recorded, the reasoning stays: the
- * rewrite has already landed.
+ * Strips reasoning from entries that were added while a rewrite was made. If the removal cannot be recorded, the reasoning stays:
+ * the rewrite has already landed.
  */
 export async function stripLateReasoning(
   parts: SessionParts,
@@ -121,7 +121,7 @@ export async function stripLateReasoning(
   }
 }
 
-/** Strips the reasoning that edits under another policy have left. The event is `null` if there is none. */
+/** Strips stale reasoning, which edits under another policy have left. The event is `null` if there is none. */
 export async function stripStaleReasoning(
   parts: SessionParts,
   signal: AbortSignal | undefined,

@@ -1,5 +1,5 @@
-// Compares a host's own tool catalog with the calls that arrive, and warns once per tool that does not fit. Passes treat such a
-// tool as unknown; that is not decided here.
+// Compares a host's own tool catalog with the calls that arrive, and warns once per tool whose calls contradict it. Density passes
+// treat such a tool as unknown, which is not decided here.
 
 import type { IContent } from '../../shared/content.js';
 import { contradicts, fileKeysOf, useOf } from '../../shared/density/index/call-use.js';
@@ -18,7 +18,7 @@ export class CatalogCheck {
     this.#logger = logger;
   }
 
-  /** Checks the entries at the end of a history that it has not seen yet. */
+  /** Checks the new entries at the end of a history, back to the first one it has seen. */
   check(entries: readonly IContent[]): void {
     for (let at = entries.length - 1; at >= 0; at -= 1) {
       const entry = entries[at];

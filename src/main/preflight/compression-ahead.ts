@@ -1,5 +1,5 @@
-// Requests summaries in the background before they are due, so that no turn waits for the model. Keeps at most one until it
-// lands; applying it is the preflight's job.
+// Requests summaries in the background before they are due, so that no turn waits for the model. Keeps at most one summary until
+// it lands; the preflight applies it.
 
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
@@ -20,24 +20,24 @@ interface Job {
   readonly strategy: CompressionStrategy;
   readonly asked: AskedSummary;
   readonly controller: AbortController;
-  /** Begins the work; until then, nothing has been asked. */
+  /** Begins the work; until then, no model has been called. */
   readonly start: () => void;
-  /** Settles when the summary is made or has failed; never rejects. */
+  /** Resolves when the summary is made or has failed; never rejects. */
   readonly ended: Promise<void>;
-  /** Tracks the summarized entries, once work has begun. */
+  /** Tracks what becomes of the summarized entries; set once work has begun. */
   tracked?: TrackedHistory;
   unwatch?: () => void;
   summary?: Summary;
-  /** The summary is being applied: changes of the history are its own. */
+  /** Whether the summary is being applied: changes of the history are then made by this job. */
   isLanding?: boolean;
 }
 
-/** What a job has made. */
+/** The finished summary of a job. */
 interface Summary {
   readonly made: MadeCompression;
-  /** Index of the first summarized entry that it keeps. */
+  /** Index, in the snapshot that was summarized, of the first entry that the compression keeps. */
   readonly firstKept: number;
-  /** Applies it to the present history. */
+  /** Rebases the compressed history onto the present one. */
   readonly rebase: (history: readonly IContent[]) => readonly IContent[];
 }
 
@@ -47,7 +47,7 @@ export class CompressionAhead {
   #job: Job | undefined;
   #failure: Error | undefined;
   #account: SummaryAccount;
-  /** What was looked for in vain: each look reads the whole history. */
+  /** The request of another process that `takeOver` has tried last: it is tried once, because each try reads the whole history. */
   #sought: AskedSummary | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
@@ -73,16 +73,16 @@ export class CompressionAhead {
     return this.#account.askedElsewhere !== undefined;
   }
 
-  /** Whether a summary is there to be applied. */
+  /** Whether a finished summary can be applied. */
   get isMade(): boolean {
     return this.#job?.summary !== undefined;
   }
 
-  /** Whether the finished compression leaves reasoning behind it valid. */
+  /** Whether reasoning behind the finished compression stays valid. */
   get keepsReasoning(): boolean {
     const { summary, tracked } = this.#job ?? {};
     if (summary?.made.keepsReasoning !== true || tracked === undefined) return false;
-    // What was said since an edit in front is bound to the edited entries, which are not those that the provider has compacted.
+    // The provider compacted the entries before the edit; reasoning made after an edit in front is bound to the edited entries.
     return tracked.firstEdited >= summary.firstKept;
   }
 
@@ -95,10 +95,10 @@ export class CompressionAhead {
 
   /** Whether compressions by this strategy are made in the background now; otherwise the turn that needs one waits for it. */
   makes({ name, requiresLLM }: CompressionStrategy): boolean {
-    // Summaries cost money: pause while more were discarded than landed.
     if (name === 'provider' && (this.#parts.compactByProvider === undefined || this.#hasFailed))
       return false;
     const { landed, thrownAway } = this.counts;
+    // Summaries cost money: pause while more were discarded than landed.
     return requiresLLM && this.#share < 1 && thrownAway <= landed;
   }
 
@@ -110,7 +110,7 @@ export class CompressionAhead {
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
-  /** Plans a compression of the present history, unless one exists or it could not help. `start` makes it. */
+  /** Plans a compression of the present history, unless a job exists or the guard holds compressions. `start` runs it. */
   begin(strategy: CompressionStrategy, promptId: string): void {
     const { history, guard } = this.#parts;
     if (this.#job !== undefined || this.isUnderWay || this.#isClosed || !this.makes(strategy))
@@ -127,7 +127,7 @@ export class CompressionAhead {
     this.#account.replaceAsked();
   }
 
-  /** Starts what was planned, in the next turn of the event loop. */
+  /** Starts the planned compression in the next turn of the event loop. */
   start(): void {
     this.#job?.start();
   }
@@ -138,14 +138,14 @@ export class CompressionAhead {
     await abortable(this.#job?.ended ?? Promise.resolve(), signal);
   }
 
-  /** The history is about to be replaced by what another process has made of it: `goOn` must follow. */
+  /** Stops watching the history, which is about to be replaced by another process's version. `goOn` must follow. */
   pause(): void {
     this.#job?.unwatch?.();
   }
 
   /**
-   * Goes on with the state of another process. What this one makes stays if that is waiting for it, too; else the other one has
-   * counted it as thrown away.
+   * Continues with the state that another process has saved. The job of this process is kept if that state waits for the same
+   * summary. Else the job is aborted; the other process has already counted its summary as thrown away.
    */
   goOn(parts: SessionParts): void {
     this.#parts = parts;
@@ -163,7 +163,7 @@ export class CompressionAhead {
     job.controller.abort(new Error('Another process was faster.'));
   }
 
-  /** Takes over a summary that another process has asked for and left, if the model has written it by now. */
+  /** Takes over a summary that another process has requested and left behind, if the model has written it by now. */
   async takeOver(
     strategy: CompressionStrategy,
     promptId: string,
@@ -193,7 +193,7 @@ export class CompressionAhead {
       this.#job = job;
       this.#account.takeOver();
     } catch {
-      // It is not there yet, or cannot be used.
+      // The summary is not written yet, or cannot be used.
       signal?.throwIfAborted();
     } finally {
       if (this.#job !== job) job.unwatch?.();
@@ -217,7 +217,7 @@ export class CompressionAhead {
     return { ...made, newHistory, keepsReasoning, isAhead: true };
   }
 
-  /** Notes the outcome of any compression. @param event `undefined` if it failed: a background one may still land later */
+  /** Notes the outcome of any compression. @param event `undefined` if it failed: a background summary may still land later */
   noteEnd(event: CompressedEvent | undefined): void {
     const job = this.#job;
     if (job?.isLanding === true) {
@@ -232,7 +232,7 @@ export class CompressionAhead {
     else if (event.isAhead === true) this.#account.noteThrownAway();
   }
 
-  /** Aborts a running compression. Final. */
+  /** Aborts a running compression. No other one can begin. */
   close(): void {
     this.#isClosed = true;
     const isNamed = this.#parts.keeper?.isNamed === true;
@@ -255,11 +255,11 @@ export class CompressionAhead {
       const made = await makeCompression(this.#parts, job.strategy, promptId, signal);
       if (this.#job === job) this.#keep(job, tracked, made);
     } catch (thrown) {
-      // Whoever aborted it has counted it.
+      // The job was aborted, and whoever did that has counted its summary.
       if (this.#job !== job) return;
       this.#end(job);
       if (thrown instanceof SummaryRejectedError) this.#account.noteThrownAway();
-      // The turn that needs it tries once more, then falls back to another strategy.
+      // No background retry of the provider: the turn that needs the compaction retries once, then uses the fallback strategy.
       if (job.strategy.name === 'provider') this.#hasFailed = true;
       else this.#failure = asError(thrown);
     }
@@ -275,7 +275,7 @@ export class CompressionAhead {
     job.tracked = tracked;
     job.unwatch = this.#parts.history.watch((change) => {
       tracked.note(change);
-      // Edits of a preflight are tracked. After a rewrite or `clear`, the summary describes another history.
+      // Edits by preflights are tracked. After a rewrite or `clear`, the summary no longer describes this history.
       if (tracked.isGone && job.isLanding !== true) this.#discard(job);
     });
   }

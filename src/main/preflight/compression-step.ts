@@ -15,7 +15,7 @@ import type { CompressedEvent, HoldReason } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
 /**
- * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued and appended.
+ * Compresses the history and applies the result if it is smaller. Entries added meanwhile are queued, then appended.
  *
  * @param make compresses the present history
  * @throws what `make` threw, or the signal's reason. The history is unchanged then.
@@ -72,7 +72,7 @@ export function heldCompression(parts: SessionParts, reason: HoldReason): Compre
   };
 }
 
-/** The history when the compression began. */
+/** The state of the history when the compression began. */
 interface Before {
   readonly base: DensityBase;
   readonly tokensBefore: number;
@@ -111,7 +111,7 @@ async function land(
   }
   if (replaceHistory(parts, newHistory, base, made.keepsReasoning) === null)
     return { made, outcome: 'stale', newLength };
-  // What the provider compacted is not a saving: without the session, it would not have been sent whole and cached either.
+  // Entries that the provider has compacted are no saving: without the session, they would not be sent and cached in full either.
   if (made.isProvidersOwn === true) sent.startOver();
   else sent.noteReclaimed(tokensBefore - tokensAfter, history.revision);
   return { made, outcome: 'applied', newLength };
@@ -127,7 +127,7 @@ function withoutStaleReasoning(
 }
 
 /**
- * The entries that the new history drops or replaces. Entries with tool responses come with the new entry that answers the same
+ * The entries that the new history drops or replaces. An entry with tool responses comes with the new entry that answers the same
  * calls, so that the removal log can tell originals from stand-ins.
  */
 function listRewritten(
@@ -149,7 +149,7 @@ function listRewritten(
   );
 }
 
-/** A key of the call ids that an entry answers; empty if none. */
+/** Returns a key of the call ids that an entry answers; empty if it answers none. */
 function idsAnsweredBy({ blocks }: IContent): string {
   const callIds = blocks.filter(isToolResponseBlock).map(({ callId }) => callId);
   return callIds.length === 0 ? '' : JSON.stringify(callIds);

@@ -1,5 +1,5 @@
-// How full the model's window is, in the model's own tokens. Remembers the request of each preflight, calibrates by the usage
-// reported for it, and says how reliable a number is.
+// How full the model's window is, in the model's own tokens. Remembers the request of the last preflight, calibrates by the usage
+// reported for that request, and says how reliable a number is.
 
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
@@ -37,12 +37,12 @@ export interface UsageReport {
 
 /**
  * The outcome of a usage report: `learned`, or why nothing was learned. `no-preflight`: there was no preflight to compare with, or
- * the model has answered other requests since, which another process has prepared. `rewritten`: the history was edited since.
+ * the model has since answered further requests, which another process prepared. `rewritten`: the history was edited since.
  * `uncounted`: not every entry was counted when the preflight ended.
  */
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
-/** A share of the tokens of a request. */
+/** Other processes are told of a report if it changes the tokens of history and overhead by more than this share; see `hasLearned`. */
 const MUCH = 0.02;
 
 export interface ContextGaugeOptions {
@@ -81,7 +81,7 @@ export class ContextGauge {
   readonly #runtimeContext: ContextGaugeOptions['runtimeContext'];
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
-  /** Absent until a report comes, and where the host names the overhead. */
+  /** Absent until the first report, in this session or an earlier one. Learns nothing if the host gives the overhead. */
   #unseen: UnseenTokens | undefined;
   readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;
@@ -116,7 +116,7 @@ export class ContextGauge {
     return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
   }
 
-  /** The last request, by estimated tokens of the model's own; `undefined` if there is none of which that and the model are known. */
+  /** The last request and its size, estimated in the model's own tokens; `undefined` if it was not counted or has no model name. */
   get sentRequest(): { readonly inputTokens: number; readonly modelName: string } | undefined {
     const { countedTokens, pendingTokens = 0 } = this.#sent ?? {};
     const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
@@ -124,12 +124,12 @@ export class ContextGauge {
     return { inputTokens: this.#withOverhead(countedTokens) + pendingTokens, modelName };
   }
 
-  /** What reports have taught, for a later session. */
+  /** What usage reports have taught, for a later session; `null` if nothing. */
   get usageMemory(): UsageMemory | null {
     return this.#unseen?.memory ?? null;
   }
 
-  /** As the host gave it, else as reports have taught it. */
+  /** Tokens of system text and tool schemas, in the model's own tokens: given by the host, else learned from reports, else 0. */
   get overheadTokens(): number {
     return this.#overheadTokens ?? this.#unseen?.tokens ?? 0;
   }
@@ -148,7 +148,7 @@ export class ContextGauge {
     });
   }
 
-  /** Names what the present request takes of the window besides history and overhead, in the model's own tokens; 0 until it is named. */
+  /** Sets what the present request takes of the window besides history and overhead, in the model's own tokens; 0 until set. */
   beginRequest({ pendingTokens, excessTokens = 0 }: RequestSize): void {
     this.#pendingTokens = pendingTokens + excessTokens;
     this.#excessTokens = excessTokens;
@@ -172,7 +172,7 @@ export class ContextGauge {
   /**
    * Counted tokens at which the history is to be compressed.
    *
-   * @param pendingTokens those of the request @default the present one's
+   * @param pendingTokens what the request holds besides history and overhead @default that of the present request
    */
   thresholdTokens(pendingTokens: number = this.#pendingTokens): number {
     const share = this.#runtimeContext.ephemerals.compressionThreshold();
@@ -180,8 +180,8 @@ export class ContextGauge {
   }
 
   /**
-   * Whether the history reaches the compression threshold. If it does not fit the window, it does: the threshold is a share of
-   * that.
+   * Whether the history reaches the compression threshold. True for every history that does not fit the window, because the
+   * threshold is a share of the window.
    *
    * @param pendingTokens as in `thresholdTokens`
    */
@@ -201,17 +201,17 @@ export class ContextGauge {
     return { tokens: this.#countedTokens, source: this.countSource };
   }
 
-  /** Tokens of history and overhead by what is counted, and what reports have taught. */
+  /** Tokens of history and overhead, from counts and calibration rather than from a report. */
   get #countedTokens(): number {
     return this.#withOverhead(this.#history.getTotalTokens());
   }
 
-  /** The model's own tokens of a history and the overhead. */
+  /** Converts counted tokens of a history to the model's own tokens and adds the overhead. */
   #withOverhead(countedTokens: number): number {
     return this.budget.toModelTokens(countedTokens) + this.overheadTokens;
   }
 
-  /** Forgets the last request: a report from here on could belong to the next one. */
+  /** Forgets the last request: a report that arrives from here on could belong to the next request. */
   beginPreflight(): void {
     this.#sent = undefined;
   }
@@ -227,7 +227,7 @@ export class ContextGauge {
     };
   }
 
-  /** Whether the last report has changed much, which other processes should know. */
+  /** Whether the last report was the first one, or changed the gauge by more than 2 %: worth saving for other processes. */
   get hasLearned(): boolean {
     return this.#hasLearned;
   }
@@ -248,7 +248,7 @@ export class ContextGauge {
         this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
       );
     }
-    // It was answered, so it did fit: this is a sum over several requests, or the limit is a guess.
+    // The request was answered, so it fit: the number is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
     const unseen = (this.#unseen ??= new UnseenTokens(this.#calibration));
     return this.#take(report, (usage) => unseen.observe(usage));
@@ -269,7 +269,7 @@ export class ContextGauge {
       countedTokens === undefined
         ? 'uncounted'
         : learn({ modelName: this.#history.modelName, reportedTokens, countedTokens });
-    // With uncounted content a high report may be right; one that is too low misses something.
+    // A high report may be right, because the request may hold uncounted content. A report that is too low is incomplete.
     if (outcome !== 'too-low') {
       this.#reported = { ...sent, tokens: Math.max(0, reportedTokens) };
     }
@@ -281,7 +281,7 @@ export class ContextGauge {
   }
 }
 
-/** How many times the model has answered since a request. */
+/** How many times the model has answered since a request. Consecutive `ai` entries are one answer. */
 function answersSince({ additions }: HistoryVersion, history: HistoryService): number {
   const entries = history.getRawHistory();
   let answers = 0;
@@ -313,16 +313,17 @@ export class TokenBudget {
   }
 
   /**
-   * Counted tokens of the whole window: the context limit as strategies see it. Their targets are shares of it, so that a
-   * target remains even if the overhead takes nearly everything.
+   * Counted tokens of the whole window without the overhead: the context limit as strategies see it. At least 1, because their
+   * targets are shares of it: a target remains even if the overhead takes the whole window.
    */
   get windowTokens(): number {
     return Math.max(1, Math.floor(this.#toCounted(this.contextLimit)));
   }
 
   /**
-   * Counted tokens that the history may have beside `pendingTokens`; negative if those alone do not fit. @param limit of the
-   * prompt, in the model's own tokens
+   * Counted tokens that the history may have; negative if overhead and `pendingTokens` alone do not fit.
+   *
+   * @param limit maximum length of the prompt, in the model's own tokens @default the context limit
    */
   roomTokens(pendingTokens: number, limit: number = this.contextLimit): number {
     return this.#toCounted(limit - pendingTokens);

@@ -1,5 +1,5 @@
-// What a session's requests and edits cost in tokens and dollars, as far as counts and prices are known: an estimate from what
-// its preflights prepared. Has no effect on the session and counts no tokens.
+// Estimates what a session's requests and edits cost in tokens and dollars, as far as counts and prices are known, from what its
+// preflights prepared. Counts no tokens itself. Its only effect on the session is `spendable`, the limit on the cost of edits.
 
 import type { IContent } from '../../shared/content.js';
 import type { RuleEdit } from '../../shared/density/plan/plan.js';
@@ -24,8 +24,8 @@ export interface InputDollars {
   /** The cost had no edit ever landed. */
   readonly without: number;
   /**
-   * Dollars saved by each rule, minus the cache rewrites its edits cost; negative if those cost more. `other` is saved
-   * otherwise: by compressing, by fitting, by staying below a price step. The sum is `without` minus `with`.
+   * Dollars saved by each rule, minus the cost of the cache rewrites that its edits caused; negative if the rewrites cost more.
+   * `other` is what compressing, fitting and staying below a price step saved. The sum is `without` minus `with`.
    */
   readonly savedBy: Readonly<Partial<Record<RuleName | 'other', number>>>;
 }
@@ -61,11 +61,11 @@ export class CostMeter {
   #trace: HistoryTrace;
   #requests: number;
   #rewrites: number;
-  /** What requests that are not in the totals leave to spend: those of earlier sessions of this history, as replayed. */
+  /** The part of `spendable` from requests that are not in the totals: those of earlier sessions, found by a replay. */
   #carried: number;
-  /** What a replay says that all requests up to the present one leave to spend. */
+  /** `spendable` after all requests up to the present one, as a replay found it. */
   #replayed: number | undefined;
-  /** Those of the last request. */
+  /** Terms of the last request. */
   #terms: Partial<RequestTerms> = {};
   #dollars: Omit<DollarMemory, 'rules'> | null;
 
@@ -86,7 +86,7 @@ export class CostMeter {
     this.#trace = history.journal.trace;
   }
 
-  /** The savings since the history began. The first preflight after a `clear` may already edit what was added since. */
+  /** The savings by rule, reset on read after a `clear`: the first preflight after it may already edit entries added since. */
   get #ruleSavings(): RuleSavings {
     const { trace } = this.#history.journal;
     if (trace !== this.#trace) this.#savings.startOver();
@@ -131,7 +131,7 @@ export class CostMeter {
     };
   }
 
-  /** How much more than it saves an edit of sent entries may cost in the next request. See `spendable`. */
+  /** Maximum of what an edit of sent entries costs minus what it saves in the next request. See `spendable`. */
   get spendable(): number {
     const tokens = this.#history.getTotalTokens();
     const uncompacted = tokens + this.#sent.reclaimedTokens;
@@ -141,7 +141,7 @@ export class CostMeter {
     );
   }
 
-  /** Notes what a replay says that all requests up to the present one, which is not in the totals yet, leave to spend. */
+  /** Notes `spendable` after all requests up to the present one, as a replay found it. The totals lack the present request so far. */
   noteReplay(spendable: number): void {
     this.#replayed = spendable;
   }
@@ -187,21 +187,21 @@ export class CostMeter {
       this.#carried = this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, prices);
       this.#replayed = undefined;
     }
-    // Estimates change once entries are counted, so they are not remembered.
+    // Estimates change once entries are counted, so only counted sums are remembered.
     if (this.#history.isCounted) this.#prefixes.mark(this.#history.length, totalTokens);
   }
 }
 
 /**
- * What each rule has saved, in dollars: removed tokens are not read by later requests, but the entries behind an edit had to be
- * written to the cache again. Keeps sums, no entries.
+ * What each rule has saved, in dollars. Later requests do not read the removed tokens, but the entries behind an edit had to be
+ * written to the cache again. Keeps sums and retains no entries.
  */
 class RuleSavings {
   /** Tokens removed by each rule since the history began. */
   readonly #taken = new Map<RuleName, number>();
-  /** The part removed since the last request. */
+  /** Tokens of sent entries that each rule has removed since the last request. */
   readonly #landing = new Map<RuleName, number>();
-  /** The part of that which was never sent: it would have been written to the cache, not read. */
+  /** Tokens of unsent results that each rule has removed since the last request: these would have been written to the cache, not read. */
   readonly #unsent = new Map<RuleName, number>();
   readonly #dollars = new Map<RuleName, number>();
 
@@ -225,7 +225,7 @@ class RuleSavings {
     ]);
   }
 
-  /** Notes an edit; an entry edited by several rules is split evenly among them. Both lists ascend. */
+  /** Notes an edit; the tokens of an entry edited by several rules are split evenly among them. Both lists ascend by entry. */
   noteEdits(
     edits: readonly RuleEdit[],
     changes: readonly EntryChange[],
@@ -247,7 +247,7 @@ class RuleSavings {
     }
   }
 
-  /** The history was cleared, or is complete again. */
+  /** Forgets the removed tokens: the history was cleared, or nothing is removed from it any more. Savings stay. */
   startOver(): void {
     this.#taken.clear();
     this.#landing.clear();

@@ -1,5 +1,5 @@
-// The first step of a preflight: one density pass if there is new content. Keeps track of what the last pass has seen, and at
-// which history lengths batches may land. The gate decides what lands.
+// The first step of a preflight: a density pass if there is new content. Tracks what the last pass has seen, and at which history
+// lengths batches may land. `EditGate` decides what lands.
 
 import type { DensityBase, DensityConfig, DensityResult } from '../../shared/density.js';
 import { EMPTY_PLAN, listRuleEdits } from '../../shared/density/plan/plan.js';
@@ -24,12 +24,12 @@ import type { PrunedEvent } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
 
-/** After this many stale plans the pass runs on this thread, where nothing can come in between. */
+/** After this many stale plans the pass runs on this thread, where the history cannot change while it runs. */
 const MAX_STALE_PLANS = 2;
 
 /** The outcome of a pass: what changed, or `null`. */
 interface PassOutcome extends StepOutcome<PrunedEvent | null> {
-  /** Whether nothing it found was held. */
+  /** Whether none of the found edits was held. */
   readonly isSettled: boolean;
 }
 
@@ -73,7 +73,7 @@ export class DensityPruner {
     return { nextPoint: this.#points.next, isSettled: !this.isDirty };
   }
 
-  /** Whether content was added that no pass has covered. */
+  /** Whether entries were added that no pass has covered. */
   get isDirty(): boolean {
     return this.#parts.history.additions !== this.#settledAdditions;
   }
@@ -95,7 +95,7 @@ export class DensityPruner {
     strategy: CompressionStrategy,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
-    // The pass may not see what is added from here on; that leaves the history dirty.
+    // The pass may miss entries added from here on; they leave the history dirty.
     const seen = this.#parts.history.additions;
     const at = this.#trace.length;
     const { next } = this.#points;
@@ -107,11 +107,11 @@ export class DensityPruner {
       return outcome;
     } catch (thrown) {
       isSettled = !isWriteFailure(thrown);
-      // Nothing has landed, so the batch is still due: an abort must not make it wait for the next point.
+      // Nothing has landed, so the batch is still due: after an abort it must not wait for the next batch point.
       this.#points = new BatchPoints(next);
       throw thrown;
     } finally {
-      // Not settled: an aborted pass, and one whose edits are held or could not be recorded. Any other failure counts as done.
+      // Not settled: an aborted pass, and one whose edits are held or could not be recorded. A pass that failed otherwise is not retried.
       if (isSettled && signal?.aborted !== true) this.#settledAdditions = seen;
     }
   }
@@ -125,7 +125,7 @@ export class DensityPruner {
     const isForced = history.getTotalTokens() >= gauge.thresholdTokens();
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
-    // If everything would be held anyway, skip the pass: a fresh process would have to index the whole history.
+    // If every edit would be held, skip the pass: it would make a fresh process index the whole history.
     if (!isFree && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
     const point = { isForced, isBatchPoint };
     const tokens = history.getTotalTokens();
@@ -137,7 +137,7 @@ export class DensityPruner {
     return outcome;
   }
 
-  /** Whether a pass between two batches would hold everything: only new tool results may be edited then. */
+  /** Whether every edit would be held between two batch points, where only unsent tool results may be edited: there are none. */
   #wouldHoldAll(strategy: CompressionStrategy): boolean {
     const { config, history, sent } = this.#parts;
     if (!isBatching(config.edits.edits) || !isDocumented(strategy)) return false;
@@ -170,14 +170,14 @@ export class DensityPruner {
     }
   }
 
-  /** Whether its next run repeats what was landed before this session had the history. */
+  /** Whether the next run replays the edits that landed before this session had the history. */
   get needsReplay(): boolean {
     const { journal, length } = this.#parts.history;
-    // If the history was edited already, it is not what was sent.
+    // A history that this session has already edited is not what was sent.
     return this.#needsReplay && journal.length === length;
   }
 
-  /** Replays the edits that were landed before this session had the history; `null` if that is not needed. */
+  /** Replays the edits that landed before this session had the history; `null` if not needed, or if the history was rewritten. */
   async #replay(signal: AbortSignal | undefined): Promise<PassOutcome | null> {
     const parts = this.#parts;
     if (!this.needsReplay) return null;
@@ -203,13 +203,13 @@ export class DensityPruner {
 /** What may land of an edit. */
 interface Landing extends Admission {
   readonly base: DensityBase;
-  /** The journal records, if all of it landed before. */
+  /** The journal records of a replayed edit, all of which landed before. */
   readonly records?: JournalRecords;
   /** Returns which rule removed what, by changed entry. */
   readonly editsOf: (applied: AppliedEdit) => readonly RuleEdit[];
 }
 
-/** Returns `null` if the edit must be recomputed. */
+/** Applies what may land of an edit. Returns `null` if the edit must be recomputed. */
 async function land(
   parts: SessionParts,
   { result, reason, isWhole, base, records, editsOf }: Landing,
@@ -235,7 +235,7 @@ function ruleEditsOf({ rows }: DensityResult): Landing['editsOf'] {
   };
 }
 
-/** Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
+/** Runs the pass. Returns `null` if the history was rewritten meanwhile: the plan's indices are invalid then. */
 async function findEdit(
   parts: SessionParts,
   strategy: CompressionStrategy,
@@ -253,7 +253,7 @@ async function findEdit(
     parts.offload.optimize(history.getRawHistory(), base, config, signal),
     signal,
   );
-  // Entries that were merely appended do no harm.
+  // Entries appended meanwhile leave the plan's indices valid.
   if (history.revision !== base.revision) return null;
   const found = plannedEdit(plan, history.getRawHistory(), config, texts, (result) => {
     if (tokensAfter !== undefined) weighReplacements(history, result, tokensAfter);
@@ -261,7 +261,7 @@ async function findEdit(
   return { found, base };
 }
 
-/** Uses token counts that the worker predicted. Where an entry gets new texts, only those remain to be counted. */
+/** Books the token counts that the worker predicted. If an entry has replacement texts, only these remain to be counted. */
 function weighReplacements(
   history: HistoryService,
   { replacements }: DensityResult,
@@ -278,7 +278,7 @@ function weighReplacements(
       continue;
     }
     const former = entries[index]?.blocks ?? [];
-    // The prediction does not separate what a call loses with its reasoning.
+    // The prediction does not cover the reasoning that may leave together with a call, so such an entry is counted as a whole.
     if (former.some(({ type }) => type === 'thinking')) continue;
     const blocks = replacement.blocks.filter((block) => !former.includes(block));
     history.weigh(replacement, tokens, { ...replacement, blocks });

@@ -1,4 +1,4 @@
-// Which passes a preflight makes, by where its request is to be in the model's price list.
+// Decides which density passes a preflight makes: an additional one if its request is above a step of the model's price.
 
 import { isBatching } from './edit-policy.js';
 import type { LandingPoint } from './edit-policy.js';
@@ -6,8 +6,8 @@ import type { SessionParts } from './session-parts.js';
 import type { RequestTerms } from './token-tally.js';
 
 /**
- * Returns, in counted tokens, how many a history must have for its present request to be cached (0 or less if any will do), and
- * how many it may have below a step of the model's price (`Infinity` if there is none).
+ * Returns, in counted tokens, the minimum size of a history for its present request to be cached (0 or less if every size will do),
+ * and its maximum size below a step of the model's price (`Infinity` if there is no step).
  */
 export function requestTerms({
   cache,
@@ -20,7 +20,7 @@ export function requestTerms({
   };
 }
 
-/** A pass of a preflight, and the circumstances for which its edit is judged. */
+/** A pass of a preflight, and the circumstances in which its edit may land. */
 export interface DuePass {
   /** Whether all stale content may be removed. */
   readonly isFree: boolean;
@@ -28,8 +28,8 @@ export interface DuePass {
 }
 
 /**
- * The passes of a preflight, in order: the next one is due if nothing of one has landed. Under a policy that weighs cost, a batch
- * first tries to bring a history that is above a price step below it.
+ * Returns the passes of a preflight, in order: each is due only if nothing of those before it has landed. Under a policy that weighs
+ * cost, the first pass at a batch point tries to bring a history that is above a price step below it.
  *
  * @param tokens counted tokens of the history
  */

@@ -1,4 +1,4 @@
-// The options that say when edits land, the policies and reasons there are, and the validation of these options.
+// The options that say when edits land, their policies, the reasons for landing, and the validation of the options.
 
 import { assertTokens } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
@@ -7,10 +7,10 @@ import type { ReasoningPolicy } from './reasoning-policy.js';
 /**
  * When density edits land. `every-turn`: as soon as there are any. `auto`: once their savings are worth the cache they
  * invalidate, by the model's prices; when the cache is cold anyway; or when the history would be compressed. `batched`: an
- * alias of that. `append-only`: the same for models that bind reasoning to its prefix, which `auto` recognizes by name: nothing
- * in front of reasoning is edited until the current turn is over or the history must be compressed, and then the reasoning
- * behind it goes too if `reasoning` says so. `at-birth`: only in entries that were never sent, and elsewhere when the history
- * would be compressed. Under every policy results are shrunk before they are first sent: that costs no cache.
+ * alias of `auto`. `append-only`: treats every model like those that bind reasoning to its prefix, which `auto` recognizes by name.
+ * Nothing in front of reasoning is edited until the current turn is over or the history must be compressed; then the reasoning
+ * behind the edit is removed too, if `reasoning` says so. `at-birth`: only in entries that were never sent, and elsewhere when
+ * the history would be compressed. Under every policy, results are shrunk before they are first sent, which costs no cache.
  */
 export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at-birth';
 
@@ -18,8 +18,8 @@ export type EditPolicy = 'every-turn' | 'auto' | 'batched' | 'append-only' | 'at
  * Why a density edit landed. `every-turn`: the policy requires nothing else. `reclaims-enough`: it removes `minReclaimTokens`,
  * or enough by cache prices. `cache-cold`: the provider's cache had expired, or nothing was sent. `threshold`: the history was
  * over the threshold or the limit. `unsent`: it changes nothing that was sent. `sent-before`: an earlier session had already
- * sent the history with it. `price-step`: it brings the request below a step of the model's price. `reasoning`: it removes
- * reasoning that edits for another model have left, and that this one may refuse.
+ * sent the history with this edit. `price-step`: it brings the request below a step of the model's price. `reasoning`: it
+ * removes reasoning that edits for another model have left behind, and that the present model may refuse.
  */
 export type LandingReason =
   | 'every-turn'
@@ -36,8 +36,8 @@ export interface EditOptions {
   /**
    * When density edits land. An edit rewrites what was sent, and thereby invalidates the provider's prompt cache. Does not
    * delay compressing at the threshold and fitting the window. When a session starts with a history that has answers of the
-   * model, edits of earlier sessions are replayed as far as the history shows them, so that it sends what they sent. @default
-   * 'auto'; 'every-turn' with the preset `specification`
+   * model, edits of earlier sessions are replayed as far as the history shows them, so that it sends what they sent.
+   * @default 'auto'; 'every-turn' with the preset `specification`
    */
   readonly edits?: EditPolicy | undefined;
   /**
@@ -54,7 +54,7 @@ export interface EditOptions {
   readonly reasoning?: ReasoningPolicy | undefined;
 }
 
-/** Undefined values are decided per request and model. */
+/** Options without a fixed default: if undefined, they are decided per request and model. */
 type Decided = 'minReclaimTokens' | 'cacheTtlMs' | 'reasoning';
 
 /** The options with all defaults filled in. */
@@ -98,7 +98,7 @@ function assertOneOf(name: string, value: unknown, values: readonly string[]): v
   throw new RangeError(`Expected ${name} to be one of ${known}, got ${shownText(value)}.`);
 }
 
-/** Infinity is allowed: a cache that outlives the session. @throws TypeError or RangeError for an invalid duration. */
+/** Validates a cache lifetime. Infinity means a cache that outlives the session. @throws TypeError or RangeError if invalid. */
 export function assertTimeToLive(cacheTtlMs: number): void {
   if (typeof cacheTtlMs !== 'number') {
     throw new TypeError(`Expected cacheTtlMs to be a number, got ${typeof cacheTtlMs}.`);

@@ -1,6 +1,6 @@
-// When a density edit may land, and which part of it: landing one invalidates the provider's cache from there on. Decides by what
-// was sent, by the session's policy and by what the cache costs; makes and applies no edits. The price is a function of the
-// history alone, so that another process gets the same answer.
+// Decides when a density edit may land, and which part of it, because an edit invalidates the provider's prompt cache from the first
+// changed entry on. The decision depends on what was sent, the session's policy and cache prices. Makes and applies no edits. The cost
+// of an edit is computed from the history alone, so that every process gets the same answer.
 
 import type { IContent } from '../../shared/content.js';
 import { NO_EDITS } from '../../shared/density.js';
@@ -19,7 +19,7 @@ import { placeBehindReasoning } from './reasoning-policy.js';
 import { reclaimedTokens, shareOf, tokensOf } from './token-tally.js';
 import type { CountedTokens } from './token-tally.js';
 
-/** Whether edits wait until they are worth the cache they invalidate. */
+/** Whether edits are held until their savings are worth the cache that they invalidate. */
 export function isBatching(edits: EditPolicy): boolean {
   return edits === 'auto' || edits === 'batched' || edits === 'append-only';
 }
@@ -29,7 +29,7 @@ export interface Admission {
   readonly result: DensityResult;
   /** `undefined` if nothing may land. */
   readonly reason?: LandingReason;
-  /** Whether it is the whole edit. */
+  /** Whether `result` is the whole edit. */
   readonly isWhole: boolean;
 }
 
@@ -48,9 +48,9 @@ export interface LandingPoint {
   readonly isBatchPoint: boolean;
   /** Counted tokens of the largest history below a price step, if only edits that get below it may land. */
   readonly tokensBelowStep?: number | undefined;
-  /** Whether the history is above a price step that no edit gets below. @default false */
+  /** Whether the history is above a price step, and no edit brings it below. @default false */
   readonly isAboveStep?: boolean | undefined;
-  /** Minimum counted tokens of a prefix to be cached. @default 0 */
+  /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
   readonly toBeCached?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> 
   readonly logger: Logger;
   readonly sent: Pick<SentHistory, 'intactEntries' | 'isCacheCold'>;
   readonly cache: Pick<CacheTerms, 'price' | 'prices'>;
-  /** How much an edit may cost ahead of its savings; see `PricedEdit`. @default unlimited */
+  /** Returns by how much the cost of an edit may run ahead of its savings; see `PricedEdit`. @default unlimited */
   readonly spendable?: (() => number) | undefined;
   /** Whether the model binds reasoning to its prefix. @default false */
   readonly bindsReasoning?: (() => boolean) | undefined;
@@ -106,7 +106,7 @@ export class EditGate {
     }
     if (sent.isCacheCold) return admitted(found, bound(found), 'cache-cold');
     const shrinking = bound(found.shrinkingFrom(sentEntries));
-    // Between batches most is held, which grows with the history: it must not be looked at.
+    // Between batch points, do not look at the held edits: their number grows with the history.
     const worthwhile = isBatchPoint ? this.#worthwhile(bound(found), shrinking, point) : undefined;
     const landing = worthwhile ?? shrinking;
     const isUnsent = landing.firstEntry >= sentEntries;
@@ -123,7 +123,7 @@ export class EditGate {
     }
     const tokensOf = ({ result }: FoundEdit): number =>
       reclaimedTokens(result, history.getRawHistory(), priced.countedTokens);
-    // Shrinking unsent results is free, so it must not help to pay for the rest.
+    // Shrinking unsent results costs no cache, so its savings must not pay for the other edits.
     return tokensOf(edit) - tokensOf(shrinking) >= minReclaimTokens ? edit : undefined;
   }
 
@@ -148,8 +148,8 @@ export class EditGate {
   }
 
   /**
-   * Whether an edit in front of reasoning would make the provider refuse the request, or drop reasoning that the host did not
-   * give up.
+   * Whether edits in front of reasoning are held. The provider would refuse the request or ignore reasoning that the host has not
+   * agreed to lose; under a stripping policy, the open turn would lose its reasoning.
    */
   get #holdsForReasoning(): boolean {
     const { reasoning } = this.#options;
@@ -162,7 +162,7 @@ type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning
   readonly history: Pick<HistoryService, 'getRawHistory'>;
 };
 
-/** Whether taking reasoning away can wait: while a call is open, its turn should be sent with the thinking that led to it. */
+/** Whether stripping reasoning should wait for the end of the turn: until then, calls are sent with the reasoning that led to them. */
 export function needsOpenTurn(options: TurnOptions): boolean {
   return options.reasoning.policy !== 'keep' && isCareful(options) && isTurnOpen(options);
 }
@@ -175,12 +175,12 @@ function isTurnOpen({ history }: TurnOptions): boolean {
   return history.getRawHistory().at(-1)?.speaker === 'tool';
 }
 
-/** The history grows by this share between batch points, so that there are few of them however long it gets. */
+/** The history grows by this share between batch points, so their number is logarithmic in its length. */
 const GROWTH_PER_POINT = 1 / 64;
 
 /**
- * The history lengths at which a batch of edits may land. They depend on content only, so that another process that gets the
- * history later finds the same ones.
+ * The history lengths at which a batch of edits may land. They depend on the history alone, so that another process that gets the
+ * history later finds the same lengths.
  */
 export class BatchPoints {
   #next: number;
@@ -196,7 +196,8 @@ export class BatchPoints {
   }
 
   /**
-   * Whether a preflight at this length is a batch point. Must be called for every preflight, in order; the first ones all are.
+   * Whether a preflight at this length is a batch point. Must be called for every preflight, in order. Below 64 entries, every
+   * preflight is one.
    *
    * @param entries number of entries ever added to the history
    */
@@ -207,10 +208,10 @@ export class BatchPoints {
   }
 }
 
-/** Calls of a typical recorded agent session, from a few dozen of them. */
+/** Model calls of a typical agent session, measured on a few dozen recorded sessions. */
 const USUAL_CALLS = 40;
 
-/** A session that outlasts most is expected to go on for this share of its calls so far. */
+/** A session longer than usual is expected to make this share of its calls so far in addition. */
 const SHARE_OF_CALLS = 0.25;
 
 /** What an edit is judged by. */
@@ -222,20 +223,20 @@ export interface PricedEdit {
   readonly sentEntries: number;
   readonly countedTokens: CountedTokens;
   readonly prices: CachePrices;
-  /** How much more than it saves it may cost in the next request, in price units per token. @default Infinity */
+  /** Maximum of what the edit costs minus what it saves in the next request, in tokens times `prices`. @default Infinity */
   readonly spendable?: number | undefined;
-  /** Minimum tokens of a prefix to be cached. @default 0 */
+  /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
   readonly toBeCached?: number | undefined;
 }
 
 /**
- * Returns the entry from which on an edit pays best, or `Infinity` if no part of it pays.
+ * Returns the index of the entry from which on an edit saves most, or `Infinity` if no part of it is worth its cost.
  *
- * Keeping stale content is like paying rent: each call reads it from the cache. Removing it is like buying: everything behind
- * it must be written to the cache once more. The number of future calls is unknown; a typical session length is assumed, and
- * more for a session that has gone on for longer. Of all entries the one with the highest gain wins: results near the end leave
- * early, since little follows them; those far ahead wait until enough has accumulated. If the best place costs more than
- * `spendable`, nothing lands: a smaller edit would only delay it.
+ * This is a rent-or-buy problem. Keeping stale content is rent: each call reads it from the cache. Removing it is buying: everything
+ * behind it must be written to the cache once more. The number of future calls is unknown, so a typical session length is assumed,
+ * and a quarter of the calls so far once that is more. The entry with the highest gain wins. Results near the end leave early, since
+ * little follows them; results near the start wait until enough stale content has accumulated. If the best edit costs more than
+ * `spendable`, nothing lands: a smaller edit would only delay the best one.
  */
 export function worthwhileFrom(edit: PricedEdit): number {
   const { prices, spendable = Infinity } = edit;
@@ -251,8 +252,9 @@ export function worthwhileFrom(edit: PricedEdit): number {
 }
 
 /**
- * Returns the entry from which on an edit pays best among those that bring the history below a price step, or `Infinity` if
- * none does. Above the step each call pays more for everything; below it, savings last until the history has grown back.
+ * Returns the index of the entry from which on an edit saves most and brings the history below a price step, or `Infinity` if
+ * there is none. Above the step, a higher price applies to all tokens of a call. The savings last until the history has grown back
+ * to the step.
  *
  * @param tokensBelowStep counted tokens of the largest history below the step
  * @param above cache prices above the step
@@ -281,7 +283,7 @@ function sum(history: readonly IContent[], countedTokens: CountedTokens): number
   return history.reduce((tokens, entry) => tokens + tokensOf(entry, countedTokens), 0);
 }
 
-/** The number of calls to expect of a session. */
+/** The number of model calls to expect of a session. */
 function usualCalls(history: readonly IContent[]): number {
   return Math.max(USUAL_CALLS, SHARE_OF_CALLS * callsIn(history));
 }
@@ -291,14 +293,15 @@ function callsIn(history: readonly IContent[]): number {
 }
 
 interface EditedPlace {
-  /** An edited entry. */
+  /** Index of an edited entry. */
   readonly at: number;
-  /** Tokens removed from this entry on, and tokens that stay there and may be cached. */
+  /** Tokens that the edit removes from this entry on. */
   readonly reclaimed: number;
+  /** Sent tokens that stay from this entry on: an edit from here on has them written to the cache again. */
   readonly behind: number;
 }
 
-/** The edited entries to which the edit can be limited without keeping more than what is in front of them, from the end. */
+/** Yields, from the end, the edited entries at which the edit can be cut without also holding back an entry behind the cut. */
 function* placesOf({
   result,
   history,
@@ -309,7 +312,7 @@ function* placesOf({
   const removed = new Set(result.removals);
   const starts = startsOfLosses(result, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
-  // A prefix that is too short to be cached is written anew as well.
+  // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
   let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];

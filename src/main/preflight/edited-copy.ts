@@ -1,4 +1,4 @@
-// A growing copy of a history on which edits are tried one after the other, and the single edit of the original with the same
+// A growing copy of a history to which edits are applied one after the other, and the single edit of the original with the same
 // result.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -15,22 +15,22 @@ import { stripReasoning } from './reasoning-policy.js';
 import type { ReasoningPolicy } from './reasoning-policy.js';
 import { tokensOf } from './token-tally.js';
 
-/** A list that starts empty, takes in the entries of a history in order, and is edited on the way. */
+/** A list that starts empty, takes over the entries of a history in order, and is edited in between. */
 export class EditedCopy {
   readonly #given: readonly IContent[];
   readonly #history: Pick<HistoryService, 'countedTokens' | 'countEach'>;
   readonly #entries: IContent[] = [];
-  /** By index in the list, the index in the original. */
+  /** Maps an index in the list to the index in the original. */
   #origins: number[] = [];
   #taken = 0;
   #tokens = 0;
   #takenTokens = 0;
   #intactTokens = Infinity;
   #metadata = NO_EDITS.metadata;
-  /** Records the edits as they would have been recorded at the time. */
+  /** Has the same records of the edits as the former session's journal. */
   readonly #journal = new Journal();
   readonly #ruleEdits: RuleEdit[] = [];
-  /** For entries that edits put in, the original indices of their blocks. */
+  /** For replacement entries, the indices that their blocks had in the original entry. */
   readonly #places = new Map<IContent, readonly number[]>();
 
   /** @param history counts the tokens of replacements */
@@ -46,7 +46,7 @@ export class EditedCopy {
     return this.#entries.length;
   }
 
-  /** Tokens of the list, counted as far as known. */
+  /** Tokens of the list; estimated for entries that are not counted. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -71,7 +71,7 @@ export class EditedCopy {
     return this.#history.countedTokens(entry);
   }
 
-  /** Takes in original entries, up to an index. */
+  /** Appends the next original entries, up to an index of the original, exclusive. */
   extend(end: number): void {
     for (; this.#taken < end; this.#taken += 1) {
       const entry = this.#given[this.#taken];
@@ -84,7 +84,7 @@ export class EditedCopy {
     }
   }
 
-  /** Applies an edit and its effect on reasoning, and counts replacements. Returns the complete edit. */
+  /** Applies an edit and its effect on reasoning, and counts replacements. Returns the edit including that effect. */
   async land({ result: admitted }: Admission, reasoning: ReasoningPolicy): Promise<DensityResult> {
     const result = reasoning === 'keep' ? admitted : stripReasoning(admitted, this.#entries);
     await this.#history.countEach([...result.replacements.values()]);
@@ -160,7 +160,7 @@ export class EditedCopy {
   }
 }
 
-/** The original indices of an edited entry's blocks. Edits keep their order. */
+/** Maps each block of an edited entry to its index before the edit; -1 if there was none. Edits keep the order of blocks. */
 function placesBefore(
   before: readonly ContentBlock[],
   after: readonly ContentBlock[],

@@ -1,4 +1,4 @@
-// The last step of a preflight: makes a history that still does not fit do so, without a model.
+// The last step of a preflight: cuts a history that still does not fit the window, without calling a model.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult, NO_EDITS } from '../../shared/density.js';
@@ -20,8 +20,8 @@ import type { SessionParts } from './session-parts.js';
 /**
  * Summarizes the largest tool results, then drops the oldest turns, until the present request fits the model's window.
  *
- * @returns what changed, or `null` if it fit already
- * @throws ContextWindowExceededError that says which part cannot fit; nothing has changed then.
+ * @returns what changed; the event is `null` if the request fit already
+ * @throws ContextWindowExceededError that names the largest part if the request cannot fit; nothing has changed then.
  */
 export async function fitHistory(
   parts: SessionParts,
@@ -43,8 +43,8 @@ export async function fitHistory(
 }
 
 /**
- * Adds the note of the requests and work that were dropped, and gives results their lines back that only others showed, as far as
- * there is room.
+ * Adds the note of the dropped requests and work, and restores lines in results that referred to removed results, as far as there
+ * is room.
  */
 async function completeCut(
   parts: SessionParts,
@@ -65,7 +65,7 @@ async function completeCut(
     const { newHistory } = await giveBack(parts, former, noted, room);
     if (newHistory === cut) return;
     const intactEntries = replaceHistory(parts, newHistory, base);
-    // Something was added meanwhile, or the host has rewritten the history.
+    // Entries were added meanwhile: try again. If the host has rewritten the history instead, the loop ends.
     if (intactEntries === null) continue;
     const { revision: toRevision } = history;
     await history.waitForTokenUpdates();
@@ -115,8 +115,8 @@ async function tryFit(
 }
 
 /**
- * Each cut rewrites most of what the prompt cache holds, and where nothing else makes the history smaller (a model for summaries
- * that is down), the next call needs one again. So it goes down to this share of the room, at which strategies compress by default.
+ * A cut goes down to this share of the room, at which strategies compress by default. Each cut rewrites most of what the prompt
+ * cache holds, and if nothing else makes the history smaller (a summarizing model that is down), the next call would need another.
  */
 const LOWER_MARK = 0.85;
 
@@ -129,13 +129,16 @@ function fitBelow(parts: SessionParts, input: Fittable, room: number): WindowFit
   return fit.tokens <= mark && !isBetter ? fit : least;
 }
 
-/** Whether a fit takes nothing that the model has not seen yet: another cut, once it has, costs less than that it asks again. */
+/**
+ * Whether a fit leaves all entries alone that the model has not seen yet. Another cut, once the model has seen them, costs less
+ * than the model calling for the same content again.
+ */
 function leavesUnsent({ summarized, dropped }: WindowFit, { outline }: Fittable): boolean {
   const unsent = unsentStart(outline);
   return [...summarized, ...dropped].every((entry) => entry < unsent);
 }
 
-/** Leaves room for the note of what is dropped, if anything is and the rest can be made so small. */
+/** If anything is dropped, leaves room for the note of it, unless the rest cannot be made that small. */
 function fitWithNote(parts: SessionParts, input: Fittable, room: number): WindowFit {
   const fit = fitToWindow(input, room);
   if (fit.dropped.length === 0 || parts.addsWorkNote !== true) return fit;
@@ -144,7 +147,9 @@ function fitWithNote(parts: SessionParts, input: Fittable, room: number): Window
 }
 
 /**
- * @param tokens counted tokens of each entry after everything possible is summarized; the message is in the model's own tokens
+ * Makes the error. Its numbers are in the model's own tokens.
+ *
+ * @param tokens counted tokens of each entry, after everything possible is summarized
  */
 function windowExceeded(
   entries: readonly IContent[],

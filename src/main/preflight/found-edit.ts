@@ -1,6 +1,6 @@
-// An edit found by a preflight, of which a part may land: rows, made into a result only on demand. They are a pass's plan, or
-// stand for the result of a custom strategy. Limiting an edit keeps calls and responses together (both go or neither does). A plan
-// whose edits are held grows with the history, so limiting it costs what is left, not what is held.
+// An edit found by a preflight, of which only a part may land. It consists of plan rows, from which a result is made on demand. The
+// rows are a pass's plan, or represent the result of a custom strategy. Limiting an edit keeps calls and responses together (both go
+// or neither does). Held edits accumulate with the history, so limiting costs time for the rows that remain, not for those held.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import { NO_EDITS, validateDensityResult } from '../../shared/density.js';
@@ -18,19 +18,19 @@ import { pushTo } from '../../shared/lists-by-key.js';
 import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 
-/** Whether a strategy uses this library's own pass, which workers and replays know. */
+/** Whether a strategy uses this library's own pass, the only one that workers and replays can run. */
 export function isDocumented(strategy: CompressionStrategy): boolean {
   return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 
-/** An edit of the present history; invalid once that is rewritten. */
+/** An edit of the present history; invalid once the history is rewritten. */
 export class FoundEdit {
   readonly #rows: DensityPlan;
   readonly #history: readonly IContent[];
   readonly #make: (rows: DensityPlan) => DensityResult;
   #result: DensityResult | undefined;
 
-  /** @param make returns the edit that some of the rows give */
+  /** @param make makes the result of a subset of the rows */
   constructor(
     rows: DensityPlan,
     history: readonly IContent[],
@@ -41,12 +41,12 @@ export class FoundEdit {
     this.#make = make;
   }
 
-  /** The first entry that it edits; `Infinity` if it edits none. */
+  /** Index of the first edited entry; `Infinity` if there is none. */
   get firstEntry(): number {
     return this.#rows[0] ?? Infinity;
   }
 
-  /** Number of its rows. */
+  /** Number of rows. */
   get size(): number {
     return this.#rows.length / ROW_LENGTH;
   }
@@ -56,8 +56,8 @@ export class FoundEdit {
   }
 
   /**
-   * The part that changes nothing in front of a place; the same object if that is all of it. Entries are edited as a whole or not
-   * at all: one that would lose a call whose response must stay is left alone, and vice versa.
+   * The part that changes nothing in front of a place; the same object if that is the whole edit. An entry is edited as a whole or
+   * not at all: it is left alone if it would lose a call whose response must stay, or the response of such a call.
    */
   limitedTo(place: Place): FoundEdit {
     const rows = this.#rows;
@@ -72,7 +72,7 @@ export class FoundEdit {
     return this.#part(rowsOf(rest, (entry) => !held.has(entry)));
   }
 
-  /** The part that only shrinks results, from this entry on; the same object if that is all of it. */
+  /** The part that only shrinks results, from this entry on; the same object if that is the whole edit. */
   shrinkingFrom(entry: number): FoundEdit {
     const rest = rowsFrom(this.#rows, entry);
     const shrunk = shrunkEntries(rest);
@@ -135,8 +135,8 @@ export function returnedEdit(
 }
 
 /**
- * Rows that tell of each entry of a result what limiting it depends on: which calls it loses, and whether it is only shrunk.
- * A result need not have rows of its own, and these need not cover it.
+ * Makes rows that hold what `limitedTo` and `shrinkingFrom` need to know of each edited entry: which calls it loses, and whether
+ * it is only shrunk. The result's own rows are not enough: they are optional and need not cover every edited entry.
  */
 function rowsOfResult(result: DensityResult, history: readonly IContent[]): DensityPlan {
   const shrunk = shrunkEntries(result.rows ?? EMPTY_PLAN);
@@ -161,11 +161,11 @@ export interface Place {
 
 interface EntryEdit {
   readonly index: number;
-  /** Ids of the calls of which it removes anything: the call, its response, or blocks tied to them. */
+  /** Ids of calls of which the edit removes a part: the call, its response, or a block tied to them. */
   readonly lostCallIds: readonly string[];
 }
 
-/** The entries of which every edit shrinks a result. */
+/** The entries in which every edit is a shrunk result. */
 function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   const shrunk = new Set<number>();
   const others = new Set<number>();
@@ -176,7 +176,7 @@ function shrunkEntries(plan: DensityPlan): ReadonlySet<number> {
   return shrunk;
 }
 
-/** Without rows the metadata stay unchanged: only the strategy knows what they count. */
+/** Restricts a result to some entries. Without rows its metadata stay unchanged: only the strategy knows what they count. */
 function partOfResult(
   result: DensityResult,
   isWanted: (entry: number) => boolean,
@@ -190,7 +190,7 @@ function partOfResult(
   return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
 }
 
-/** The rows of an entry and of those behind it, in the same memory; the same object if these are all. */
+/** The rows from an entry on, found by binary search, as a view of the same memory; the same object if these are all rows. */
 function rowsFrom(plan: DensityPlan, entry: number): DensityPlan {
   let [low, high] = [0, plan.length / ROW_LENGTH];
   while (low < high) {
@@ -201,7 +201,6 @@ function rowsFrom(plan: DensityPlan, entry: number): DensityPlan {
   return low === 0 ? plan : plan.subarray(low * ROW_LENGTH);
 }
 
-/** The rows of the wanted entries. */
 function rowsOf(plan: DensityPlan, isWanted: (entry: number) => boolean): DensityPlan {
   const rows = new Int32Array(plan.length);
   let length = 0;
@@ -219,8 +218,8 @@ function editedIndices({ removals, replacements }: DensityResult): readonly numb
 }
 
 /**
- * For each entry of an edit that loses calls or responses: the first entry that loses a part of one of these. The edit cannot be
- * limited to a place between the two without leaving the later one as it is.
+ * Maps each edited entry that loses calls or responses to the first entry that loses a part of one of the same calls. An edit
+ * limited to a place between the two leaves the later entry as it is.
  */
 export function startsOfLosses(
   result: DensityResult,
@@ -254,8 +253,8 @@ function editsOf(plan: DensityPlan, history: readonly IContent[]): readonly Entr
 }
 
 /**
- * Those of the call ids lost by some edits that a plan removes anything of. Few parts of an edit remove calls, so it is rarely
- * read.
+ * Of the call ids lost by the given edits, those of which a plan removes a part as well. Usually the edits lose no call, and the
+ * plan is not scanned.
  */
 function lostIds(
   plan: DensityPlan,
@@ -272,7 +271,7 @@ function lostIds(
   return lost;
 }
 
-/** The id of the call of which a row removes anything. */
+/** The id of the call of which a row removes a part; `undefined` if it removes none. */
 function lostId(row: PlanCursor, history: readonly IContent[]): string | undefined {
   if (row.action !== ACTION.drop && row.action !== ACTION.companion) return undefined;
   const block = history[row.entry]?.blocks[row.block];
@@ -280,10 +279,11 @@ function lostId(row: PlanCursor, history: readonly IContent[]): string | undefin
 }
 
 /**
- * The entries whose edits would change something in front of the place, and those that share a call with an edit in front.
+ * The entries whose edits must not land: those that change something in front of the place, those that share a call with an edit
+ * in front of it, and, transitively, those that share a call with one of these.
  *
- * @param edits the edits of the place's entry and of those behind it
- * @param heldIds ids of the calls of which edits in front of that entry remove anything
+ * @param edits the edits from the place's entry on
+ * @param heldIds ids of the calls of which edits in front of that entry remove a part
  * @param afterAtPlace returns the edited entry at the place; `undefined` if it is removed
  */
 function heldEntries(
@@ -307,7 +307,7 @@ function heldEntries(
   for (const edit of edits) {
     for (const callId of edit.lostCallIds) pushTo(byCall, callId, edit);
   }
-  // The list grows while it is walked.
+  // `held` is a work list: the loop also visits the entries that it appends.
   for (const { lostCallIds: callIds } of held) {
     for (const callId of callIds) {
       held.push(...(byCall.get(callId) ?? []));
@@ -317,7 +317,7 @@ function heldEntries(
   return new Set(held.map(({ index }) => index));
 }
 
-/** One id may occur several times in an entry: it is lost if it occurs less often than before. */
+/** The call ids that occur less often after the edit than before: an id may occur several times in an entry. */
 function lostCallIds(before: IContent | undefined, after: IContent | undefined): readonly string[] {
   const lost = new Map<string, number>();
   const count = (blocks: readonly ContentBlock[], by: number): void => {

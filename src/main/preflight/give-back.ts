@@ -1,18 +1,18 @@
-// Gives results of a rewritten history their lines back that only removed results showed. Applies nothing.
+// Restores lines in results of a rewritten history that refer to removed results, which no other result shows. Applies nothing.
 
 import type { IContent } from '../../shared/content.js';
 import { entriesAlone } from '../../shared/state/stand-alone.js';
 import type { SessionParts } from './session-parts.js';
 
-/** Share of what a compression or a cut saves, and of what it leaves below the threshold or limit, that is given back at most. */
+/** Lines are restored for at most this share of what a compression saves, and of the room it or a cut leaves below threshold or limit. */
 export const GIVEN_BACK_SHARE = 0.5;
 
 /**
- * Gives results their lines back: newest first, as far as there is room for.
+ * Restores the lines of results, newest first, as far as there is room.
  *
  * @param former the history with the results that `compacted` lacks
- * @param room counted tokens
- * @returns the list with these results, the same list if there are none, and the counted tokens that they take more than before
+ * @param room maximum counted tokens to add
+ * @returns the list with the restored results (the same list if there are none), and the counted tokens that they add
  */
 export async function giveBack(
   { history, config }: Pick<SessionParts, 'history' | 'config'>,

@@ -1,5 +1,5 @@
-// Makes compressions of a session's history, by a strategy or by dropping what the provider has compacted itself, and adds the
-// work note that survives any of them. Changes no history.
+// Makes compressions of a session's history, with a strategy or by dropping what the provider has compacted itself, and adds the
+// work note that every compression carries over. Changes no history.
 
 import { carriesContent } from '../../shared/content.js';
 import type { IContent } from '../../shared/content.js';
@@ -22,9 +22,9 @@ export interface MadeCompression {
   readonly by: CompressionStrategy;
   readonly newHistory: readonly IContent[];
   readonly llmCallMade: boolean;
-  /** See the event. */
+  /** See `CompressedEvent`. */
   readonly fallbackFrom?: NonNullable<CompressedEvent['fallbackFrom']>;
-  /** Whether it was made in the background, of an earlier snapshot. @default false */
+  /** Whether it was made in the background, from an earlier snapshot. @default false */
   readonly isAhead?: boolean;
   /** See `CompressionResult`. */
   readonly keepsReasoning?: boolean;
@@ -32,10 +32,10 @@ export interface MadeCompression {
   readonly isProvidersOwn?: boolean;
 }
 
-/** A history as it was when another process asked for a summary of it. */
+/** The history as it was when another process requested a summary of it. */
 export interface AskedElsewhere {
   readonly contents: readonly IContent[];
-  /** Behind how many added entries and edits. */
+  /** Number of entries ever added by then, and of `edits` in the journal. */
   readonly entries: number;
   readonly edits: number;
 }
@@ -43,7 +43,7 @@ export interface AskedElsewhere {
 /**
  * Compresses the present history, and counts the new entries.
  *
- * @param asked an earlier history to compress, only by the answer that a model has given since
+ * @param asked an earlier history to compress instead. No model is called: only an answer that it has given since can be used
  * @throws what the strategy threw; or the signal's reason.
  */
 export function makeCompression(
@@ -82,14 +82,14 @@ async function compress(
   for (const [entry, tokens] of knownTokens ?? []) history.weigh(entry, tokens);
   const left = await abortable(history.estimateTokensForContents(newHistory), signal);
   const carried = addWorkNote(parts, former, newHistory, tokensBefore - left, keepsReasoning);
-  // Counted now, so that applying it need not wait.
+  // Count the note now, so that applying the compression need not wait.
   await abortable(history.countEach(carried.filter(isWorkNote)), signal);
   return { by: strategy, newHistory: carried, llmCallMade: metadata.llmCallMade, keepsReasoning };
 }
 
 /**
- * Like `makeCompression`, with fallbacks: if the provider fails, the strategy named in the settings; if another strategy with a
- * model fails, truncation, if the settings allow it.
+ * Like `makeCompression`, with fallbacks. If the provider fails, the strategy named in the settings is used. If another strategy
+ * that calls a model fails, truncation is used, if the settings allow it.
  *
  * @throws what the strategy threw, if there is no fallback; or the signal's reason.
  */
@@ -154,7 +154,7 @@ function versionOf({ sessionId }: SessionParts, entries: number, edits: number):
   return JSON.stringify([sessionId, entries, edits]);
 }
 
-/** What a strategy was given when another process asked: with a model that has answered, or fails. */
+/** The context of the strategy when the other process asked. Its summarizer returns the model's answer, or fails if there is none. */
 function contextThen(
   { summarizer, ...present }: CompressionContext,
   parts: SessionParts,
@@ -178,9 +178,9 @@ function contextThen(
 }
 
 /**
- * Returns how many entries at the start a provider's compaction replaces: all before it, except that no call among them may be
- * open or answered behind it. 0 when only the user has spoken before it: those words came back with a compaction that was
- * asked for, and belong to it.
+ * Returns how many entries at the start a provider's compaction replaces: all before it, or fewer if a call among them would be
+ * open or answered behind the boundary. 0 if only the user has spoken before it: a compaction on request returns the user's
+ * messages in front of it, and they belong to it.
  *
  * @param compaction index of the entry that holds it
  */
@@ -189,7 +189,7 @@ export function replacedEntries(history: readonly IContent[], compaction: number
   return hasAnswers ? wholeBoundary(history, compaction) : 0;
 }
 
-/** Drops the first entries of the history, and keeps a note of the requests and work in them. */
+/** Makes the history without its first `replaced` entries, with a note of the requests and work in them. */
 export async function dropReplaced(
   parts: SessionParts,
   replaced: number,

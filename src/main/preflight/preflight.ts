@@ -38,7 +38,7 @@ export class Preflight {
   readonly #pruner: DensityPruner;
   #hasScannedForDrops = false;
 
-  /** @param former the one before, if the session goes on with the state of another process */
+  /** @param former the preflight to replace, if the session continues with the state of another process */
   constructor(parts: SessionParts, former?: Preflight) {
     this.#parts = parts;
     this.costs = new CostMeter(parts);
@@ -47,7 +47,7 @@ export class Preflight {
     if (former !== undefined) this.ahead.goOn(parts);
   }
 
-  /** Whether content was added that no density pass has covered. */
+  /** Whether entries were added that no density pass has covered. */
   get isDirty(): boolean {
     return this.#pruner.isDirty;
   }
@@ -67,7 +67,7 @@ export class Preflight {
     };
   }
 
-  /** Whether the next run may ask a model, or apply what one has written. */
+  /** Whether the next run may call a model, or apply a summary that a model has written. */
   async needsModel({
     pendingTokens,
     excessTokens = 0,
@@ -90,12 +90,12 @@ export class Preflight {
     cacheMisses.beginPreflight();
     await abortable(history.waitForTokenUpdates(), signal);
     const dropped = yield* this.#dropReplaced(signal);
-    // Not before: a dropped beginning takes with it all that is known of what was sent.
+    // After the drop, because a drop resets `sent`, and this note with it.
     if (request.removesReasoning === true) sent.noteRefusedReasoning();
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
     const compressed = yield* this.#compressWhenDue(request);
-    // Needed even after a compression started below the limit: what was added meanwhile may be too much.
+    // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
     if (this.ahead.isWorthwhile()) this.ahead.begin(this.#parts.config.strategy, promptId);
     gauge.endPreflight();
@@ -140,7 +140,7 @@ export class Preflight {
     return yield* this.#fit(signal);
   }
 
-  /** Drops what a provider has compacted by itself. Scans only unsent entries, except for the first time. */
+  /** Drops the entries that a provider's own compaction replaces. Looks for it only in unsent entries, except in the first preflight. */
   async *#dropReplaced(signal: AbortSignal | undefined): Steps<CompressedEvent | null> {
     const { history, sent } = this.#parts;
     const from = this.#hasScannedForDrops ? sent.intactEntries : 0;
@@ -154,7 +154,7 @@ export class Preflight {
       return yield* this.#land(strategy, make, signal);
     } catch (thrown) {
       signal?.throwIfAborted();
-      // If it cannot be recorded, it stays: the provider ignores it anyway.
+      // Entries that cannot be recorded stay: the provider ignores everything in front of its compaction anyway.
       if (!isWriteFailure(thrown)) throw thrown;
       return null;
     }
@@ -168,7 +168,7 @@ export class Preflight {
       (removesReasoning || reasoningTerms.policy !== 'keep') && sent.staleReasoningFrom < Infinity;
     const strip = (): Steps<PrunedEvent | null> =>
       this.#prune(() => stripStaleReasoning(this.#parts, signal), signal);
-    // What landed before was of messages with their reasoning, and is recorded so.
+    // A replay goes first: the edits that it repeats were made, and recorded, on entries that still had their reasoning.
     const isLast = isStale && this.#pruner.needsReplay;
     const stripped = isStale && !isLast ? yield* strip() : null;
     const strategy = this.#pruner.begin();
@@ -190,7 +190,7 @@ export class Preflight {
     return isUnrecorded && gauge.fits() ? null : eventOf(end);
   }
 
-  /** @param isReached whether an automatic compression has achieved its goal @default it is on request */
+  /** @param isReached whether an automatic compression has reached its goal @default the compression is on request and has none */
   async *#compress(
     { promptId, signal }: PreflightRequest,
     isReached?: () => boolean,
@@ -202,8 +202,8 @@ export class Preflight {
   }
 
   /**
-   * Compresses a history over the threshold or the limit. Returns `null` if it was not due, could not be recorded, failed over
-   * the limit, or the model's summary was rejected.
+   * Compresses a history over the threshold or the limit. Returns `null` if no compression was due, its removals could not be
+   * recorded, it failed while the history was over the limit, or the model's summary was rejected.
    */
   async *#compressWhenDue(request: PreflightRequest): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
@@ -222,8 +222,8 @@ export class Preflight {
   }
 
   /**
-   * Applies a finished background compression, of this process or another one; waits for a running one only if the history does
-   * not fit. Returns `null` if there is none.
+   * Applies a finished background compression of this process or of another one. Waits for a running one only if the history
+   * does not fit. Returns `null` if none landed.
    */
   async *#landAhead({ promptId, signal }: PreflightRequest): Steps<CompressedEvent | null> {
     const { gauge, guard } = this.#parts;
@@ -244,7 +244,7 @@ export class Preflight {
       return yield* this.#land(strategy, make, signal, () => !ahead.isWorthwhile());
     } catch (thrown) {
       signal?.throwIfAborted();
-      // If it cannot be recorded, the entries stay, as long as the history fits.
+      // Entries that cannot be recorded stay, and the failure is ignored as long as the history fits.
       if (!isWriteFailure(thrown) || !gauge.fits()) {
         yield { step: 'none', compressionFailure: asError(thrown) };
       }
@@ -252,7 +252,7 @@ export class Preflight {
     }
   }
 
-  /** Whether a compression that is not due yet would take away the thinking of a turn whose call is open. */
+  /** Whether a compression below the threshold should wait, because it would strip the reasoning of the turn in progress. */
   get #waitsForTurn(): boolean {
     const { history, gauge } = this.#parts;
     if (this.ahead.keepsReasoning) return false;
@@ -275,7 +275,7 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** A failing strategy must not keep the history from being fitted, so its error is only reported. */
+  /** Compresses over the limit. Only reports an error of the strategy, so that the fit step still runs. */
   async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
     try {
       return yield* this.#compressUnlessHeld(request);
@@ -286,7 +286,7 @@ export class Preflight {
     }
   }
 
-  /** Compresses, unless the guard or a background summary holds it. */
+  /** Compresses, unless the guard or a background summary holds the compression. */
   async *#compressUnlessHeld(request: PreflightRequest): Steps<CompressedEvent> {
     const { gauge, guard, history } = this.#parts;
     const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason;
@@ -303,7 +303,7 @@ export class Preflight {
     return event;
   }
 
-  /** A history that fits does not wait for a model: a background summary is running, or starts after this preflight. */
+  /** Holds the compression of a history that fits if a background summary is running or starts after this preflight: no turn waits. */
   get #holdReason(): HoldReason | null {
     const { ahead } = this;
     const { config, gauge } = this.#parts;
@@ -320,7 +320,6 @@ export class Preflight {
     return eventOf(end);
   }
 
-  /** Runs a step, and describes how it ended. */
   async #end<Event>(
     run: () => Promise<StepOutcome<Event>>,
     signal: AbortSignal | undefined,
@@ -343,7 +342,7 @@ function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
   return event;
 }
 
-/** Returns the later of two events that was applied, since callers must follow it; if none was, the later one. */
+/** Returns the later of the applied events, because callers must follow it; if neither was applied, the later event. */
 function appliedOf(
   later: CompressedEvent | null,
   earlier: CompressedEvent | null,
@@ -352,7 +351,7 @@ function appliedOf(
   return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
 }
 
-/** Returns what two edits of one preflight changed, in their order. */
+/** Merges the events of two edits of one preflight, in the order in which they landed. */
 function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
   if (first === null || second === null) return first ?? second;
   const changes = [...first.changes, ...second.changes];

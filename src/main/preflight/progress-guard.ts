@@ -1,4 +1,4 @@
-// Stops automatic compressions from running in circles, by the outcome of the last ones. The clock is injected.
+// Prevents loops of fruitless automatic compressions, by the outcome of the last ones. The clock is injected.
 
 import type { StepReport, HoldReason } from './session-events.js';
 
@@ -9,8 +9,8 @@ const PAUSE_MS = 60_000;
 
 export interface ProgressGuardOptions {
   /**
-   * Tokens by which the history must grow after a compression that did not get below the threshold. Asked when needed: the
-   * model may be named after the session began.
+   * Returns the tokens by which the history must grow after a compression that did not get below the threshold. A function,
+   * because the model may be named only after the session began.
    */
   readonly minGrowthTokens: () => number;
   /** A monotonic clock in milliseconds. */
@@ -62,7 +62,7 @@ export class ProgressGuard {
     }
   }
 
-  /** Notes a completed compression, whether its result was applied or not. */
+  /** Notes a completed compression, whether or not its result was applied. */
   noteEnd(totalTokens: number, isUnderThreshold: boolean): void {
     this.#failures = 0;
     this.#floorTokens = isUnderThreshold ? 0 : totalTokens + this.#minGrowthTokens();
@@ -75,7 +75,7 @@ export class ProgressGuard {
 
   /**
    * Notes that a history that did not fit was cut. The cut part still counts as growth: otherwise a history that is cut to the
-   * limit each time would never grow, and never be compressed again.
+   * limit each time would never reach the floor, and never be compressed again.
    */
   noteCut(tokensBefore: number, tokensAfter: number): void {
     this.#floorTokens -= tokensBefore - tokensAfter;

@@ -1,5 +1,5 @@
-// What the provider's prompt cache should hold: which prefix of the history was sent, when, and how much of it is still
-// unchanged; and whether requests read less from the cache than that. Holds no entries and emits nothing.
+// Tracks what the provider's prompt cache should hold (which prefix of the history was sent, when, and how much of it is unchanged),
+// and detects requests that read less than that from the cache. Retains no entries and emits nothing.
 
 import {
   assertKnownOptions,
@@ -23,10 +23,10 @@ interface SentHistoryInit {
   readonly former?: SessionMemory | undefined;
 }
 
-/** Sessions use few models. */
+/** Bound on the models that a session remembers; sessions use few. */
 const MAX_MODELS = 32;
 
-/** What the last preflight prepared, as far as it is unchanged. Edits must be noted; that the history was cleared is noticed. */
+/** The part of the last sent history that is unchanged. The caller must note edits; a `clear` is detected. */
 export class SentHistory {
   readonly #history: HistoryService;
   readonly #cache: CacheTerms;
@@ -36,7 +36,7 @@ export class SentHistory {
   #sentEntries = 0;
   #intactEntries = 0;
   #sentAtMs = -Infinity;
-  /** The same by model: each has a cache of its own. */
+  /** `#sentAtMs` by model name, because each model has its own cache. `undefined` until the model is named. */
   readonly #sentToAtMs = new Map<string | undefined, number>();
   #isCached = true;
   #reclaimedTokens = 0;
@@ -77,7 +77,7 @@ export class SentHistory {
     return this.intactEntries < this.#sentEntries;
   }
 
-  /** Whether the prompt cache of the present model has expired, or nothing was sent to it yet. */
+  /** Whether the prompt cache of the present model has expired, or nothing was sent to that model yet. */
   get isExpired(): boolean {
     this.#catchUp();
     const { modelName } = this.#history;
@@ -86,8 +86,9 @@ export class SentHistory {
   }
 
   /**
-   * Whether no cache holds anything: it has expired, or the last request was too short to be cached. The cache of a model that
-   * another one stands in for counts: most failures of a provider are short.
+   * Whether no model's cache holds the history: nothing was sent to any model within the cache lifetime, or the last request was
+   * too short to be cached. While another model stands in for a failed one, the cache of the first still counts, because most
+   * failures of a provider are short.
    */
   get isCacheCold(): boolean {
     return !this.#isCached || this.idleMs >= this.#cache.ttlMs;
@@ -99,25 +100,25 @@ export class SentHistory {
     return this.#now() - this.#sentAtMs;
   }
 
-  /** Tokens that edits have removed so far. */
+  /** Counted tokens that edits have removed so far. */
   get reclaimedTokens(): number {
     this.#catchUp();
     return this.#reclaimedTokens;
   }
 
-  /** The entry from which on reasoning was left behind edits, which not every model accepts; `Infinity` if there is none. */
+  /** Index of the first entry whose reasoning may be stale (left behind an edit), which not every model accepts; else `Infinity`. */
   get staleReasoningFrom(): number {
     this.#catchUp();
     return this.#staleReasoningFrom;
   }
 
-  /** Notes that no reasoning may stay. */
+  /** Notes that the provider has refused the reasoning: all of it is stale. */
   noteRefusedReasoning(): void {
     this.#catchUp();
     this.#staleReasoningFrom = 0;
   }
 
-  /** Notes that this reasoning is gone. */
+  /** Notes that all stale reasoning is removed. */
   noteStrippedReasoning(): void {
     this.#staleReasoningFrom = Infinity;
   }
@@ -138,22 +139,22 @@ export class SentHistory {
   /**
    * Notes an edit that has just landed.
    *
-   * @param intactEntries length of the prefix that it has not changed
-   * @param leavesReasoning whether reasoning behind that prefix stays, although something in front of it has changed
+   * @param intactEntries length of the prefix that the edit has not changed
+   * @param leavesReasoning whether reasoning behind that prefix stays, although its own prefix has changed
    */
   noteEdit(intactEntries: number, leavesReasoning: boolean): void {
     this.#catchUp();
     const isLeft = leavesReasoning && intactEntries < this.#intactEntries;
-    // What an earlier edit has left may have moved to the front.
+    // Stale reasoning that an earlier edit has left may have moved to lower indices.
     if (isLeft || this.#staleReasoningFrom < Infinity)
       this.#staleReasoningFrom = Math.min(this.#staleReasoningFrom, intactEntries);
     this.#intactEntries = Math.min(this.#intactEntries, intactEntries);
   }
 
   /**
-   * Notes how many tokens an edit has taken, once they are counted.
+   * Notes how many tokens an edit has removed, once they are counted.
    *
-   * @param revision that of the history after it, which may have been cleared since
+   * @param revision that of the history after the edit: ignored if the history was rewritten or cleared since
    */
   noteReclaimed(tokens: number, revision: number): void {
     if (revision === this.#history.revision) this.#reclaimedTokens += tokens;
@@ -166,7 +167,7 @@ export class SentHistory {
     this.#sentEntries = this.#history.length;
     this.#intactEntries = this.#history.length;
     this.#sentAtMs = this.#now();
-    // A name that came in only now is that of the model before it.
+    // If the model was named only now, earlier requests went to the same model.
     if (this.#history.modelName !== undefined) this.#sentToAtMs.delete(undefined);
     if (this.#sentToAtMs.size >= MAX_MODELS) this.#sentToAtMs.clear();
     this.#sentToAtMs.set(this.#history.modelName, this.#sentAtMs);
@@ -197,7 +198,7 @@ export interface CacheRead {
   /** All input tokens of this request. */
   readonly inputTokens: number;
   readonly readTokens: number;
-  /** Milliseconds between the two. */
+  /** Milliseconds between the two requests. */
   readonly elapsedMs: number;
   readonly ttlMs: number;
   /** Whether an edit has rewritten what the previous request held. */
@@ -217,7 +218,7 @@ const USUAL_LEAST_TOKENS = 4_096;
 /** Maximum length of a reported miss reason, in characters. */
 export const MAX_REASON_LENGTH = 200;
 
-/** Returns the cache miss of a request, or `null` if it read about what was expected, or nothing was cached. */
+/** Returns the cache miss of a request, or `null` if it read about what was expected, or nothing can have been cached. */
 export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   const { formerTokens, inputTokens, readTokens, price, ttlMs, reason } = read;
   if (ttlMs === 0) return null;
@@ -228,13 +229,13 @@ export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   return reason === undefined ? miss : { ...miss, reason };
 }
 
-/** After expiry, an edit costs nothing, so it is not the cause. */
+/** Expiry comes first: once the cache has expired, an edit invalidates nothing. */
 function causeOf({ elapsedMs, ttlMs, isRewritten }: CacheRead): CacheMissCause {
   if (elapsedMs >= ttlMs) return 'expired';
   return isRewritten ? 'edit' : 'changed-request';
 }
 
-/** Whether a model caches implicitly, without guarantees: cache writes are free, or nothing is known of it. */
+/** Whether a model caches implicitly, without guarantees: cache writes cost no extra, or its price is unknown. */
 export function isCacheImplicit(price: ModelPrice | undefined): boolean {
   return price === undefined || price.cacheWrite <= price.input;
 }
@@ -247,7 +248,7 @@ const USAGE_REPORT: readonly string[] = Object.keys({
 } satisfies Record<keyof UsageReport, true>);
 
 /**
- * Returns a checked copy of a report of usage, each field read once.
+ * Returns a validated copy of a usage report. Reads each field once.
  *
  * @throws TypeError or RangeError for a field that is unknown or cannot be read, invalid token counts, more cache reads than
  *   input, or a reason that is too long.
@@ -275,7 +276,7 @@ interface FormerRequest {
   readonly inputTokens: number;
   readonly sentTo: string | undefined;
   readonly answeredBy: string | undefined;
-  /** Whether nobody has reported it, so that it may not have been answered. */
+  /** Whether no usage was reported for this request, so that it may not have been answered. */
   readonly isUnreported?: boolean;
 }
 
@@ -299,7 +300,7 @@ export class CacheMisses {
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
 
-  /** @param former the last request, if another process has made it, by estimated tokens */
+  /** @param former the last request if another process made it, with its estimated input tokens */
   constructor(
     session: CachedSession,
     former?: { readonly inputTokens: number; readonly modelName: string },
@@ -310,18 +311,18 @@ export class CacheMisses {
     this.#former = { inputTokens, sentTo: modelName, answeredBy: modelName, isUnreported: true };
   }
 
-  /** From here on a report could belong to the next request. */
+  /** Drops the request without a report: from here on a report could belong to the next request. */
   beginPreflight(): void {
     this.#ready = undefined;
   }
 
-  /** Call before `SentHistory.endPreflight`, which forgets what was sent last. */
+  /** Must be called before `SentHistory.endPreflight`, which resets the facts about the previous request. */
   endPreflight(): void {
     const { sent, history, cache } = this.#session;
     const { idleMs, isRewritten } = sent;
-    // Nothing of this history was sent before: it is new or was cleared.
+    // The history was never sent: it is new or was cleared.
     if (idleMs === Infinity) this.#former = undefined;
-    // No cache holds a request that was not answered.
+    // A request without an answer is in no cache.
     if (this.#former?.isUnreported === true) {
       const added = history.getRawHistory().slice(sent.intactEntries);
       if (!added.some(({ speaker }) => speaker === 'ai')) this.#former = undefined;
@@ -332,7 +333,7 @@ export class CacheMisses {
     this.#ready = { sentTo: history.modelName };
   }
 
-  /** Takes a validated report; returns the request's cache miss if it should be emitted. */
+  /** Takes a validated report. Returns the request's cache miss if it should be emitted, else `null`. */
   report({
     inputTokens,
     modelName,
@@ -360,7 +361,7 @@ export class CacheMisses {
       return null;
     }
     const { price } = this.#session.cache;
-    // Many local servers report 0 because they have no cache.
+    // A read of 0 tokens is a miss only if there is a cache at all: many local servers have none.
     const isCached = this.#hasRead || (price !== undefined && price.cacheRead < price.input);
     const missed = judgeCacheRead({
       ...between,

@@ -1,5 +1,5 @@
-// What happens to reasoning when an edit lands in front of it: providers bind a thinking block to its prefix, and refuse it
-// after an edit there. Pure: makes edits, applies none.
+// What happens to reasoning when an edit lands in front of it: providers bind a thinking block to its prefix, and refuse it if the
+// prefix has changed. Pure: makes edits, applies none.
 
 import { hasSubstance } from '../../shared/content.js';
 import type { ContentBlock, IContent } from '../../shared/content.js';
@@ -29,7 +29,7 @@ export function holdsReasoning(history: readonly IContent[], from: number): bool
   return false;
 }
 
-/** Returns the place behind the last thinking block from an index on, or the start of that entry. */
+/** Returns the place behind the last thinking block from entry `from` on, or the start of that entry if there is none. */
 export function placeBehindReasoning(history: readonly IContent[], from: number): Place {
   for (let entry = history.length - 1; entry >= from; entry -= 1) {
     const block = history[entry]?.blocks.findLastIndex(isThinking) ?? -1;
@@ -40,7 +40,7 @@ export function placeBehindReasoning(history: readonly IContent[], from: number)
 
 /**
  * Adds to an edit the removal of all thinking blocks behind the first place it changes; the same object if there are none. An
- * entry without substance left is removed.
+ * entry that has no substance left is removed.
  */
 export function stripReasoning(result: DensityResult, history: readonly IContent[]): DensityResult {
   if (isEmptyDensityResult(result)) return result;
@@ -50,7 +50,7 @@ export function stripReasoning(result: DensityResult, history: readonly IContent
   return stripBehind(result, history, { entry, block: firstDifference(after, before) });
 }
 
-/** Like `stripReasoning`, for an edit that changes something in front of a place. */
+/** Like `stripReasoning`, for the thinking blocks behind a given place. */
 export function stripBehind(
   result: DensityResult,
   history: readonly IContent[],
@@ -87,19 +87,19 @@ export function stripRewritten(
   return [...rewritten.slice(0, first), ...behind.filter((entry) => entry !== null)];
 }
 
-/** Returns `null` if nothing of substance is left; the same entry if it has no thinking there. */
+/** Strips an entry from a block on. Returns `null` if nothing of substance is left; the same entry if nothing was stripped. */
 function withoutReasoning(entry: IContent, fromBlock: number): IContent | null {
   const blocks = entry.blocks.filter((block, at) => at < fromBlock || !isStripped(block));
   if (blocks.length === entry.blocks.length) return entry;
   return blocks.some(hasSubstance) ? { ...entry, blocks } : null;
 }
 
-/** An item of OpenAI's Responses API: adapters read its id, and pi keeps the whole of it. */
+/** The signature of an item of OpenAI's Responses API: its id (`rs_…`) from adapters, or the whole item as JSON from pi. */
 const OPENAI_ITEM = /^(?:rs_|\{)/;
 
 /**
- * Whether a block goes with an edit in front of it. An item of OpenAI stays: Claude is not sent it, and OpenAI refuses a call
- * without the item that led to it, once the conversation has come back.
+ * Whether an edit in front of a block strips it. A reasoning item of OpenAI stays: it is not sent to Claude, and once the
+ * conversation returns to OpenAI, a call without the item that led to it is refused.
  */
 export function isStripped(block: ContentBlock): boolean {
   return block.type === 'thinking' && !OPENAI_ITEM.test(block.signature ?? '');

@@ -1,5 +1,5 @@
-// Finds which tool results and file contents an edit removed. Looks only at changed entries, and at the calls that their
-// responses belong to.
+// Finds which tool results and file contents an edit removed. Looks only at changed entries and at the calls that their responses
+// answer.
 
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,11 +28,11 @@ export type RemovedContent = Omit<RemovedEvent, 'step'>;
 interface FormerEntry {
   readonly entry: IContent;
   readonly isLost: boolean;
-  /** Finds the call of a result that was replaced, and whose call is not among the given entries. */
+  /** Finds the call of a replaced result in the history, for calls that are not among the changed entries. */
   readonly findCall?: (callId: string) => ToolCallBlock | undefined;
 }
 
-/** Tracks the edits of one session: a stand-in for a result is no loss when it is removed in turn. */
+/** Tracks the edits of one session, because removing a stand-in (a shorter replacement) later removes no result a second time. */
 export class RemovedReads {
   readonly #options: DensityOptions;
   readonly #standIns = new WeakSet<ToolResponseBlock>();
@@ -44,7 +44,7 @@ export class RemovedReads {
   /**
    * Returns what a step removed, or `null` if nothing. Must be called once per step, in order.
    *
-   * @param entries the history after it
+   * @param entries the history after the step
    */
   ofStep(report: StepReport, entries: readonly IContent[]): RemovedContent | null {
     if (report.step === 'none' || !report.event) return null;
@@ -52,7 +52,7 @@ export class RemovedReads {
     return report.event.outcome === 'applied' ? this.#ofRewrite(report.former, entries) : null;
   }
 
-  /** Linear in the changes; in the history if a response is far from its call. */
+  /** Takes time linear in the changes, or in the history if a response is far from its call. */
   #ofChanges(changes: readonly EntryChange[], entries: readonly IContent[]): RemovedContent | null {
     let removed = 0;
     const callOf = answeredCalls(entries);
@@ -70,7 +70,7 @@ export class RemovedReads {
     return this.#compare(former, present);
   }
 
-  /** Linear in both lists; what stays is the same object in both. */
+  /** Takes time linear in both lists. Entries that stay are the same objects in both. */
   #ofRewrite(before: readonly IContent[], entries: readonly IContent[]): RemovedContent | null {
     const kept = new Set(entries);
     const known = new Set(before);
@@ -135,7 +135,7 @@ export class RemovedReads {
   }
 }
 
-/** A file inclusion; its text includes the path. */
+/** A file inclusion. Its text includes the path. */
 interface Inclusion {
   readonly path: string;
   readonly text: string;
@@ -143,7 +143,7 @@ interface Inclusion {
 
 /** The contents of new entries, each of which can be matched once. */
 class PresentContent {
-  /** By `keyOf`: one id may stand for several calls. */
+  /** By `keyOf`. Lists, because several calls may share an id. */
   readonly #responses = new Map<string, ToolResponseBlock[]>();
   readonly #inclusions = new Map<string, number>();
 
@@ -162,27 +162,27 @@ class PresentContent {
     }
   }
 
-  /** Takes out an equal response to the same call; strategies may copy what they keep. */
+  /** Removes and returns an equal response to the same call. Compares by value, because strategies may copy what they keep. */
   takeEqual(response: ToolResponseBlock): ToolResponseBlock | undefined {
     const known = this.#responses.get(keyOf(response)) ?? [];
     const at = known.findLastIndex((block) => isDeepStrictEqual(block.result, response.result));
     return at === -1 ? undefined : known.splice(at, 1)[0];
   }
 
-  /** Takes out an inclusion; returns whether there was one. */
+  /** Removes an inclusion with this text. Returns whether there was one. */
   takeInclusion(text: string): boolean {
     const count = this.#inclusions.get(text) ?? 0;
     if (count > 0) this.#inclusions.set(text, count - 1);
     return count > 0;
   }
 
-  /** The responses that are left. */
+  /** The responses that no `takeEqual` has removed. */
   *responses(): Generator<ToolResponseBlock> {
     for (const blocks of this.#responses.values()) yield* blocks;
   }
 }
 
-/** Equal for equal responses to the same call. */
+/** Returns a key that is the same for equal responses to the same call. */
 function keyOf({ callId, result }: ToolResponseBlock): string {
   return JSON.stringify([callId, signatureOf('', result)]);
 }

@@ -1,5 +1,5 @@
-// Reconstructs the edits that landed in a history before this session had it, when no saved state tells: it was sent with them,
-// and a provider's cache holds it so. Decides by content; applies nothing.
+// Reconstructs the edits that landed in a history before this session had it, if there is no saved state. The history was sent with
+// these edits, so a provider's cache holds the edited version. Decides by content alone; applies nothing.
 
 import type { IContent } from '../../shared/content.js';
 import { isEmptyDensityResult } from '../../shared/density.js';
@@ -29,32 +29,31 @@ export interface Replay extends Admission {
   readonly base: DensityBase;
   /** Which rule removed what. */
   readonly ruleEdits: readonly RuleEdit[];
-  /** The journal records of the single edits. */
+  /** The journal records of the individual edits. */
   readonly records: JournalRecords;
-  /** What the requests up to the present one leave to spend. */
+  /** See `spendable`; after the requests up to and including the present one. */
   readonly spendable: number;
 }
 
-/** A preflight: before an answer of the model, or the present one. */
+/** A former preflight, before an answer of the model, or the present one. */
 interface FormerPreflight {
   /** Number of entries added by then. */
   readonly at: number;
   readonly isNow: boolean;
-  /** Milliseconds since the history was last sent, as far as timestamps tell. */
+  /** Milliseconds since the history was last sent, by the timestamps of entries. */
   readonly idleMs: number;
 }
 
 /** Entries that passes may look at between turns of the event loop. */
 const ENTRIES_PER_TURN = 4_096;
-/** Weight of a pass that looks at new results only. */
+/** What a pass that looks at new results only counts towards `ENTRIES_PER_TURN`, in entries. */
 const ENTRIES_PER_SHRINKING = 32;
 
 /**
- * Replays the preflights of a history on a copy: one before each answer of the model, and the present one. If an earlier one
- * could not get below the threshold, a compression followed, with an unknown result: after that, only the present one is
- * played.
+ * Replays the preflights of a history on a copy: one before each answer of the model, and the present one. If an earlier preflight
+ * could not get below the threshold, a compression followed whose result is unknown: after that, only the present one may edit.
  *
- * @param points new ones: they must see every preflight from the start
+ * @param points a new instance, because it must see every preflight from the start
  * @throws the signal's reason.
  */
 export async function replayEdits(
@@ -81,11 +80,11 @@ class PreflightReplay {
   readonly #parts: SessionParts;
   readonly #strategy: CompressionStrategy;
   readonly #copy: EditedCopy;
-  /** Absent for a custom strategy. */
+  /** The index for this library's own passes; absent for a custom strategy. */
   readonly #passes: ReplayedPasses | undefined;
   readonly #gate: EditGate;
   readonly #sent = { intactEntries: 0, isCacheCold: false };
-  /** The requests as they were sent, and as they would have been without edits. */
+  /** Tokens of the requests as they were sent; `#unedited` has them as they would have been without edits. */
   readonly #tally = new TokenTally();
   readonly #unedited = new TokenTally();
   readonly #terms: CachingTerms;
@@ -113,7 +112,7 @@ class PreflightReplay {
     });
   }
 
-  /** One edit that combines all that landed; without a reason if there is none. */
+  /** One edit that combines all that landed; without a reason if none has landed. */
   get outcome(): Omit<Replay, 'base'> {
     const { edit: result, ruleEdits, records } = this.#copy;
     const isWhole = this.#admission?.isWhole ?? true;
@@ -130,7 +129,7 @@ class PreflightReplay {
     const { config, cache } = this.#parts;
     const { edits } = config.edits;
     const { toBeCached = 0 } = this.#terms;
-    // `at-birth` treats entries that come in together as already sent, unedited.
+    // Under `at-birth`, entries that come in together count as already sent, without edits.
     const isAllSent = edits === 'at-birth';
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
@@ -170,7 +169,7 @@ class PreflightReplay {
     this.#isCompressed = copy.tokens >= this.#thresholdTokens;
   }
 
-  /** Between batches, only shrunk results may land. */
+  /** Plays a preflight between two batch points, where only shrunk results may land. */
   async #shrink(passes: ReplayedPasses): Promise<void> {
     const found = passes.findShrinks(this.#parts.config.density());
     const shrinking = found && this.#gate.admit(found, { isForced: false, isBatchPoint: false });
@@ -196,7 +195,7 @@ function* preflightsOf(given: readonly IContent[]): Generator<FormerPreflight, v
   /** The last answer, and the entry before the present one. */
   let answer: IContent | undefined;
   let last: IContent | undefined;
-  // The present time differs between processes, so only timestamps in entries are used: every process decides alike.
+  // Use only the timestamps of entries, never the present time, so that every process decides alike.
   const idleMs = (): number =>
     answer === undefined ? Infinity : (timeOf(last) ?? 0) - (timeOf(answer) ?? Infinity);
   for (const [at, entry] of given.entries()) {
@@ -217,13 +216,13 @@ class ReplayedPasses {
   readonly #copy: Pick<EditedCopy, 'getRawHistory'>;
   readonly #index: GrowingIndex;
 
-  /** @param config its agent-related part must not change later */
+  /** @param config its workspace root, tool catalog and inclusion syntaxes must not change in later passes */
   constructor(config: DensityConfig, copy: Pick<EditedCopy, 'getRawHistory'>) {
     this.#copy = copy;
     this.#index = new GrowingIndex(scopeOfSession(config));
   }
 
-  /** Returns what a pass finds in the present copy. */
+  /** Returns what a pass finds in the copy as it is now. */
   find(config: DensityConfig): FoundEdit {
     const history = this.#copy.getRawHistory();
     const { plan, texts } = this.#index.plan(history, config);
@@ -240,7 +239,7 @@ class ReplayedPasses {
   }
 
   /**
-   * Follows an edit that landed in the copy.
+   * Updates the index after an edit that landed in the copy.
    *
    * @param isShrinking whether it only shrinks unsent results, and changes no other calls or results
    */

@@ -1,4 +1,4 @@
-// What a caller says of one request.
+// The options of a call into a session about one request, and their validation.
 
 import { withoutUndefined } from '../../shared/json.js';
 import {
@@ -22,13 +22,13 @@ export interface RequestOptions extends AbortOptions {
   /** Cache lifetime that the request asks for, in milliseconds. @default the model's */
   readonly cacheTtlMs?: number | undefined;
   /**
-   * The reasoning policy that suits the model of the request, unless the session has that option. Reasoning that another policy
-   * has left behind an edit is removed if this one would not have. @default 'keep'
+   * The reasoning policy that suits the model of the request; ignored if the session has its own `reasoning` option. Reasoning that
+   * another policy has left behind an edit is removed if this policy would have removed it. @default 'keep'
    */
   readonly reasoning?: ReasoningPolicy | undefined;
   /**
-   * Whether the provider has refused this request because reasoning in it was made from other messages: all that it may drop is
-   * removed. @default false
+   * Whether the provider has refused this request because its reasoning was made from other messages: all reasoning that may be
+   * left out is removed. @default false
    */
   readonly removesReasoning?: boolean | undefined;
   /**
@@ -42,7 +42,7 @@ export interface RequestOptions extends AbortOptions {
 export interface PreflightRequest extends RequestOptions {
   /** Names the turn in logs and telemetry. */
   readonly promptId: string;
-  /** What it holds besides history and overhead, in the model's own tokens. */
+  /** Tokens of the request besides history and overhead, in the model's own tokens. */
   readonly pendingTokens: number;
 }
 
@@ -66,7 +66,7 @@ export function readCall(
 }
 
 /**
- * Reads the options' properties, also getters: an `AbortController` has `signal` as one.
+ * Reads the options' properties, including getters: `signal` of an `AbortController` is one.
  *
  * @throws TypeError if the options cannot be read, or `signal` is not an AbortSignal; RangeError for an unknown option.
  */

@@ -1,4 +1,4 @@
-// The events of a session, and what a preflight reports of its steps. Types only.
+// The events of a session, and the reports of a preflight's steps. Types only.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResultMetadata } from '../../shared/density.js';
@@ -20,7 +20,7 @@ export type CacheMissCause = 'edit' | 'expired' | 'changed-request';
 
 /** A request read much less from the provider's cache than it could have. */
 export interface CacheMissedEvent {
-  /** What the previous request had left to read, in the model's own tokens; at most the size of this request. */
+  /** Input tokens of the previous request, which the cache should hold; at most those of this request. In the model's own tokens. */
   readonly expectedTokens: number;
   readonly readTokens: number;
   readonly cause: CacheMissCause;
@@ -28,16 +28,16 @@ export interface CacheMissedEvent {
   readonly reason?: string;
 }
 
-/** What was thrown, which may be anything. */
+/** A thrown value, which may be anything. */
 export interface Failure {
   readonly thrown: unknown;
 }
 
 /** Why no automatic compression may run now. */
 export type HoldReason =
-  /** The last one did not get below the threshold, and the history has not grown much since. */
+  /** The last compression did not get below the threshold, and the history has not grown much since. */
   | 'no-growth'
-  /** The last ones failed; the next attempt comes after a pause. */
+  /** The last compressions failed; the next attempt comes after a pause. */
   | 'cooling-down'
   /** A summary is being made in the background, and the history fits without it. */
   | 'under-way';
@@ -45,7 +45,7 @@ export type HoldReason =
 /** A density pass that changed something. Token totals are those of the whole history. */
 export interface PrunedEvent {
   readonly metadata: DensityResultMetadata;
-  /** Why it landed now. */
+  /** Why the edit landed now. */
   readonly reason: LandingReason;
   /**
    * Which rule removed what, by entry and block before the edit. Empty for edits of a custom strategy, whose rules are unknown.
@@ -163,7 +163,7 @@ export interface PreflightResult {
   readonly fitted: FittedEvent | null;
   /** Tokens of the history as it can be sent now, counted by the session's tokenizer. */
   readonly totalTokens: number;
-  /** How they were determined; `session.contextUsage()` gives the model's own tokens. */
+  /** Whether `totalTokens` is counted or estimated; `session.contextUsage()` gives the model's own tokens. */
   readonly tokenSource: Exclude<TokenSource, 'reported'>;
 }
 
@@ -178,7 +178,7 @@ export interface StepEnd<Event> {
   readonly recordingFailure?: Error | undefined;
   /** Absent if the step failed and nothing has landed. */
   readonly event?: Event | undefined;
-  /** Next to an event, what failed after the edit had landed. */
+  /** What failed; next to an event, it failed after the edit had landed. */
   readonly failure?: Failure | undefined;
 }
 
@@ -201,5 +201,5 @@ export type StepReport =
   /** A compression failed, and the preflight continues. */
   | { readonly step: 'none'; readonly compressionFailure: Error };
 
-/** A running sequence of steps: pulling the next report resumes it. */
+/** A running sequence of steps. Requesting the next report resumes it. */
 export type Steps<Result> = AsyncGenerator<StepReport, Result, void>;

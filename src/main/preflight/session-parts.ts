@@ -1,4 +1,4 @@
-// What a session is made of: its inputs, and the parts that the steps of a preflight share.
+// The inputs of a session, and the parts that the steps of a preflight share.
 
 import type { ToolCatalog } from '../../shared/tool-use.js';
 import type { Logger } from '../host/logger.js';
@@ -37,11 +37,11 @@ export interface SessionInit extends Omit<ContextGaugeOptions, 'runtimeContext'>
   /** Records what edits remove. The session closes it. @default nothing is recorded */
   readonly removalLog?: SessionLog | undefined;
   readonly logger: Logger;
-  /** A monotonic clock in milliseconds. @default one that goes on while the machine sleeps */
+  /** A monotonic clock in milliseconds. @default one that keeps running while the machine sleeps */
   readonly now?: (() => number) | undefined;
   /**
-   * Whether the initial history has answers of a model but no saved state, so that an unknown session has sent it. @default
-   * false
+   * Whether the initial history has answers of a model but no saved state, which means that an unknown session has sent it.
+   * @default false
    */
   readonly wasSentBefore?: boolean | undefined;
   /** Saves the session's state for other processes. @default none */
@@ -60,13 +60,13 @@ export interface SessionParts extends SessionInit {
   readonly cacheMisses: CacheMisses;
   /** Absent if removed content is not recorded. */
   readonly recorder?: RemovalRecorder | undefined;
-  /** Aborts what a compression waits for once `close` has waited long enough. */
+  /** Aborts a running compression once `close` has waited long enough for it. */
   readonly ending: AbortController;
 }
 
 /**
- * Creates the parts of a session. What providers have refused is of the model: it stays where the state is replaced, beside what
- * that knows of.
+ * Creates the parts of a session. If the state is replaced, `reasoningTerms` is passed on: refusals are facts about models, so those
+ * of this session are kept and those in the new state are added.
  *
  * @throws TypeError or RangeError for an invalid overhead.
  */

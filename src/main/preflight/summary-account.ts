@@ -1,20 +1,20 @@
-// What became of a conversation's summaries, in whatever process: how many landed, how many were paid for in vain, and the one
-// that another process has asked for.
+// What became of a conversation's summaries across processes: how many landed, how many were paid for in vain, and the one that
+// another process has requested.
 
 import type { HistoryService } from '../history-service.js';
 import type { AskedSummary, SummaryCounts, SummaryMemory } from '../state/session-state.js';
 import { DEFAULT_SUMMARIZER_TIMEOUT_MS } from '../summarizer/summarizer.js';
 
-/** After so long, a summary that another process has requested is not waited for. */
+/** A summary that another process has requested counts as lost after this time. */
 const LOST_AFTER_MS = DEFAULT_SUMMARIZER_TIMEOUT_MS;
 
-/** The account of the summaries of one session. */
+/** Counts the summaries of one conversation. */
 export class SummaryAccount {
   readonly #history: Pick<HistoryService, 'journal'>;
   #landed: number;
-  /** Without the one that another process has asked for. */
+  /** Does not include the summary in `#asked`. */
   #thrownAway: number;
-  /** What another process has asked for, and makes or made. */
+  /** The summary that another process has requested, finished or not. */
   #asked: AskedSummary | undefined;
 
   constructor(
@@ -33,9 +33,10 @@ export class SummaryAccount {
   }
 
   /**
-   * Returns what a later session of this history remembers.
+   * Returns the state for a later session of this history. A requested summary already counts as thrown away in it, because an
+   * unfinished summary is lost if its process ends.
    *
-   * @param own what this process has asked for: a summary that is being made dies with the process
+   * @param own the summary that this process has requested
    */
   memory(own: AskedSummary | undefined): SummaryMemory {
     const asked = own ?? this.askedElsewhere;
@@ -45,26 +46,26 @@ export class SummaryAccount {
       : { landed, thrownAway: thrownAway + 1, asked };
   }
 
-  /** What another process has asked for, unless it is lost: after an edit it cannot land, and that process may have ended. */
+  /** The summary that another process has requested, unless lost: an edit voids it, and after a timeout that process may have ended. */
   get askedElsewhere(): AskedSummary | undefined {
     const asked = this.#asked;
     if (asked?.edits !== this.#history.journal.count) return undefined;
-    // A time to come was told by a clock that has been set back since, or by another host.
+    // `Math.abs`: a time in the future comes from a clock that was set back since, or from another host's clock.
     return Math.abs(Date.now() - asked.at) < LOST_AFTER_MS ? asked : undefined;
   }
 
-  /** Whether what this process has asked for is what the other one waits for. */
+  /** Whether a summary that this process has requested is the one that the other process's state waits for. */
   isAwaited({ entries, edits, at }: AskedSummary): boolean {
     const isSame = this.#asked?.entries === entries && this.#asked.at === at;
     return isSame && edits === this.#history.journal.count;
   }
 
-  /** This process makes, or has, what the other one has asked for. */
+  /** Notes that this process makes, or has, the summary that the other one requested. */
   takeOver(): void {
     this.#asked = undefined;
   }
 
-  /** Another summary takes the place of the one that was asked for elsewhere, which counts as thrown away if it is lost. */
+  /** Notes that another summary replaces the one requested elsewhere, which counts as thrown away if it is lost. */
   replaceAsked(): void {
     this.#thrownAway = this.counts.thrownAway;
     this.#asked = undefined;

@@ -1,5 +1,5 @@
-// Token sums over requests and entries, and how far the cost of edits may run ahead of their savings: a session must never cost
-// much more with edits than without, whenever it ends. Pure arithmetic.
+// Token sums over requests and entries, and the limit by which the cost of edits may run ahead of their savings: whenever a session
+// ends, it must not have cost much more than without edits. Pure arithmetic.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -13,8 +13,8 @@ import type { TallyMemory } from '../state/session-state.js';
 export interface RequestTokens {
   readonly sentTokens: number;
   /**
-   * What a provider's prompt cache is likely to have served: the common prefix with the previous request, if that was less than
-   * `cacheTtlMs` ago.
+   * What a provider's prompt cache is likely to have served: the common prefix with the previous request, if that request was less
+   * than `cacheTtlMs` ago.
    */
   readonly cacheReadTokens: number;
   /** The remainder of what was sent. */
@@ -23,21 +23,21 @@ export interface RequestTokens {
 
 /** What the tokens of a request cost. */
 export interface CachingTerms extends CachePrices {
-  /** Minimum tokens of a prefix to be cached. @default 0 */
+  /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
   readonly toBeCached?: number | undefined;
-  /** The prices of requests with more than so many tokens. @default the same */
+  /** The prices of requests with more than `tokens` counted tokens. @default the same prices */
   readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
 }
 
-/** What decides which tokens of a request are read, and at which prices. */
+/** What decides which tokens of a request are read from the cache, and at which prices. */
 export interface RequestTerms {
-  /** Minimum tokens of a prefix to be cached. */
+  /** Minimum counted tokens for the provider to cache a prefix. */
   readonly toBeCached: number;
-  /** Requests with more than so many tokens are above a step of the price. */
+  /** Requests with more than `tokens` counted tokens are above a price step. */
   readonly above: { readonly tokens: number };
 }
 
-/** The same, where they may not be known. */
+/** `RequestTerms`, each of which may be unknown. */
 type KnownTerms = { readonly [Term in keyof RequestTerms]?: RequestTerms[Term] | undefined };
 
 /** Returns the terms with the prices that apply now. */
@@ -53,12 +53,12 @@ export function pricedTerms(
   };
 }
 
-/** Sums over the requests of one variant, with or without edits. */
+/** Token sums over a session's requests, either as they were sent or as they would have been without edits. */
 export class TokenTally {
   #sentTokens: number;
   #readTokens: number;
   #lastTokens: number;
-  /** Of these, the tokens of requests above a step of the model's price. */
+  /** The parts of both sums from requests above a step of the model's price. */
   #aboveSentTokens: number;
   #aboveReadTokens: number;
 
@@ -91,8 +91,8 @@ export class TokenTally {
   /**
    * Adds a request; returns the tokens read from the cache.
    *
+   * @param isRead whether the cache still holds the previous request
    * @param readTokens upper bound of what can be read from the cache
-   * @param terms without prices
    */
   add(
     tokens: number,
@@ -112,7 +112,7 @@ export class TokenTally {
     return read;
   }
 
-  /** The cost of all requests plus one more that extends the last, in price units per token. */
+  /** The cost of all requests plus one more that extends the last one: tokens times the given prices per token. */
   costWith(tokens: number, { toBeCached = 0, above, ...prices }: CachingTerms): number {
     const prefix = Math.min(this.#lastTokens, tokens);
     const read = prefix >= toBeCached ? prefix : 0;
@@ -133,11 +133,12 @@ function costOf({ read, write }: CachePrices, readTokens: number, tokens: number
 const MAX_COST_RATIO = 1.05;
 
 /**
- * Returns how much more than it saves an edit may cost in the next request, in price units per token, assuming the warmest
- * possible cache: the total then stays within 1.05 times the cost without any edit, even if the session ends there.
+ * Returns the maximum of what an edit costs minus what it saves in the next request: tokens times the given prices per token. It
+ * assumes the warmest possible cache. Below it, the total stays within 1.05 times the cost without any edit, even if the session
+ * ends after that request.
  *
- * @param tokens of the request without the edit
- * @param fullTokens of the request had no edit ever landed
+ * @param tokens tokens of the next request without the edit
+ * @param fullTokens tokens of the next request had no edit ever landed
  */
 export function spendable(
   sent: TokenTally,
@@ -149,7 +150,7 @@ export function spendable(
   return MAX_COST_RATIO * unedited.costWith(fullTokens, prices) - sent.costWith(tokens, prices);
 }
 
-/** Entries between two remembered sums: few are kept, and few entries have to be added up. */
+/** Entries between two remembered prefix sums: a tradeoff between their number and the entries to add up for a sum. */
 const MARK_ENTRIES = 256;
 
 interface Mark {
@@ -157,7 +158,7 @@ interface Mark {
   readonly tokens: number;
 }
 
-/** Remembered prefix sums of one history. Rewrites must be reported to `keep`. */
+/** Prefix sums of one history's tokens, remembered at intervals. The caller must report rewrites to `keep`. */
 export class PrefixTokens {
   readonly #countedTokens: CountedTokens;
   /** Ascending. */
@@ -167,22 +168,22 @@ export class PrefixTokens {
     this.#countedTokens = countedTokens;
   }
 
-  /** Forgets the sums beyond these first entries: the others were rewritten. */
+  /** Forgets the sums over more than the first `entries` entries, because the rest was rewritten. */
   keep(entries: number): void {
     while ((this.#marks.at(-1)?.entries ?? 0) > entries) this.#marks.pop();
   }
 
-  /** Remembers the sum of the first entries. */
+  /** Remembers the sum over the first `entries` entries, if it is far enough from the last one. */
   mark(entries: number, tokens: number): void {
     const last = this.#marks.at(-1)?.entries ?? 0;
     if (entries - last >= MARK_ENTRIES) this.#marks.push({ entries, tokens });
   }
 
   /**
-   * Sums the first entries of a history, starting from the nearest remembered sum, or from the end.
+   * Sums the tokens of a history's first `entries` entries, from the last remembered sum or back from the end, whichever is nearer.
    *
    * @param entries at least as many as the last remembered sum covers
-   * @param totalTokens of the whole history
+   * @param totalTokens tokens of the whole history
    */
   sum(history: readonly IContent[], entries: number, totalTokens: number): number {
     const from = this.#marks.at(-1) ?? { entries: 0, tokens: 0 };
@@ -213,10 +214,10 @@ export class PrefixTokens {
 /** Returns the tokens of an entry, or `undefined` if it is not counted. */
 export type CountedTokens = (entry: IContent) => number | undefined;
 
-/** Cached: until entries are counted, held edits are weighed again and again. */
+/** Cache of estimates: until entries are counted, held edits are weighed in every preflight. */
 const ESTIMATES = new WeakMap<IContent, number>();
 
-/** Tokens of an entry, counted or else estimated. */
+/** Tokens of an entry: the count, or an estimate if it is not counted. */
 export function tokensOf(entry: IContent, countedTokens: CountedTokens): number {
   return countedTokens(entry) ?? estimated(entry);
 }
@@ -253,7 +254,7 @@ export function reclaimedTokens(
   return Math.round(reclaimed);
 }
 
-/** The share of an entry's tokens that its uncounted replacement has, by characters. */
+/** The estimated ratio of a replacement's tokens to those of the entry it replaces, for replacements that are not counted. */
 export function shareOf(after: IContent, before: IContent): number {
   return estimateEntryTokens(after) / Math.max(1, estimated(before));
 }

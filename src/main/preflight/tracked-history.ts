@@ -1,14 +1,14 @@
-// Tracks a snapshot of a history through later changes, so that a compression of the snapshot can be applied to the present
+// Tracks a snapshot of a history through later changes, so that a compression of the snapshot can be rebased onto the present
 // history. Must be given every change; makes none.
 
 import type { IContent } from '../../shared/content.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 import type { HistoryChange } from '../history-change.js';
 
-/** The entries of a snapshot, and what has become of them. */
+/** The entries of a snapshot, and what has become of each. */
 export class TrackedHistory {
   readonly #entries: readonly IContent[];
-  /** By index in the snapshot, the present entry; `null` if it was removed. */
+  /** Maps an index in the snapshot to the present entry; `null` if it was removed. */
   #current: (IContent | null)[] = [];
   /** Indices into the snapshot of the entries that are left; the present history begins with them. */
   #standing: number[] = [];
@@ -20,7 +20,7 @@ export class TrackedHistory {
     this.moveTo(entries);
   }
 
-  /** Goes on in another history that begins with the same entries, perhaps as other objects. */
+  /** Continues in another history that begins with the same entries, possibly as other objects. */
   moveTo(history: readonly IContent[]): void {
     this.#current = history.slice(0, this.#entries.length);
     this.#standing = this.#current.map((_, index) => index);
@@ -31,19 +31,19 @@ export class TrackedHistory {
     return this.#isGone;
   }
 
-  /** Index in the snapshot of the first entry that was edited since; `Infinity` if none was. */
+  /** Index in the snapshot of the first entry that was edited or removed since; `Infinity` if none was. */
   get firstEdited(): number {
     return this.#firstEdited;
   }
 
-  /** Returns the index of the first entry of the snapshot that a list holds; the snapshot's length if it holds none. */
+  /** Returns the index of the snapshot's first entry that the list `made` holds; the snapshot's length if it holds none. */
   firstKept(made: readonly IContent[]): number {
     const kept = new Set(made);
     const at = this.#entries.findIndex((entry) => kept.has(entry));
     return at === -1 ? this.#entries.length : at;
   }
 
-  /** Takes a change of the history. */
+  /** Follows a change of the history. */
   note(change: HistoryChange): void {
     if (change.kind === 'append') return;
     if (change.kind !== 'edit') {
@@ -63,11 +63,11 @@ export class TrackedHistory {
   }
 
   /**
-   * Returns a function that rebases a list made from the snapshot onto the history as it is when called: entries it kept are
-   * replaced by their present versions or dropped if removed, its own entries stay, and entries added since are appended. The
-   * expensive part happens here, not in the returned function.
+   * Returns a function that rebases a list made from the snapshot onto the history as it is when called: entries that the list
+   * kept are replaced by their present versions, or dropped if removed; entries of its own stay; and entries added since are
+   * appended. The expensive part happens here, not in the returned function.
    *
-   * @param made a list that holds entries of the snapshot in order, and others
+   * @param made a list of new entries and of entries of the snapshot, the latter in order
    */
   rebasing(made: readonly IContent[]): (history: readonly IContent[]) => readonly IContent[] {
     /** Indices of each snapshot entry, in descending order: the same object may occur several times. */

@@ -1,5 +1,5 @@
-// Learns from the usage of whole requests what they hold besides the tokens that are known of: system text and tools, for hosts
-// that do not say how large these are.
+// Learns from reported usage how many tokens each request holds besides those that are known: system text and tool schemas, for
+// hosts that do not give `overheadTokens`.
 
 import type { UsageMemory } from '../state/session-state.js';
 import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
@@ -7,23 +7,23 @@ import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calib
 /** The usage reported for one request. */
 export interface RequestUsage {
   readonly modelName: string | undefined;
-  /** Without what the host knows that the request held besides the history; in the model's own tokens. */
+  /** Reported input tokens without the pending tokens that the host named, in the model's own tokens. */
   readonly reportedTokens: number;
-  /** Of the history. */
+  /** Counted tokens of the history. */
   readonly countedTokens: number;
 }
 
-/** Fewer counted tokens more than in another request say little about the ratio. */
+/** Minimum growth of the history between two requests, in counted tokens, to learn the ratio from them. */
 const MIN_GROWTH_TOKENS = 2_000;
 
 /** The unseen tokens of one session's requests. */
 export class UnseenTokens {
   readonly #calibration: TokenCalibration;
-  /** The request with the shortest history, which others are compared with. */
+  /** The request with the shortest history, with which others are compared. */
   #shortest: RequestUsage | undefined;
   /**
-   * The request with the fewest tokens that the history does not explain: a report that is too high, such as a sum over several
-   * requests, must not fill the window.
+   * The request with the fewest unseen tokens. The minimum is used because a report that is too high, such as a sum over several
+   * requests, must not make the window look full.
    */
   #least: RequestUsage | undefined;
 
@@ -49,14 +49,14 @@ export class UnseenTokens {
     };
   }
 
-  /** In the model's own tokens; 0 as long as nothing was reported. */
+  /** Unseen tokens per request, in the model's own tokens; 0 until usage is reported. */
   get tokens(): number {
     return this.#least === undefined ? 0 : Math.max(0, Math.floor(this.#restOf(this.#least)));
   }
 
   /**
-   * Takes the usage of a request. What all requests hold cancels out in the difference between two, so the model's ratio is
-   * learned from that, once the history has doubled: a small difference would decide about a large history.
+   * Learns from the usage of a request. The model's ratio is learned from the difference between two requests, in which the unseen
+   * tokens cancel out. The history must have doubled, so that no small difference decides the ratio of a large history.
    */
   observe(usage: RequestUsage): ObservationOutcome {
     if (this.#least?.modelName !== usage.modelName) this.#shortest = this.#least = undefined;

@@ -75,7 +75,7 @@ async function readOwnPrompt(directory: string, stem: string): Promise<string | 
     if (isAbsolute(inside) || inside === '..' || inside.startsWith(`..${sep}`)) {
       throw refuse('is a link that leads out of the prompt directory');
     }
-    // Checked before opening: opening a pipe or device may block, or have effects.
+    // Check before opening, because opening a pipe or device may block or have side effects.
     if (!(await lstat(path)).isFile()) throw refuse('is no regular file');
     return decode(await readCapped(path, refuse), refuse);
   } catch (error) {
@@ -87,7 +87,7 @@ async function readOwnPrompt(directory: string, stem: string): Promise<string | 
 }
 
 async function readCapped(path: string, refuse: (why: string) => PromptError): Promise<Uint8Array> {
-  // Fails if a link has replaced the file since. Windows has neither flag.
+  // Race: the flags make this fail if a link has replaced the file since the check. Windows has neither flag.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) throw refuse('is no regular file');

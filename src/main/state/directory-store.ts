@@ -1,5 +1,5 @@
-// A store in a directory, for processes that share a file system. Each version is a file of its own: whoever creates the next
-// one first wins, and a crash leaves no lock behind. Knows no sessions.
+// A store in a directory, for processes that share a file system. Each version is a file of its own: the process that creates the
+// next one first wins, and a crash leaves no lock behind. Knows no sessions.
 
 import { hash, randomUUID } from 'node:crypto';
 import {
@@ -31,9 +31,9 @@ const VERSION = /^v(\d{8,15})$/;
 /** The folder of a key. */
 const FOLDER = /^[0-9a-f]{64}$/;
 const SWEEP_MS = 3_600_000;
-/** Older drafts were left behind by a process that died. */
+/** Drafts older than this were left behind by a process that died. */
 const DRAFT_MS = 3_600_000;
-/** Retries when a folder is removed while a file is created in it. */
+/** Maximum retries if the folder is removed while a file is created in it. */
 const MAX_TRIES = 10;
 
 /**
@@ -44,7 +44,7 @@ export function directoryStore(path: string, options: StoreOptions = {}): StateS
   if (typeof path !== 'string' || path === '') {
     throw new TypeError('Expected the path of a directory.');
   }
-  // Else it would be a directory of that name in the working directory.
+  // A URL would be taken for the name of a directory in the working directory.
   if (/^[a-z][\w+.-]+:\/\//i.test(path)) {
     throw new TypeError(
       'Expected the path of a directory, got a URL. A database is redis://… or postgres://… on a command line, else the store that ctxfold/redis or ctxfold/postgres makes.',
@@ -80,7 +80,7 @@ class DirectoryStore implements StateStore {
       const isExpired = await ifThere(this.#isExpired(file));
       if (isExpired === true) return null;
       const state = isExpired === undefined ? undefined : await ifThere(readFile(file, 'utf8'));
-      // Else it lost a race: there is a newer version.
+      // If the file is gone, a concurrent save has removed it: read the newer version.
       if (state !== undefined) return state === NO_STATE ? null : { state, version };
     }
   }
@@ -94,12 +94,12 @@ class DirectoryStore implements StateStore {
     const version = current + 1;
     const isMade = await createFile(folder, nameOf(version), state);
     if (!isMade) return 'conflict';
-    // Others may have saved and cleaned up since the check.
+    // Race: others may have saved newer versions and removed this one's predecessor since the check.
     if ((await versionsIn(folder))[0] !== version) {
       await removeFile(join(folder, nameOf(version)));
       return 'conflict';
     }
-    // More than one if a process died before its clean-up.
+    // There is more than one former version if a process died before it removed them.
     for (const older of former) await removeFile(join(folder, nameOf(older)));
     this.#sweepSometimes();
     return version;
@@ -127,12 +127,12 @@ class DirectoryStore implements StateStore {
     return (await ifThere(readFile(file, 'utf8'))) ?? null;
   }
 
-  /** Hashed, since a key may hold any characters. */
+  /** The folder of a key, named by its hash, since a key may contain any characters. */
   #folderOf(key: string): string {
     return join(this.#root, hash('sha256', key));
   }
 
-  /** @param isForgotten whether a version without a state counts as gone, too */
+  /** @param isForgotten whether a version without a state (an empty file) also counts as gone */
   async #isGone(file: string, isForgotten: boolean = false): Promise<boolean> {
     const status = await ifThere(stat(file));
     return status === undefined || (isForgotten && status.size === 0) || this.#isOld(status);
@@ -162,7 +162,7 @@ class DirectoryStore implements StateStore {
       const isGone = await this.#isGone(newest);
       await removeDrafts(path);
       if (!isGone) continue;
-      // File by file, so that a concurrent save keeps its state and folder.
+      // Remove file by file, never the whole folder, so that a concurrent save keeps its state and folder.
       if (version !== undefined) await removeFile(newest);
       if ((await versionsIn(path)).length > 0) continue;
       await rm(join(path, 'originals'), { recursive: true, force: true });
@@ -217,7 +217,7 @@ async function createFileIn(folder: string, name: string, text: string): Promise
       await handle.close();
     }
     await putInPlace(draft, join(folder, name));
-    // Else a power failure could undo this, and not that older versions are removed.
+    // Without this, a power failure could undo the new name but not the removal of older versions that follows.
     await syncFolder(folder);
     return true;
   } catch (error) {
@@ -228,10 +228,13 @@ async function createFileIn(folder: string, name: string, text: string): Promise
   }
 }
 
-/** Codes of file systems without hard links, as of memory cards and some network drives. */
+/** Error codes of file systems without hard links, such as memory cards and some network drives. */
 const NO_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** Gives a draft its name, unless another file has it. Where it has to be copied, a crash may leave a part of it, which states show. */
+/**
+ * Gives a draft its final name, unless a file has that name. Without hard links the draft is copied, and a crash may leave a partial
+ * file, which the checksum of a state detects.
+ */
 async function putInPlace(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path);

@@ -1,4 +1,4 @@
-// Finds the original of a result that an edit removed: among the entries that were added, or in the store.
+// Finds the original of a result that an edit removed: among the added entries, or in the store.
 
 import { isToolCallBlock } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
@@ -35,7 +35,7 @@ export async function findOriginal(
 
 const NO_ENTRY: IContent = { speaker: 'human', blocks: [] };
 
-/** Validated: a store may return anything. */
+/** Parses and validates a stored response, because a store may return anything. */
 function responseOf(json: string | undefined, callId: string): ToolResponseBlock | undefined {
   const block = json === undefined ? undefined : tryParseJson(json);
   if (!isRecord(block) || block['type'] !== 'tool_response' || block['callId'] !== callId)

@@ -1,6 +1,6 @@
-// Fingerprints a history by its added entries: one byte of each entry's hash, and checkpoints of a running hash over all of
-// them. Entries are hashed lazily: on demand, or soon after they leave the history; in the background only if a digest is sure
-// to be needed. Until then a reference is kept, which costs nothing while the history holds the entry.
+// Fingerprints a history by its added entries: one byte of each entry's hash, and checkpoints of a running hash over all entries.
+// Entries are hashed lazily: on demand, or soon after they leave the history; in the background only if a digest is sure to be
+// needed. Until then a reference is kept, which costs nothing while the history holds the entry.
 
 import { createHash, hash } from 'node:crypto';
 import type { IContent } from '../../shared/content.js';
@@ -10,13 +10,13 @@ import { setImmediate } from '../waiting/event-loop-turn.js';
 
 /** Entries between two checkpoints. */
 const CHECKPOINT_ENTRIES = 64;
-/** Bytes of a checkpoint: enough to rule out collisions. */
+/** Length of a checkpoint in bytes: enough to rule out collisions. */
 const CHECKPOINT_BYTES = 16;
-/** Milliseconds of a turn of the event loop that may be used. */
+/** Time for background hashing per turn of the event loop, in milliseconds. */
 const SLICE_MS = 2;
-/** Maximum number of unhashed entries that have left, in case the event loop never turns. */
+/** Maximum number of entries that have left and are not hashed yet, in case the event loop never turns. */
 const MAX_LEAVING = 4_096;
-/** Entries that the running hash may advance by when one leaves; more than one, so that it catches up. */
+/** Maximum entries that the running hash advances by when an entry leaves; more than one, so that it catches up. */
 const ADVANCE_PER_LEAVE = 4;
 
 /** The fingerprint of a history. */
@@ -25,11 +25,11 @@ export interface HistoryDigests {
   readonly entries: number;
   /** One byte per entry. */
   readonly bytes: Uint8Array;
-  /** The running hash at each checkpoint, and at the end: sixteen bytes each. */
+  /** The running hash at each checkpoint and at the end, 16 bytes each. */
   readonly places: Uint8Array;
 }
 
-/** Hashes of entries, for reuse, as binary strings: far smaller than a buffer. Holds entries weakly. */
+/** A cache of entries' hashes, as binary strings, which take far less memory than buffers. Holds entries weakly. */
 export type EntryDigests = WeakMap<IContent, string>;
 
 export interface HistoryDigestOptions {
@@ -44,26 +44,26 @@ export class HistoryDigest {
   readonly #known: EntryDigests | undefined;
   readonly #isHashedAhead: boolean;
   readonly #runningHash = createHash('sha256');
-  /** Hashes not passed to the running hash yet; it takes several at a time. */
+  /** Hashes not passed to the running hash yet: they are passed in bulk. */
   #pending = '';
   readonly #bytes = new ByteWriter();
   readonly #places = new ByteWriter();
-  /** By number of entries (powers of two), the running hash there. */
+  /** Maps a number of entries (powers of two) to the running hash over these entries. */
   readonly #names = new Map<number, string>();
   /**
-   * What the running hash has not reached yet, in order: entries, or the hashes of those that have left. Advancing to the last
-   * one that leaves would avoid this queue, but edits land near the end, so that nearly everything would be hashed.
+   * What the running hash has not reached yet, in order: entries, or hashes of entries that have left. The queue could be avoided by
+   * advancing to the last entry that leaves, but edits land near the end, so nearly all entries would be hashed.
    */
   #queue: (IContent | string | undefined)[] = [];
-  /** Index of the first of them; those before it are `undefined`. */
+  /** Index of the first item of the queue; those before it are `undefined`. */
   #next = 0;
   /** Number of hashes in the queue. */
   #hashesQueued = 0;
-  /** Position in the queue by entry. Filled when the first one leaves; many histories are never edited. */
+  /** Position in the queue by entry. Filled only when an entry leaves, because many histories are never edited. */
   readonly #positions = new Map<IContent, number>();
-  /** Length of the part of the queue that is in that map. */
+  /** Length of the part of the queue that `#positions` covers. */
   #indexed = 0;
-  /** Entries that have left and are not hashed yet: hashing now would delay the edit. */
+  /** Entries that have left and are not hashed yet, because hashing them at once would delay the edit. */
   readonly #leaving = new Set<IContent>();
   #timer: NodeJS.Immediate | undefined;
 
@@ -72,13 +72,13 @@ export class HistoryDigest {
     this.#isHashedAhead = isHashedAhead;
   }
 
-  /** Adds the next entry; it is hashed later. */
+  /** Adds the next entry, which is hashed later. */
   add(entry: IContent): void {
     this.#queue.push(entry);
     if (this.#isHashedAhead) this.#settleSoon();
   }
 
-  /** Notes that an entry leaves the history: it is hashed when the event loop turns, then released. */
+  /** Notes that an entry leaves the history: it is hashed in the next turn of the event loop, then released. */
   leave(entry: IContent): void {
     this.#leaving.add(entry);
     if (this.#leaving.size > MAX_LEAVING) this.#hashLeaving();
@@ -113,7 +113,7 @@ export class HistoryDigest {
     );
   }
 
-  /** The fingerprint. Hashes what has not been hashed yet. */
+  /** The fingerprint. Hashes all entries that are not hashed yet. */
   get digests(): HistoryDigests {
     this.settle();
     const places = new ByteWriter();
@@ -126,13 +126,13 @@ export class HistoryDigest {
     };
   }
 
-  /** Keys for prefixes of the history, of 1, 2, 4, … entries, ascending. */
+  /** Keys for the prefixes of 1, 2, 4, … entries, ascending. Hashes all entries that are not hashed yet. */
   get names(): readonly string[] {
     this.settle();
     return [...this.#names.values()];
   }
 
-  /** Hashes everything that has not been hashed yet. */
+  /** Hashes all entries that are not hashed yet. */
   settle(): void {
     while (this.#advance());
   }
@@ -168,7 +168,7 @@ export class HistoryDigest {
     return true;
   }
 
-  /** Drops processed items in bulk, so that each is moved about once on average. */
+  /** Drops processed items in bulk: amortized, each item is moved about once. */
   #compact(): void {
     const waiting = this.#queue.slice(this.#next);
     this.#indexed = Math.max(0, this.#indexed - this.#next);
@@ -221,7 +221,7 @@ export class HistoryDigest {
 
 /**
  * Returns the index of the first differing entry, up to the shorter length; that length if there is none. A differing
- * checkpoint is certain; within its block the entry is found by its byte.
+ * checkpoint proves that its block of entries differs; within the block, the entry is found by its byte.
  */
 export function firstDifference(a: HistoryDigests, b: HistoryDigests): number {
   const entries = Math.min(a.entries, b.entries);

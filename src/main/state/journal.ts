@@ -1,5 +1,5 @@
-// The journal of one history: a fingerprint of what was added, and the edits that landed. Also a cheap trace that recognizes a
-// history in this process. Makes and applies no edits.
+// The journal of one history: a fingerprint of the added entries, and the edits that landed. Also a cheap trace (a weak hash) that
+// recognizes a history in this process. Makes and applies no edits.
 
 import type { IContent, ContentBlock } from '../../shared/content.js';
 import type { DensityResult } from '../../shared/density.js';
@@ -24,9 +24,9 @@ export class Journal {
   /** @param digests known hashes of entries */
   constructor(keepsAdded: boolean = false, digests?: EntryDigests) {
     this.added = keepsAdded ? [] : undefined;
-    // A store identifies histories by their digests instead.
+    // With a store, histories are identified by their digests instead.
     this.trace = new HistoryTrace(!keepsAdded);
-    // Keeping them means that there is a store, which needs the digest after each turn.
+    // Added entries are kept only with a store, which needs the digest after each turn.
     this.digest = new HistoryDigest({ known: digests, isHashedAhead: keepsAdded });
   }
 
@@ -54,8 +54,8 @@ export class Journal {
    * Records an edit that is about to land.
    *
    * @param at number of entries that had been added by then
-   * @param former the history before it
-   * @param records the records it consists of, if all of it landed before
+   * @param former the history before the edit
+   * @param records the records of a replayed edit, all of which landed before
    */
   noteEdit(
     at: number,
@@ -75,14 +75,14 @@ export class Journal {
     this.note(describeEdit(at, former, result));
   }
 
-  /** Records that another list replaces the history. */
+  /** Records that the list `contents` replaces the history. */
   noteRewrite(at: number, former: readonly IContent[], contents: readonly IContent[]): void {
     const kept = new Set(contents);
     for (const entry of former) if (!kept.has(entry)) this.#noteGone(entry);
     this.note(describeSplice(at, former, contents));
   }
 
-  /** Takes over a record made before for the same entries. */
+  /** Takes over a record that was made earlier for the same entries. */
   note(record: JournalRecord): void {
     if (record.kind === 'settings') {
       this.#noteSettings(record);
@@ -92,12 +92,12 @@ export class Journal {
     this.#count += 1;
   }
 
-  /** Records which entries are left after replaying records. */
+  /** Notes which entries are left after replaying records. */
   noteStanding(entries: readonly IContent[]): void {
     this.#writer.noteRemovedExcept(entries);
   }
 
-  /** The records, for another journal to adopt; do not use this one afterwards. */
+  /** The records, for another journal to adopt. They share this journal's writer: do not use this journal afterwards. */
   get records(): JournalRecords {
     return { packed: this.#writer, count: this.#count, settings: this.#settings };
   }
@@ -105,7 +105,7 @@ export class Journal {
   #noteGone(entry: IContent | undefined): void {
     if (entry === undefined) return;
     this.#writer.noteRemoved(entry);
-    // Kept entries are not released.
+    // If added entries are kept, hashing this one early would release nothing.
     if (this.added === undefined) this.digest.leave(entry);
   }
 
@@ -130,19 +130,19 @@ export interface JournalRecords {
   readonly settings: string | undefined;
 }
 
-/** Characters of a text that are hashed. */
+/** Number of characters of a text that are hashed. */
 const HASHED_CHARACTERS = 64;
 
 /**
- * Recognizes a history by a few characters of each added entry: costs one look per entry. Collisions are possible, so nothing
- * that must be kept apart may rely on it.
+ * Recognizes a history by a weak hash of the first characters of each added entry, which is cheap. Collisions are possible: do not
+ * use it to keep the histories of different users apart.
  */
 export class HistoryTrace {
   readonly #isAsked: boolean;
   #length = 0;
   #hash = hashSeed();
 
-  /** @param isAsked whether the key will be needed; otherwise nothing is hashed */
+  /** @param isAsked whether the key will be needed; if not, nothing is hashed */
   constructor(isAsked: boolean = true) {
     this.#isAsked = isAsked;
   }
@@ -152,7 +152,7 @@ export class HistoryTrace {
     return this.#length;
   }
 
-  /** Equal for histories with the same added entries. A number, since thousands of them are kept. */
+  /** A key that is equal for histories with the same added entries. A number rather than a string, since thousands are kept. */
   get key(): number {
     return traceKey(this.#length, this.#hash);
   }
@@ -168,7 +168,7 @@ export function traceOn(hash: number, { speaker, blocks }: IContent): number {
   return blocks.reduce((now, block) => hashBlock(block, now), hashOn(hash, speaker));
 }
 
-/** The key of a trace: equal only for histories of one length. */
+/** The key of a trace. Contains the length, so that histories of different lengths never collide. */
 export function traceKey(length: number, hash: number): number {
   return length * 2 ** 32 + (hash >>> 0);
 }
@@ -193,7 +193,7 @@ function hashBlock(block: ContentBlock, hash: number): number {
   }
 }
 
-/** The length separates adjacent texts. */
+/** Hashes the length as well, which separates adjacent texts. */
 function hashText(text: string, hash: number): number {
   const { length } = text;
   return Math.imul(hashOn(hash, text, Math.min(length, HASHED_CHARACTERS)) ^ length, 0x01000193);

@@ -15,8 +15,8 @@ export interface OpenedStore {
 
 /**
  * Opens a store by name: `redis://…` or `rediss://…` with the package `ioredis`, `postgres://…` or `postgresql://…` with `pg`
- * (the first operation creates the tables), anything else as the path of a directory. If a server is down, operations fail, not
- * the opening. The caller closes it.
+ * (the first operation creates the tables), anything else as the path of a directory. If a server is down, opening succeeds and
+ * operations fail. The caller closes the store.
  *
  * @throws CtxfoldError `STORE_FAILED` if the package is not installed; TypeError for an invalid name.
  */
@@ -28,7 +28,8 @@ export async function openStore(where: string): Promise<OpenedStore> {
 
 async function openRedis(url: string): Promise<OpenedStore> {
   const { Redis } = await installed('ioredis', () => import('ioredis'));
-  // A restart of 0.75 s only delays an operation. After that the client rejects it, but says only how often it has tried.
+  // A server restart of up to 0.75 s only delays an operation. After that the client rejects it with an error that names only the
+  // number of retries, so `call` throws the connection's last error instead.
   const client = new Redis(url, {
     maxRetriesPerRequest: 5,
     retryStrategy: () => 150,
@@ -77,7 +78,7 @@ async function openPostgres(url: string): Promise<OpenedStore> {
   return { store: postgresStore({ query }), close: () => pool.end() };
 }
 
-/** Only if they are missing: PostgreSQL asks for the right to create tables even where they exist. */
+/** Runs the migration only if tables are missing: PostgreSQL requires the right to create tables even if they exist. */
 async function createTables(client: PostgresClient): Promise<void> {
   const { rows } = await client.query("SELECT to_regclass('ctxfold_originals')::text AS name");
   if (typeof rows[0]?.['name'] !== 'string') await client.query(POSTGRES_MIGRATION);

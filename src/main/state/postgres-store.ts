@@ -1,4 +1,4 @@
-// A store in PostgreSQL, using a pool of the host's: two tables, created by an idempotent migration. Loads no client.
+// A store in PostgreSQL that uses the host's pool: two tables, created by an idempotent migration. Loads no client.
 
 import { setTimeout as after } from 'node:timers/promises';
 import { asRecord, asText } from '../../shared/json.js';
@@ -14,8 +14,8 @@ export interface PostgresClient {
 }
 
 /**
- * Creates what the store needs in the database. Idempotent, also if all servers of a fleet run it at once: without the lock,
- * PostgreSQL lets `IF NOT EXISTS` fail then.
+ * Creates the store's tables and indexes. Idempotent, even if all servers of a fleet run it at once. It takes a lock, because
+ * concurrent `IF NOT EXISTS` statements can fail in PostgreSQL.
  */
 export const POSTGRES_MIGRATION = `
 SELECT pg_advisory_xact_lock(hashtext('ctxfold_states'));
@@ -39,7 +39,7 @@ CREATE INDEX IF NOT EXISTS ctxfold_originals_expires_at ON ctxfold_originals (ex
 const LATER = "now() + $1 * interval '1 millisecond'";
 const LOAD =
   "SELECT version, state FROM ctxfold_states WHERE key = $1 AND state <> '' AND expires_at > now()";
-/** The first version is the time: with 1, what a session knows of a row that was swept would be the version of others. */
+/** The first version is the time in ms. If it were 1, a version known from a swept row could match a new row of another process. */
 const FIRST_VERSION = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const INSERT = `
 INSERT INTO ctxfold_states (key, version, state, expires_at) VALUES ($2, ${FIRST_VERSION}, $3, ${LATER})
@@ -48,7 +48,7 @@ WHERE ctxfold_states.expires_at <= now() OR ctxfold_states.state = '' RETURNING 
 const UPDATE = `
 UPDATE ctxfold_states SET version = version + 1, state = $3, expires_at = ${LATER}
 WHERE key = $2 AND version = $4 AND state <> '' AND expires_at > now() RETURNING version`;
-/** An empty text is no state; the row stays, so that version numbers are not reused. */
+/** Empties the state, which counts as no state, and keeps the row, so that version numbers are not reused. */
 const DELETE = `UPDATE ctxfold_states SET state = '', expires_at = ${LATER} WHERE key = $2`;
 
 /** Originals are kept for as long as the state of their key, which each save extends. */
@@ -59,14 +59,14 @@ INSERT INTO ctxfold_originals (key, name, original, expires_at) VALUES ($2, $3, 
 ON CONFLICT DO NOTHING`;
 const GET = `SELECT original FROM ctxfold_originals WHERE key = $1 AND name = $2 AND ${IS_KEPT}`;
 
-/** Makes a store of a pool whose database has `POSTGRES_MIGRATION`. @throws TypeError for anything but a pool. */
+/** Makes a store from a pool. `POSTGRES_MIGRATION` must have run in its database. @throws TypeError for anything but a pool. */
 export function postgresStore(client: PostgresClient, options: StoreOptions = {}): StateStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function') {
     throw new TypeError('Expected a pool of `pg`.');
   }
   const { ttlMs, limits } = completeStoreOptions(options);
 
-  /** Queries again while the database restarts: the pool connects anew, but does not repeat what it was asked. And after a conflict. */
+  /** Retries a query while the database restarts (the pool reconnects but does not repeat queries), and after a serialization conflict. */
   const query: PostgresClient['query'] = async (text, values) => {
     for (const delayMs of RESTART_DELAYS_MS) {
       try {
@@ -118,12 +118,13 @@ export async function sweepPostgres(client: PostgresClient): Promise<number> {
   return Number(rows[0]?.['count'] ?? 0);
 }
 
-/** Together less than a store's deadline. */
+/** Delays between the attempts. Their sum, 800 ms, is below the default deadline of a store. */
 const RESTART_DELAYS_MS = [50, 150, 300, 300];
 
 /**
- * Connection exceptions and shutdowns by SQLSTATE, what the system says of a connection, and how `pg` says that it has none. Also what
- * a database says that isolates transactions strictly, where it otherwise finds the row changed: repeated, the query finds that too.
+ * Matches errors worth a retry: SQLSTATE classes of connection exceptions (08) and shutdowns (57P0), the system's connection errors,
+ * and the message of `pg` for a lost connection. Also serialization failures (40001) and deadlocks (40P01), which strict isolation
+ * levels raise if the row has changed: the repeated query sees the change.
  */
 const PASSING = /^(?:08|57P0|40001|40P01|ECONN|EPIPE)|^Connection terminated/;
 

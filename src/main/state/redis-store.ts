@@ -1,4 +1,4 @@
-// A store in Redis or Valkey, using a client of the host's: compare-and-save is one script on the server. Loads no client.
+// A store in Redis or Valkey that uses the host's client. Compare-and-swap is one script on the server. Loads no client.
 
 import { completeStoreOptions } from './state-store.js';
 import type { StateStore, StoreOptions } from './state-store.js';
@@ -16,8 +16,8 @@ export interface RedisStoreOptions extends StoreOptions {
 }
 
 /**
- * The first version is the time: after a restart without its data, or an eviction, a server that began with 1 again would take what
- * a session knows of before for the version of others.
+ * Compare-and-swap. The first version of a key is the time in ms. If it were 1, then after a loss of data or an eviction, a version
+ * known from before could match a new state of another process.
  */
 const SAVE = `
 local kept = redis.call('HMGET', KEYS[1], 'version', 'state')
@@ -30,7 +30,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
 return now`;
 
-/** The version stays, so that version numbers are not reused. */
+/** Deletes the state and the originals, but keeps the version, so that version numbers are not reused. */
 const DELETE = `
 redis.call('DEL', KEYS[2])
 redis.call('HDEL', KEYS[1], 'state')
@@ -42,7 +42,7 @@ redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
-/** Makes a store of a client. @throws TypeError for anything but a client. */
+/** Makes a store from a client. @throws TypeError for anything but a client. */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'ctxfold:' } = options;
   const send = senderOf(client);
@@ -80,7 +80,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   };
 }
 
-/** A client may be set to answer with bytes. */
+/** Returns an answer as text, or `null` if there is none. A client may be configured to answer with bytes. */
 function textOf(answer: unknown): string | null {
   if (answer instanceof Uint8Array) return Buffer.from(answer).toString();
   return typeof answer === 'string' ? answer : null;
@@ -88,14 +88,14 @@ function textOf(answer: unknown): string | null {
 
 type Keys = readonly [string, ...string[]];
 
-/** Sends a command to where its key is. */
+/** Sends a command; a cluster routes it to the node of the key. */
 type Send = (key: string, command: readonly [name: string, ...args: string[]]) => Promise<unknown>;
 
 interface SomeSender {
   readonly sendCommand: (...args: unknown[]) => Promise<unknown>;
 }
 
-/** What `sendCommand` takes is told by how many arguments it has, the last of which are options. */
+/** The variants of `sendCommand` differ in their leading arguments; the function's `length` tells which variant it is. */
 function senderOf(client: RedisClient): Send {
   if ('call' in client && typeof client.call === 'function') {
     return (_, command) => client.call(...command);

@@ -1,5 +1,5 @@
-// Initializes a history: from the saved state of an earlier session, by replaying its journal over as much of the history as is
-// unchanged, else with the given entries. Yields to the event loop while it takes in a long one. Counts no tokens.
+// Initializes a history: from the saved state of an earlier session, by replaying its journal over the unchanged part of the
+// history, else with the given entries. Yields to the event loop while it loads a long history. Counts no tokens.
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -21,15 +21,15 @@ import { haveKey, lengthOfKey } from './standing-key.js';
 import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
 
 /**
- * How a history differs from the one that a state is of. `edited`: an entry changed. `shortened`: entries are missing at the
- * end. `foreign`: not even the first entry is the same. `not-followed`: its edits cannot be repeated, since another version of
- * this library made them.
+ * How a history differs from the one that a state describes. `edited`: an entry changed. `shortened`: entries are missing at the
+ * end. `foreign`: not even the first entry is the same. `not-followed`: the state's edits cannot be repeated, since another
+ * version of this library made them.
  */
 export interface StateDivergence {
   readonly reason: 'edited' | 'shortened' | 'foreign' | 'not-followed';
   /** Index of the first changed entry, among the added ones; for `not-followed`, the number of entries added by then. */
   readonly entry: number;
-  /** Edits and summaries that could be repeated, and those that could not. */
+  /** Number of edits and summaries that could be repeated; `left` is the number of those that could not. */
   readonly followed: number;
   readonly left: number;
 }
@@ -40,12 +40,12 @@ interface ReplayedState {
   readonly journal: Journal;
   /** The entries after the replayed edits. */
   readonly entries: readonly IContent[];
-  /** Token counts of the first of them. */
+  /** Token counts of the first of `entries`; all or a prefix. */
   readonly tokens: KnownTokens;
   readonly memory: SessionMemory;
-  /** Number of given entries that it covers; those behind them are new. */
+  /** Number of given entries that the state covers; those behind them are new. */
   readonly taken: number;
-  /** Absent if nothing differed. */
+  /** Absent if the history is the one that the state describes. */
   readonly divergence?: StateDivergence;
 }
 
@@ -53,7 +53,7 @@ interface ReplayedState {
  * Continues a history from a state, in slices.
  *
  * @param keepsAdded whether the journal is to keep the entries
- * @returns just the divergence if nothing of the state is usable
+ * @returns only the divergence if nothing of the state is usable
  * @throws TypeError for an entry that a history cannot hold.
  */
 function* replayInSlices(
@@ -106,7 +106,10 @@ function* replayInSlices(
   };
 }
 
-/** Continues with what was sent, if the host has stored that instead of what it had added. To this session, it was added. */
+/**
+ * Continues from the edited entries, if the host has stored these (what was sent) instead of the added ones. For this session they
+ * are the added entries. Returns `undefined` if the given entries are not the ones that were sent.
+ */
 function* continueAsSent(
   { standing = 0, tokens, memory }: OpenState,
   given: readonly IContent[],
@@ -116,7 +119,8 @@ function* continueAsSent(
   const entries = given.slice(0, taken);
   if (taken === 0 || !haveKey(entries, standing)) return undefined;
   const journal = createJournal();
-  // What was sent may be longer than what was added, by the note of a compaction that only shortened results.
+  // Added here rather than taken from the caller's journal, which covers only as many entries as were added to the former session.
+  // There may be more sent entries than added ones: a compaction that only shortened results still adds a note.
   yield* checkEach(entries, (entry) => {
     journal.add(entry);
   });
@@ -124,7 +128,7 @@ function* continueAsSent(
   return { journal, entries, tokens, memory: { ...memory, passes: FIRST_PASSES }, taken };
 }
 
-/** The lengths at which batches land are those of what was added. */
+/** Restarts the batch points: they are lengths in added entries, and those of the former history do not apply. */
 const FIRST_PASSES = { nextPoint: 0, isSettled: false };
 
 function foreign(left: number): StateDivergence {
@@ -145,12 +149,12 @@ function* readAll({ journal }: OpenState): Generator<void, readonly JournalRecor
   return records;
 }
 
-/** A cache that holds less of what was sent than this share of it is not worth keeping. */
+/** If less than this share of the last request's tokens is unchanged, the provider's cache counts as cold. */
 const LEAST_KEPT_SHARE = 0.125;
 
 /**
- * What stays valid of a session's memory when its history has changed. The provider's cache ends where it differs, with edits and
- * without: the session is not to pay for that.
+ * The part of a session's memory that stays valid when its history has changed. With and without edits, the provider's cache is
+ * valid only up to the first difference, so this rewrite must not count as a cost of the session's edits.
  */
 function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): SessionMemory {
   const { sent, costs, usage, summaries, refusing } = memory;
@@ -181,15 +185,15 @@ function memoryOf(memory: SessionMemory, fold: Fold, tokens: KnownTokens): Sessi
   };
 }
 
-/** The sums, as if the last request had had so many tokens. */
+/** The sums, as if the last request had had `tokens` tokens. */
 function endingWith([sent, read, _last, ...above]: TallyMemory, tokens: number): TallyMemory {
   return [sent, read, tokens, ...above];
 }
 
-/** Entries taken in between turns of the event loop: about half a millisecond, and 20 in a process that has just started. */
+/** Entries loaded per turn of the event loop: takes about 0.5 ms, and 20 ms in a process that has just started. */
 const ENTRIES_PER_TURN = 64;
 
-/** What is reported about a state. */
+/** How a state differed from the history, or why it was refused. */
 export type StateReport = StateDivergence | { readonly error: CtxfoldError };
 
 export interface HistoryStartOptions {
@@ -203,7 +207,7 @@ export interface HistoryStartOptions {
   readonly digests?: EntryDigests | undefined;
 }
 
-/** The outcome. */
+/** What a history was initialized with. */
 export interface HistoryStart {
   /** Number of given entries that the history now covers. */
   readonly taken: number;
@@ -213,7 +217,7 @@ export interface HistoryStart {
 }
 
 /**
- * Continues a history from a state as far as that covers it, or takes in all entries if there is no usable one.
+ * Continues a history from a state as far as the state covers it, or adds all given entries if there is no usable state.
  *
  * @throws TypeError for an entry that a history cannot hold.
  */
@@ -280,20 +284,19 @@ function adoptMemory(
 }
 
 export interface SwitchOptions extends Omit<HistoryStartOptions, 'given'> {
-  /** Number of added entries that a usable state agrees with, unless it is shorter: with others, it is of another branch. */
+  /** Number of added entries that must agree with a usable state, unless the state is shorter: else it is of another branch. */
   readonly sharedEntries: number;
-  /** Told right before the history changes. */
+  /** Called right before the history changes. */
   readonly onSwitch?: (() => void) | undefined;
 }
 
 /**
- * Continues a history that keeps its added entries from the state of a faster process. The switch is synchronous, so that
- * nothing added meanwhile is lost.
+ * Continues a history that keeps its added entries from the state of a process that has saved first. The switch is synchronous, so
+ * that no entry added meanwhile is lost.
  *
- * @param adopt gets the session's memory before entries that the state does not cover are added: to the other process they
- *   are new
+ * @param adopt gets the session's memory, before entries that the state does not cover are added: they are new to the state
  * @returns `false`, without effect, if the state is not usable, or the history was cleared meanwhile
- * @throws CtxfoldError `CLOSED`, without effect, if it was closed.
+ * @throws CtxfoldError `CLOSED`, without effect, if the history was closed.
  */
 export async function switchToState(
   history: HistoryService,
@@ -308,7 +311,7 @@ export async function switchToState(
   if ('report' in read || history.journal !== former) return false;
   const { journal, entries, tokens, taken, divergence } = read.resumed;
   if (divergence?.reason === 'edited' && divergence.entry < sharedEntries) return false;
-  // The list has grown if something was added meanwhile.
+  // `given` includes entries added meanwhile: it is the journal's own, growing list.
   const rest = given.slice(taken);
   const counted = rest.map((entry) => history.countedTokens(entry));
   onSwitch?.();
@@ -324,9 +327,9 @@ export async function switchToState(
 }
 
 /**
- * Replaces a history by other entries, which continue from a state as far as that covers them.
+ * Replaces a history with other entries, which continue from a state as far as the state covers them.
  *
- * @param onStart gets the memory of a usable state before entries that it does not cover are added
+ * @param onStart gets the memory of a usable state, before entries that the state does not cover are added
  * @throws without effect, TypeError for an entry that a history cannot hold, or CtxfoldError `CLOSED`.
  */
 export async function startOver(
@@ -344,7 +347,7 @@ export async function startOver(
   return report;
 }
 
-/** Checks each entry and passes it on, in slices. @throws TypeError for one that a history cannot hold. */
+/** Validates each entry and passes it on, in slices. @throws TypeError for an entry that a history cannot hold. */
 export function* checkEach(
   given: readonly IContent[],
   take?: (entry: IContent) => void,
@@ -358,7 +361,7 @@ export function* checkEach(
   }
 }
 
-/** Adds entries to a history, from an index on. @throws TypeError for one that it cannot hold. */
+/** Adds entries to a history, from index `from` on, in slices. @throws TypeError for an entry that a history cannot hold. */
 export async function addInTurns(
   history: HistoryService,
   given: readonly IContent[],

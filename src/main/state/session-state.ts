@@ -12,7 +12,7 @@ import { unpackTokens } from '../tokens/packed-tokens.js';
 import type { KnownTokens } from '../tokens/token-ledger.js';
 import type { HistoryDigests } from './history-digest.js';
 
-/** What became of requested summaries, in the background or in a turn. */
+/** Outcomes of requested summaries, in the background or in a turn. */
 export interface SummaryCounts {
   /** Summaries by a model that were applied. */
   readonly landed: number;
@@ -20,7 +20,7 @@ export interface SummaryCounts {
   readonly thrownAway: number;
 }
 
-/** Where in a history a summary was requested, behind how many added entries and edits, and when. */
+/** A requested summary: the numbers of entries added and of edits landed by then, and the time. */
 export interface AskedSummary {
   readonly entries: number;
   readonly edits: number;
@@ -28,7 +28,7 @@ export interface AskedSummary {
   readonly at: number;
 }
 
-/** The counts for another process, which may go on. */
+/** The counts for another process that continues the session. */
 export interface SummaryMemory extends SummaryCounts {
   /** A summary that was requested and has not landed. It counts as thrown away. */
   readonly asked?: AskedSummary | undefined;
@@ -38,7 +38,7 @@ export interface SummaryMemory extends SummaryCounts {
 const STATE_VERSION = 1;
 
 /**
- * What a session has decided and learned: together with the entries that were added, everything another process needs to
+ * What a session has decided and learned. Together with the added entries, it is everything that another process needs to
  * continue. Plain JSON, about four bytes per entry and at most eight per edit. Contains no text of the history except
  * summaries.
  */
@@ -50,7 +50,7 @@ export interface SessionState {
   readonly journal: { readonly records: string; readonly texts: readonly string[] };
   /** Tokens of each present entry. */
   readonly tokens: string;
-  /** A key of the present entries, which a host may pass instead of the added ones. @default these are the same */
+  /** A key of the present entries, which a host may pass instead of the added ones. @default nothing was edited: both are the same */
   readonly standing?: number | undefined;
   /** When it was saved, in milliseconds since the epoch. */
   readonly at: number;
@@ -126,12 +126,12 @@ export function openState(given: unknown): OpenState {
   }
 }
 
-/** Whether a state is of a newer version of the format. */
+/** Whether a state is of a newer format version. */
 export function isNewer({ version }: Readonly<Record<string, unknown>>): boolean {
   return typeof version === 'number' && version > STATE_VERSION;
 }
 
-/** The error for such a state. */
+/** The error for a state of a newer format version. */
 export function newerState(): CtxfoldError {
   const message = `The state is of a newer version; this library reads ${STATE_VERSION}. The session starts without it.`;
   return new CtxfoldError(message, 'STATE_TOO_NEW');
@@ -146,7 +146,7 @@ export function brokenState(options?: ErrorOptions): CtxfoldError {
   );
 }
 
-/** The checksum of a state, with or without one. */
+/** The checksum of a state. Its own field `checksum` is left out. */
 export function stateChecksum(state: Readonly<Record<string, unknown>>): number {
   return crc32(textOfFields(state, 'checksum'));
 }
@@ -156,7 +156,7 @@ const TALLY = z.tuple([COUNT, COUNT, COUNT, z._default(COUNT, 0), z._default(COU
 const USAGE = z.tuple([z.number(), COUNT]);
 const BYTES = z.pipe(z.string(), z.transform(fromBase64));
 
-/** The checksum detects damage, not malice, so everything that something relies on is validated. */
+/** The checksum detects damage, not malice, so every field that code relies on is validated. */
 const STATE = z.object({
   history: z.object({ entries: COUNT, bytes: BYTES, places: BYTES }),
   journal: z.object({ records: BYTES, texts: z.array(z.string()) }),
@@ -218,21 +218,24 @@ function readState(given: unknown): OpenState {
   return { ...rest, digests, journal: { bytes: journal.records, texts: journal.texts } };
 }
 
-/** The last request. */
+/** The last sent request. */
 export interface SentMemory {
   /** Number of entries sent, and length of the prefix that is unchanged since. */
   readonly entries: number;
   readonly intactEntries: number;
-  /** Milliseconds since then; `null` if nothing was sent. */
+  /** Milliseconds since the request was sent; `null` if nothing was sent. */
   readonly idleMs: number | null;
   readonly reclaimedTokens: number;
-  /** The entry from which on reasoning was left behind edits. @default there is none */
+  /** Index of the entry from which on reasoning was left behind edits. @default there is none */
   readonly staleReasoningFrom?: number | undefined;
   /** Whether that request was long enough to be cached. @default true */
   readonly isCached?: boolean | undefined;
 }
 
-/** Sums over requests of one variant: all tokens, those read from a cache, those of the last request. */
+/**
+ * Token sums over requests, with or without edits: all tokens, those read from a cache, and those of the last request; of the first
+ * two, the parts above a step of the model's price.
+ */
 export type TallyMemory = readonly [
   sent: number,
   read: number,
@@ -245,7 +248,7 @@ export type TallyMemory = readonly [
 export interface CostMemory {
   readonly requests: number;
   readonly rewrites: number;
-  /** What requests that are not in the totals leave to spend. @default 0 */
+  /** The part of `spendable` (see `token-tally.ts`) from requests that are not in the totals. @default 0 */
   readonly carried?: number | undefined;
   readonly compacted: TallyMemory;
   readonly uncompacted: TallyMemory;
@@ -264,22 +267,22 @@ export interface DollarMemory {
 export interface PassMemory {
   /** The length of the next batch point. */
   readonly nextPoint: number;
-  /** Whether the last pass left nothing to do in what had been added by then. */
+  /** Whether the last pass left nothing to do in the entries added by then. */
   readonly isSettled: boolean;
 }
 
-/** What a usage report will be compared with. */
+/** The last request, with which a usage report will be compared. */
 export interface RequestMemory {
-  /** Entries added since. */
+  /** Entries added since the request. */
   readonly addedSince: number;
   readonly countedTokens: number | null;
   readonly pendingTokens: number;
 }
 
-/** The two requests from whose usage a session learns what they hold besides the history. */
+/** The two requests from whose usage a session learns the tokens besides the history; see `UnseenTokens`. */
 export interface UsageMemory {
   readonly modelName: string | null;
-  /** Each as tokens that were reported, without pending ones, and tokens of the history that were counted. */
+  /** For each, the reported tokens without pending ones, and the counted tokens of the history. */
   readonly shortest: readonly [reported: number, counted: number];
   readonly least: readonly [reported: number, counted: number];
 }
@@ -292,10 +295,10 @@ export interface SessionMemory {
   /** Tokens that the history must have for the next compression. */
   readonly floorTokens: number;
   readonly request: RequestMemory | null;
-  /** `null` if nothing was reported, or the host has given `overheadTokens`. @default null */
+  /** `null` if nothing was learned: no usage was reported, or only while the host gave `overheadTokens`. @default null */
   readonly usage?: UsageMemory | null | undefined;
-  /** Summaries by a model, of which one that is under way counts as thrown away. @default none */
+  /** Summaries by a model; one that is still being made counts as thrown away. @default none */
   readonly summaries?: SummaryMemory | undefined;
-  /** Names of models that have refused reasoning behind an edit, which their names need not tell. @default none */
+  /** Names of models that have refused reasoning behind an edit; `null` for a model without a name. @default none */
   readonly refusing?: readonly (string | null)[] | undefined;
 }

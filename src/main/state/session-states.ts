@@ -1,5 +1,4 @@
-// How the sessions of a compactor begin and end: with a state given by the host, kept in a store, or remembered by this
-// process.
+// Begins and ends the sessions of a compactor, with a state that the host passes, a store keeps, or this process remembers.
 
 import type { IContent } from '../../shared/content.js';
 import type { ToolCatalog } from '../../shared/tool-use.js';
@@ -25,7 +24,7 @@ export interface SessionStatesOptions {
   readonly logger: Logger;
 }
 
-/** What a session begins with. */
+/** The inputs with which a session begins. */
 export interface Beginning {
   /** The state given by the host; may be anything. */
   readonly state: unknown;
@@ -47,7 +46,7 @@ export class SessionStates {
     this.#options = options;
   }
 
-  /** Initializes a history. @throws TypeError for an entry that it cannot hold. */
+  /** Initializes a history. @throws TypeError for an entry that a history cannot hold. */
   async begin(
     history: HistoryService,
     { state, given, conversationId, toolCatalog, edits }: Beginning,
@@ -68,7 +67,7 @@ export class SessionStates {
     return { ...(await startHistory(history, about)), keeper };
   }
 
-  /** Remembers a closed session, if nothing else does. Yields while it hashes what was not hashed yet. */
+  /** Remembers a closed session if there is no store. Yields to the event loop while it hashes the remaining entries. */
   async end(
     history: HistoryService,
     edits: EditPolicy,
@@ -79,7 +78,7 @@ export class SessionStates {
     this.#former.keep(history.journal.trace, snapshot());
   }
 
-  /** Under `every-turn`, former edits matter only to hosts that pass a state. */
+  /** Whether this process remembers states. Not under `every-turn`, where former edits matter only to hosts that pass a state. */
   #remembers(edits: EditPolicy): boolean {
     return this.#options.store === undefined && edits !== 'every-turn';
   }
@@ -97,15 +96,15 @@ function* namesOf(
   return digest.names;
 }
 
-/** Characters of states to keep: tens of thousands of short sessions, or hundreds of long ones. */
+/** Maximum total length of the remembered states, in characters: tens of thousands of short sessions, or hundreds of long ones. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /**
- * States of closed sessions, so that a new one with the same entries sends what they sent. Used without a store. Bounded,
- * evicts the oldest; holds no entries.
+ * States of closed sessions, so that a new session with the same entries sends what they sent. Used without a store. Bounded:
+ * evicts the state kept longest ago. Retains no entries.
  */
 class FormerSessions {
-  /** As JSON, which takes a third of the objects' memory. */
+  /** States as JSON, which takes a third of the memory of the objects. */
   readonly #states = new Map<number, string>();
   #characters = 0;
 

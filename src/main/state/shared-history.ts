@@ -1,4 +1,4 @@
-// Keeps a session's history in step with other processes that serve the same conversation, by its state in their store.
+// Synchronizes a session's history with other processes that serve the same conversation, through its state in their store.
 
 import type { IContent } from '../../shared/content.js';
 import type { Logger } from '../host/logger.js';
@@ -20,13 +20,13 @@ export interface SharedHistoryInit extends Pick<
   readonly keeper?: StateKeeper | undefined;
   /** Returns the state of the session. */
   readonly snapshot: () => SessionState;
-  /** Told right before the history changes to what another process has made of it. */
+  /** Called right before the history changes to another process's version. */
   readonly onSwitch: () => void;
-  /** Gets the memory of another session that this one continues. */
+  /** Called with the memory of another session that this one continues. */
   readonly adopt: (memory: SessionMemory) => void;
 }
 
-/** Under the name that the conversation had, and under the present one, there may be a state of another history each. */
+/** Maximum saves per turn: both the former and the present key may hold a state of another history, each a conflict. */
 const MAX_ATTEMPTS = 3;
 
 export class SharedHistory {
@@ -40,7 +40,7 @@ export class SharedHistory {
   /**
    * Saves the state. Returns whether another process was faster and the history now continues from its state.
    *
-   * @param isLate whether the conversation may have gone on elsewhere: then what others have saved stays @default false
+   * @param isLate whether another process may serve the conversation by now: then its state is not overwritten @default false
    */
   async save(isLate: boolean = false): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;
@@ -50,13 +50,13 @@ export class SharedHistory {
       const outcome = await keeper.save(snapshot(), history.journal, isLate);
       if (typeof outcome === 'string') return false;
       if (await this.#switchTo(outcome.overtakenBy)) return true;
-      // The winner's state is of another history: save this one over it.
+      // The state of the other process is of another history: overwrite it.
       if (isLate || attempts === MAX_ATTEMPTS) return false;
     }
   }
 
   /**
-   * Saves what a report has taught: this process may serve no other request of the conversation. Never rejects.
+   * Saves what a usage report has taught at once, because this process may serve no later request of the conversation. Never rejects.
    */
   async saveLearned(): Promise<void> {
     if (this.#isEnded) return;
@@ -66,8 +66,8 @@ export class SharedHistory {
   }
 
   /**
-   * Saves what the store would not take, unless another process has saved since, and resolves when no write is pending. Does not wait for
-   * the store to recover. From then on nothing is saved: the store may be closed.
+   * If the store is failing, tries once more to save, unless another process has saved since, and without waiting for the store to
+   * recover. Resolves when no write is pending. From the call on, `saveLearned` does nothing: the store may be closed.
    */
   async end(): Promise<void> {
     this.#isEnded = true;
@@ -86,10 +86,10 @@ export class SharedHistory {
     if (newer !== undefined) await this.#switchTo(newer);
   }
 
-  /** Replaces the history by other entries. Throws as `startOver` does. */
+  /** Replaces the history with other entries. Throws as `startOver` of `resume.ts` does. */
   async startOver(given: readonly IContent[]): Promise<StateReport | undefined> {
     const { history, keeper, snapshot, adopt } = this.#init;
-    // Another process may have decided more about what stays of the history.
+    // Another process may have landed further edits in the part of the history that stays.
     const newer = await keeper?.loadNewer();
     return startOver(history, { ...this.#init, state: newer ?? snapshot(), given }, adopt);
   }

@@ -1,5 +1,6 @@
-// The trace of a history as it stands after its edits: a host that stores what it was returned comes back with that. Read with each
-// save, so only what changed since the last one is hashed; in slices, for a process that has just taken a history up hashes all of it.
+// A key (a weak hash) of a history after its edits. A host that stores the entries as sent passes these to the next session, which
+// recognizes them by the key. The key is read with each save, so only entries that changed since the last save are hashed. Hashing
+// runs in slices, because a process that has just loaded a history hashes all of it.
 
 import type { IContent } from '../../shared/content.js';
 import { runSlices } from '../../shared/slices.js';
@@ -7,17 +8,17 @@ import type { HistoryService } from '../history-service.js';
 import { unchangedEntries } from '../tokens/packed-tokens.js';
 import { traceKey, traceOn } from './journal.js';
 
-/** The same in every process, unlike that of other traces. */
+/** A fixed seed, so that keys are equal in all processes; other traces have a seed per process. */
 const SEED = 0x811c9dc5;
 
 const KEYS = new WeakMap<HistoryService, StandingKey>();
 
-/** Returns the key of the entries that are left, `undefined` if they are those that were added. */
+/** Returns the key of the present entries; `undefined` if nothing was edited, so that these are the added entries. */
 export function standingKeyOf(history: HistoryService): number | undefined {
   return keyOf(history)?.now;
 }
 
-/** Hashes ahead what the key would hash when it is read. */
+/** Hashes in slices what `standingKeyOf` would otherwise hash at once. */
 export function* standInSlices(history: HistoryService): Generator<void, void, undefined> {
   yield* keyOf(history)?.settleInSlices() ?? [];
 }
@@ -32,12 +33,12 @@ function keyOf(history: HistoryService): StandingKey | undefined {
   return key;
 }
 
-/** Entries that are hashed at a time: a fraction of a millisecond. */
+/** Entries hashed per slice, which takes a fraction of a millisecond. */
 const SLICE = 64;
 
 class StandingKey {
   readonly #history: HistoryService;
-  /** By entry, the hash of all up to it. */
+  /** Prefix hashes: for each entry, the hash of all entries up to and including it. */
   readonly #hashes: number[] = [];
 
   constructor(history: HistoryService) {
@@ -54,7 +55,7 @@ class StandingKey {
 
   *settleInSlices(): Generator<void, void, undefined> {
     for (;;) {
-      // Read anew in each slice: the history may be edited between two.
+      // Read the length and the history again in each slice: an edit may land between two slices.
       const from = this.#hashes.length;
       for (const entry of this.#history.getRawHistory().slice(from, from + SLICE)) {
         this.#hashes.push(traceOn(this.#hashes.at(-1) ?? SEED, entry));

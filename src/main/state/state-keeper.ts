@@ -1,5 +1,5 @@
 // Saves the state of one session, and tool results that edits removed, in a store for other processes. A slow, full or unreachable
-// store costs one wait and one warning: the turn goes on, and the state is saved once the store is back.
+// store costs one timeout and one warning: the turn continues, and the state is saved once the store is back.
 
 import { hash } from 'node:crypto';
 import { isToolResponseBlock } from '../../shared/content.js';
@@ -19,19 +19,19 @@ export interface StateKeeperOptions {
   /** Names the conversation. @default it is identified by its first entries */
   readonly conversationId?: string | undefined;
   readonly logger: Logger;
-  /** What the store is known to fail at, shared by the keepers with this store: one of them warns of it. @default a set of its own */
+  /** What the store fails to keep at present. Shared by all keepers of a store, so that only one of them warns. @default not shared */
   readonly outage?: Set<Kept> | undefined;
 }
 
 /** After a failure, the store is not used for this long. */
 const PAUSE_MS = 5_000;
 
-/** How long a state of a newer version is left alone. */
+/** A state of a newer format version is not overwritten until it is this old. */
 const LEFT_ALONE_MS = 3_600_000;
 
 const PUTS_AT_ONCE = 8;
 
-/** What a store keeps. */
+/** The two kinds of content in a store. */
 export type Kept = 'state' | 'originals';
 
 const WARNINGS: Readonly<Record<Kept, string>> = {
@@ -39,7 +39,7 @@ const WARNINGS: Readonly<Record<Kept, string>> = {
   originals: 'results that an edit removed are not kept for other processes yet',
 };
 
-/** The outcome of a save: saved, not saved, or the state of the process that was faster. */
+/** The outcome of a save: saved, not saved, or the state that another process has saved first. */
 export type KeepOutcome = { readonly overtakenBy: unknown } | 'kept' | 'not-kept';
 
 /** The state of one conversation in a store. */
@@ -47,17 +47,17 @@ export class StateKeeper {
   readonly #options: StateKeeperOptions;
   #key: string | undefined;
   #version: number | null = null;
-  /** When the state was made that it loaded or saved last. */
+  /** When the state that was loaded or saved last was made, in milliseconds since the epoch. */
   #stateAt = 0;
-  /** Digests of states whose save was not answered; they may have been saved all the same. */
+  /** Digests of states whose save was not answered; they may have been saved nevertheless. */
   readonly #unanswered = new Set<string>();
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
   readonly #told = new Set<'newer' | 'size'>();
-  /** What the store would not take, or give. */
+  /** What this keeper's last calls of the store failed to save or load. */
   readonly #failing = new Set<Kept>();
-  /** On a clock that nobody can set back. A disk that is full may still take a state, but no original. */
+  /** On the monotonic clock. Separate by kind, because a full disk may still take a state but no original. */
   readonly #pausedUntilMs: Record<Kept, number> = { state: -Infinity, originals: -Infinity };
 
   readonly #outage: Set<Kept>;
@@ -67,17 +67,17 @@ export class StateKeeper {
     this.#outage = options.outage ?? new Set();
   }
 
-  /** Whether the store did not take what it was last given. */
+  /** Whether a call of the store has failed, and no write of the same kind has succeeded since. */
   get isFailing(): boolean {
     return this.#failing.size > 0;
   }
 
-  /** Whether the conversation has a name, under which any process finds what was made for it. */
+  /** Whether the conversation has a name, under which every process finds its state and originals. */
   get isNamed(): boolean {
     return this.#options.conversationId !== undefined;
   }
 
-  /** Has the next call reach the store, however short ago it has failed. */
+  /** Ends the pause after a failure, so that the next call reaches the store. */
   endPause(): void {
     this.#pausedUntilMs.state = this.#pausedUntilMs.originals = -Infinity;
   }
@@ -88,10 +88,10 @@ export class StateKeeper {
   }
 
   /**
-   * Returns the conversation's saved state; `undefined` if there is none, it is one that this saved itself, or the store does not
-   * answer.
+   * Returns the conversation's saved state; `undefined` if there is none, this keeper saved it itself in a call that was not
+   * answered, or the store does not answer.
    *
-   * @param names keys for prefixes of its history, from its digest
+   * @param names keys for prefixes of the history, from its digest
    */
   async load(names: readonly string[]): Promise<unknown> {
     for (const key of this.#keysOf(names)) {
@@ -109,25 +109,25 @@ export class StateKeeper {
   }
 
   /**
-   * Returns the conversation's state if another process has saved one since; the next save goes on top of it.
+   * Returns the conversation's state if another process has saved one since. The next save then replaces that state.
    *
-   * @param names as for `load`; none if only a named conversation is to be found
+   * @param names as for `load` @default none, which finds only a named conversation
    */
   async loadNewer(names: readonly string[] = []): Promise<unknown> {
     const [key, known, knownAt] = [this.#key, this.#version, this.#stateAt];
     const state = await this.load(names);
     if (this.#key !== key) return state;
-    // A store that lost its last saves has an older one; one that has forgotten the key has counted from the start since.
+    // The version may be lower: a store that lost its last saves has an older state; one that lost the key restarted its versions.
     const isNewer = (this.#version ?? 0) > (known ?? 0) || this.#stateAt > knownAt;
     return isNewer ? state : undefined;
   }
 
   /**
-   * Saves a state, and the originals of what was removed since the last one was saved. If another process has saved since,
-   * returns that state instead, and the next save goes on top of it.
+   * Saves a state, and the originals of results removed since the last save. If another process has saved a state since, returns
+   * that state instead, and the next save replaces it.
    *
-   * @param journal what the state is of
-   * @param isLate whether the conversation may have gone on elsewhere: then nothing is saved but over what this has saved @default false
+   * @param journal the journal of the history that the state describes
+   * @param isLate whether another process may serve the conversation by now: then only the keeper's own key is written @default false
    */
   async save(
     state: object,
@@ -156,7 +156,7 @@ export class StateKeeper {
     const former = this.#key;
     if (former === key) return this.#saveAs(key, text, isLate);
     if (isLate) return 'not-kept';
-    // From now on it is identified by a longer prefix. Another process may have saved under a shorter one.
+    // The history has grown, so the key is of a longer prefix now. Another process may have saved under the former, shorter one.
     const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
     if (typeof ceded === 'object') return ceded;
     const isLost = ceded === 'not-kept' && this.#options.conversationId === undefined;
@@ -172,27 +172,27 @@ export class StateKeeper {
     return outcome;
   }
 
-  /** @param isFormer whether another process may have moved what was there to a longer prefix. @default false */
+  /** @param isFormer whether another process may have moved the state of this key to that of a longer prefix @default false */
   async #saveAs(key: string, text: string, isFormer = false): Promise<KeepOutcome> {
     const outcome = await this.#swap(key, text, isFormer);
     const again = outcome === 'outdated' ? await this.#swap(key, text, isFormer) : outcome;
     return again === 'outdated' ? 'not-kept' : again;
   }
 
-  /** Saves over the known version. `outdated`: nobody was faster, the store just has another version than this knew. */
+  /** Compare-and-swap against the known version. `outdated`: that version was wrong, but no other process has saved; retry. */
   async #swap(key: string, text: string, isFormer: boolean): Promise<KeepOutcome | 'outdated'> {
     const known = this.#version;
     const asked: StateStore[] = [];
     const outcome = await this.#callStore(async (store) => {
       asked.push(store);
       const saved: unknown = await store.save(key, text, known);
-      // In JavaScript, a store may well forget to.
+      // A store written in JavaScript may forget to return the version.
       if (saved === undefined)
         throw new TypeError("Expected save to return a version or 'conflict'.");
       return saved as SaveOutcome;
     });
     if (outcome === undefined) {
-      // During a pause, the store is not asked.
+      // Only if the store was called: during a pause it is not.
       if (asked.length > 0) this.#unanswered.add(hash('sha256', text));
       return 'not-kept';
     }
@@ -209,13 +209,14 @@ export class StateKeeper {
       this.#tellOnce('newer', newerState());
       return 'not-kept';
     }
-    // The known version stays, or the next save would take the place for a free one.
+    // Keep the known version: with `null`, the next save would create the key again.
     const isMoved = isFormer && this.#options.conversationId === undefined;
     if (winner === null && isMoved) return 'not-kept';
     this.#version = winner?.version ?? null;
     if (winner === undefined) return 'not-kept';
     if (winner === null) return 'outdated';
-    // The store saved it when it was asked twice, the answer to the last save was lost, or the store was older when it came back.
+    // Conflicts without another process: the store's client retried a save that had succeeded, the answer to an earlier save was
+    // lost, or the store came back with older data.
     if (winner.state === text) return 'kept';
     const isOlder = known !== null && winner.version < known && atOf(state) <= this.#stateAt;
     if (isOlder || this.#isOwn(winner)) return 'outdated';
@@ -223,7 +224,7 @@ export class StateKeeper {
     return { overtakenBy: state };
   }
 
-  /** Whether a state was saved by this, though nothing said so. */
+  /** Whether this keeper saved a state itself, in a call that was not answered. */
   #isOwn({ state }: StoredState): boolean {
     return this.#unanswered.size > 0 && this.#unanswered.has(hash('sha256', state));
   }
@@ -242,8 +243,8 @@ export class StateKeeper {
   }
 
   /**
-   * Puts a few at a time: an edit may remove hundreds of results, and a file or a query for each would use up what the whole
-   * process may have open. What the store does not take follows the next save.
+   * Puts a few at a time: an edit may remove hundreds of results, and a file or query for each at once would exhaust the process's
+   * files or connections. Originals that the store does not take are put again after the next save.
    */
   async #putEach(key: string, added: readonly IContent[]): Promise<void> {
     const callIds = new Set(this.#removedCallIds);
@@ -265,7 +266,7 @@ export class StateKeeper {
     await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putRest));
   }
 
-  /** Resolves when no write is pending. */
+  /** Resolves when no write of originals is pending. */
   async settled(): Promise<void> {
     await this.#putting;
   }
@@ -279,29 +280,29 @@ export class StateKeeper {
     return found ?? undefined;
   }
 
-  /** The key of a named conversation. Others have none here: conversations may share their first entries. */
+  /** The key of a named conversation. Other conversations store no originals, because several may share their first entries. */
   get #namedKey(): string | undefined {
     return this.#options.conversationId === undefined ? undefined : this.#keysOf([])[0];
   }
 
-  /** The keys that the conversation may be stored under, most likely first. */
+  /** The keys under which the conversation may be stored: of the longest prefix first. */
   #keysOf(names: readonly string[]): readonly string[] {
     const { conversationId } = this.#options;
     if (conversationId === undefined) return names.toReversed().map((name) => `begins-${name}`);
     return [`named-${nameOf(conversationId)}`];
   }
 
-  /** Loads a state; `null` if there is none, else as `#callStore`. */
+  /** Loads a state; `null` if there is none, `undefined` if the store fails or is paused. */
   #read(key: string): Promise<StoredState | null | undefined> {
     return this.#callStore(async (store) => {
-      // In JavaScript, a store may well answer `undefined` for a key that it does not have.
+      // A store written in JavaScript may return `undefined` for an unknown key.
       const stored = (await store.load(key)) ?? null;
-      // Read here, where failures are expected.
+      // Read the fields here, where errors are caught.
       return stored && { state: stored.state, version: stored.version };
     });
   }
 
-  /** Calls the store; `undefined` if it fails, or has just failed. */
+  /** Calls the store; `undefined` if it fails, or is paused after a failure. */
   async #callStore<Answer>(
     ask: (store: StateStore) => Promise<Answer>,
     what: Kept = 'state',
@@ -327,7 +328,7 @@ export class StateKeeper {
     if (!isTold) this.#options.logger.warn(WARNINGS[what], { error });
   }
 
-  /** A store that answers what it holds may still take nothing: a full disk, a replica. */
+  /** Ends an outage. Only a write does: a store that can be read may still refuse writes (a full disk, a replica). */
   #noteWritten(what: Kept): void {
     this.#failing.delete(what);
     this.#outage.delete(what);
@@ -341,29 +342,29 @@ export class StateKeeper {
 
 function storeFailed(cause: unknown): CtxfoldError {
   if (cause instanceof CtxfoldError) return cause;
-  // Where a name has several addresses, Node's error of all of them has no message.
+  // If a host name has several addresses, Node's AggregateError has no message.
   const reason = asError(cause).message || systemCode(cause);
   const message = `The store failed (${reason ?? 'without a reason'}).${adviceFor(cause)}`;
   return new CtxfoldError(message, 'STORE_FAILED', { cause });
 }
 
 /**
- * Whether a state belongs to servers that run a newer version of this library, in the middle of an update: a state that this one
- * saved over it would lose them what they have decided. Some time after the last of them has gone, it may be replaced.
+ * Whether a state must not be overwritten, because it belongs to servers that already run a newer version of this library: they
+ * would lose their decisions. An hour after the last of them has saved it, it may be replaced.
  */
 function isLeftAlone(state: unknown): boolean {
   if (!isRecord(state) || !isNewer(state)) return false;
   return Math.abs(Date.now() - atOf(state)) < LEFT_ALONE_MS;
 }
 
-/** When a state was made, in milliseconds since the epoch; 0 for what is no state. */
+/** When a state was made, in milliseconds since the epoch; 0 for anything that is no state. */
 function atOf(state: unknown): number {
   return isRecord(state) && typeof state['at'] === 'number' ? state['at'] : 0;
 }
 
 /**
- * The name of a conversation or a call in the store. Some databases limit length and characters; a call id may be a kilobyte of
- * signature. UTF-8 makes all lone surrogates one character: ids that have any must stay different.
+ * The name of a conversation or a call in the store. Hashed, because some databases limit length and characters, and a call id may
+ * contain a signature of a kilobyte. UTF-8 maps all lone surrogates to one character, so ids with surrogates are hashed as UTF-16.
  */
 function nameOf(id: string): string {
   return hash('sha256', /\p{Surrogate}/u.test(id) ? Buffer.from(id, 'utf16le') : id);

@@ -12,7 +12,7 @@ export interface StoredState {
 export type SaveOutcome = number | 'conflict';
 
 /**
- * Stores states by key. Every operation may reject, and has a deadline: a session goes on without a store that does not answer.
+ * Stores states by key. Every operation may reject, and has a deadline: a session continues without a store that does not answer.
  * Keys and names have at most 200 characters and contain no user text: ids of conversations and calls are hashed.
  */
 export interface StateStore {
@@ -50,7 +50,7 @@ export interface StoreOptions extends StoreLimits {
   readonly ttlMs?: number | undefined;
 }
 
-/** Stands for a deleted state, or a key that only has originals. */
+/** The text that stands for a deleted state, or for a key that only has originals. */
 export const NO_STATE = '';
 
 export const DEFAULT_LIMITS: { readonly maxBytes: number; readonly deadlineMs: number } = {
@@ -60,7 +60,7 @@ export const DEFAULT_LIMITS: { readonly maxBytes: number; readonly deadlineMs: n
 
 const DAY_MS = 86_400_000;
 
-/** For `Infinity`, which no database takes. */
+/** A century. Caps `Infinity`, which no database accepts. */
 const MAX_TTL_MS = 36_500 * DAY_MS;
 
 /** Fills in the defaults. @throws RangeError for anything but a positive number. */

@@ -1,5 +1,5 @@
-// Has the provider compact the history, in addition to the density pass: the oldest entries are replaced by an opaque item of
-// the provider's, and the reasoning behind it stays valid. Knows no SDK: the function that makes the request is injected.
+// Has the provider compact the history, in addition to the density pass. The oldest entries are replaced by an opaque item of the
+// provider, and the reasoning behind it can stay valid. Knows no SDK: the function that makes the request is injected.
 
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { outlineHistory } from '../../shared/summarize/history-outline.js';
@@ -19,7 +19,7 @@ export class ProviderStrategy implements CompressionStrategy {
   readonly name = 'provider' as const;
   readonly requiresLLM = true;
   readonly trigger: StrategyTrigger = { mode: 'continuous', defaultThreshold: 0.85 };
-  /** The pass of `high-density`, the very function, so that it is offloaded alike. */
+  /** The density pass of `high-density`: the same function object, by which the pass is recognized and offloaded. */
   readonly optimize: HighDensityStrategy['optimize'] = Reflect.get(
     HighDensityStrategy.prototype,
     'optimize',
@@ -27,7 +27,7 @@ export class ProviderStrategy implements CompressionStrategy {
 
   /**
    * Has the provider compact everything in front of the bottom share of `preserveThreshold`, without splitting a call from its
-   * response. The answer replaces it byte for byte.
+   * response. The provider's answer takes the place of these entries unchanged.
    *
    * @throws CompressionExecutionError if no provider can be asked, or the request failed; the signal's reason.
    */

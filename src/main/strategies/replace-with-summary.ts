@@ -27,8 +27,8 @@ const MIN_SUMMARIZED_ENTRIES = 4;
 const MAX_WINDOW_SHARE = 0.2;
 
 /**
- * Asks the context's summarizer for a summary of the entries between the top and the tail, and replaces them by it. With fewer
- * than four entries to summarize, returns the history unchanged without a call.
+ * Asks the context's summarizer for a summary of the entries between the top and the tail, and replaces these with it. With fewer
+ * than four entries to summarize, returns the history unchanged, without a call.
  *
  * @param topShare share of the entries, from the start, that stay
  * @throws CompressionExecutionError if there is no summarizer, or it failed; SummaryRejectedError if the summary is unfit or no
@@ -117,7 +117,7 @@ export interface SummarySpan {
   readonly summarized: readonly IContent[];
   /** Earlier summaries, replaced as well. */
   readonly notes: readonly IContent[];
-  /** Would be replaced but must stay; stands behind the summary. */
+  /** Entries of the summarized range that must stay; they go behind the summary. */
   readonly kept: readonly IContent[];
   readonly tail: readonly IContent[];
   /** What the model is shown: `summarized`, and the user's last request unless it is in the tail. */
@@ -126,8 +126,8 @@ export interface SummarySpan {
 
 /**
  * Splits a history for a summary of the entries from `start` to `tailStart`; neither boundary may split a call from its
- * response. Open calls and the user's last request stay. Earlier summaries are removed from the top, too, so that they do not
- * pile up, together with leading entries that no human entry precedes.
+ * response. Open calls and the user's last request stay. Earlier summaries in the top are removed as well, so that they do not
+ * accumulate, together with leading entries that no human entry precedes.
  */
 export function summarySpan(
   history: readonly IContent[],
@@ -151,7 +151,7 @@ export function summarySpan(
       hasNote = true;
       return;
     }
-    // Only the provider can read it; it stays in front.
+    // Only the provider can read its own compaction, which stays in front.
     if (isProviderEntry(entry)) {
       top.push(entry);
       return;

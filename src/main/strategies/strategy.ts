@@ -95,7 +95,7 @@ export interface CompressionContext {
   readonly currentTokenCount: number;
   readonly logger: Logger;
   readonly promptId: string;
-  /** Identifies the conversation, what was added and what has landed; the same in every process. @default none */
+  /** Identifies the conversation and its numbers of added entries and landed edits; the same in every process. @default none */
   readonly version?: string;
   readonly signal?: AbortSignal;
   /** The model that writes summaries. Required by strategies with `requiresLLM`. */
@@ -162,7 +162,7 @@ export function countEach(
   );
 }
 
-/** Returns the result of a compression. @param details what differs from a compression without a model */
+/** Makes the result of a compression. @param details metadata that differ from those of a compression without a model */
 export function compressionResult(
   strategyUsed: CompressionStrategyName,
   history: readonly IContent[],

@@ -8,7 +8,7 @@ import { payloadText } from '../../shared/tokens/content-text.js';
 import { cleanText, disarmJson } from './frame.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 
-/** Of longer tool payloads only head and tail are shown. */
+/** Longer tool payloads are cut: only their head and tail are shown. */
 const MAX_PAYLOAD_CHARACTERS = 30_000;
 /** Names, captions and error messages are repeated in every part, so they are kept short. */
 const MAX_FIELD_CHARACTERS = 1_000;
@@ -82,7 +82,7 @@ function describeBlock(block: ContentBlock, uses: ToolUseNumbers): ShownBlock | 
         cleanText(block.mimeType),
       );
     case 'opaque':
-      // The kind tells that something happened, for a few tokens.
+      // Costs a few tokens, and tells the model that something happened here.
       return shown({}, 'opaque', cleanText(block.kind));
     case 'thinking':
       return undefined;
@@ -113,7 +113,7 @@ function splitLongText(
   return parts;
 }
 
-/** Keeps head and tail, two to one. */
+/** Keeps the head and the tail of a text, in the ratio 2 : 1. */
 function shortened(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const headEnd = surrogateSafe(text, Math.floor((maxCharacters * 2) / 3));
@@ -122,7 +122,7 @@ function shortened(text: string, maxCharacters: number): string {
   return `${text.slice(0, headEnd)}\n[… ${left} characters left out …]\n${text.slice(tailStart)}`;
 }
 
-/** Numbers tool uses, so that results can be matched with calls: ids may be long, or repeat. */
+/** Numbers tool calls, so that the model can match results with calls: call ids may be long, or repeat. */
 class ToolUseNumbers {
   readonly #open = new Map<string, number[]>();
   #count = 0;

@@ -46,17 +46,17 @@ export interface FoldInput {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer that was made before is there at once. */
+/** Timeout of the lookup of an earlier answer, in milliseconds: an answer that exists is returned at once. */
 const LOOK_MS = 1_000;
 const NO_ANSWER: SummarizerResponse = { text: '', finishReason: 'unknown' };
 
-/** What the bundled prompt asks for. */
+/** The frame that the bundled prompt asks for. */
 const FRAME = '<state_snapshot>';
 
 /** Tolerated excess over the requested tokens, since tokenizers differ. */
 const MAX_OVERLENGTH = 1.5;
 
-/** Minimum UTF-8 bytes per token, on average: a counter by characters is far off for CJK. */
+/** A text counts as at least one token per this many UTF-8 bytes, because counters by characters are far off for CJK. */
 const BYTES_PER_TOKEN = 4;
 
 /**
@@ -86,7 +86,7 @@ export async function foldHistory(given: FoldInput): Promise<string> {
 
   const known = await askForKnown(input, budget);
   if (known !== undefined) return known;
-  // An oversized earlier summary is read like the rest.
+  // An oversized earlier summary is summarized like an entry.
   const isBounded = previousTokens <= budget.maxOutputTokens;
   const entries = isBounded
     ? input.entries
@@ -114,7 +114,7 @@ const NO_DATA = { lines: [], previousSummary: '', piece: 1, pieces: 2, maxWords:
 type Piece = Pick<SummaryRequest, 'lines' | 'previousSummary' | 'piece' | 'pieces'>;
 
 interface Subject extends FoldInput {
-  /** What is summarized, the same in every process; `undefined` if requests are unique. */
+  /** Hash of what is summarized, the same in every process; `undefined` if requests are not shared. */
   readonly subject: string | undefined;
 }
 
@@ -124,7 +124,7 @@ function subjectOf({ version, system, entries, previousSummary }: FoldInput): st
   return idOf([version, system, previousSummary, texts.digest('hex')]);
 }
 
-/** Returns the summary in one piece that was asked for before, here or by another process, if it is there and fit. */
+/** Returns a one-piece summary that this or another process has requested before, if it is finished and fit. */
 async function askForKnown(
   input: Subject,
   { maxOutputTokens }: SummaryBudget,
@@ -134,7 +134,7 @@ async function askForKnown(
   const id = idOf([subject]);
   const look = async (): Promise<unknown> => (await summarizer.answerTo?.(id)) ?? NO_ANSWER;
   const read = await answerOf(input, LOOK_MS, look);
-  // Another kind of answer is found again by whoever asks, and dealt with there.
+  // Ignore an unfit answer here: the regular request with the same id gets it again and handles it.
   if (!read.ok || (system.includes(FRAME) && !read.isFramed)) return undefined;
   const [tokens = 0] = await measure(input, [read.summary]);
   return tokens > maxOutputTokens * MAX_OVERLENGTH ? undefined : read.summary;
@@ -160,7 +160,7 @@ async function summarizePiece(
 }
 
 interface Question extends Pick<SummarizerRequest, 'prompt' | 'maxOutputTokens'> {
-  /** What it asks about, which its wording does not change. */
+  /** What the request's id is derived from: what it asks about, not the wording of the prompt. */
   readonly about: readonly unknown[];
 }
 
@@ -168,7 +168,7 @@ const REMINDER =
   'The answer to this before held no <state_snapshot>. Put the whole summary between <state_snapshot> and </state_snapshot>.';
 
 /**
- * Small models forget the frame that the prompt asks for. They are reminded once; then a sound summary in plain words is
+ * Small models forget the frame that the prompt asks for. They are reminded once. After that, a valid summary without the frame is
  * accepted, since otherwise the history would outgrow its window.
  */
 async function askForSnapshot(input: Subject, question: Question): Promise<ReadSummary> {
@@ -214,7 +214,7 @@ async function answerOf(
           'SUMMARIZER_FAILED',
         );
       }
-      // Read here, where errors are wrapped: an SDK's response may have getters that throw.
+      // Read the response here, where errors are wrapped: an SDK's response may have getters that throw.
       return readSummary(response as SummarizerResponse);
     });
   } catch (thrown) {

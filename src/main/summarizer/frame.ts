@@ -1,5 +1,5 @@
-// Makes data safe to put in a request: cleans text, and frames lines of JSON. A line cannot start a line of its own, nor
-// contain a delimiter, because that includes a random word generated afterwards.
+// Makes data safe to put in a request: cleans text, and frames lines of JSON. Data cannot break out of its line, nor contain a
+// delimiter of the frame, because the delimiter includes a nonce that is generated afterwards.
 
 import { randomBytes } from 'node:crypto';
 import { surrogateSafe } from '../../shared/shown-text.js';
@@ -32,7 +32,7 @@ export function cleanLine(text: string, maxLength: number): string {
   return line.length <= maxLength ? line : line.slice(0, surrogateSafe(line, maxLength));
 }
 
-/** The names of delimiters and of the answer's frame. */
+/** The tag names of delimiters and of the answer's frame. */
 export const FRAME_WORDS = [
   'transcript',
   'previous_summary',

@@ -156,7 +156,7 @@ async function retry(
     retries: maxRetries,
     minTimeout: retryDelayMs,
     maxTimeout: MAX_RETRY_DELAY_MS,
-    // Otherwise sessions that failed together would retry together.
+    // Jitter: otherwise sessions that failed together would retry together.
     randomize: true,
     signal,
     shouldRetry: async ({ error, retriesLeft }) => {
@@ -179,7 +179,7 @@ function timeout(what: string, timeoutMs: number): () => Error {
     );
 }
 
-/** All but `unknown`, which stands for any other. */
+/** All finish reasons except `unknown`, which stands for any other value. */
 const FINISH_REASONS: readonly SummarizerFinishReason[] = [
   'stop',
   'length',

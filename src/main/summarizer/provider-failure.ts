@@ -31,7 +31,7 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_SOCKET',
 ]);
 
-/** Messages of fetch for the same. */
+/** Messages of `fetch` for transient connection failures. */
 const NETWORK_MESSAGES: ReadonlySet<string> = new Set([
   'fetch failed',
   'failed to fetch',

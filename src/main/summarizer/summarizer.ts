@@ -42,14 +42,14 @@ export interface Summarizer {
   /** Answers one request. What it throws becomes the cause of a `CompressionExecutionError`. */
   generate(request: SummarizerRequest): Promise<SummarizerResponse>;
   /**
-   * Returns the answer to a request that was made before, by any process, or `undefined` if there is none yet. With it, a
-   * session takes over the summary that another process has asked for. If it rejects, so does the compression. @default
-   * requests are not shared
+   * Returns the answer to a request that any process has made before, or `undefined` if there is none yet. A session uses it to
+   * take over the summary that another process has requested. If it rejects, so does the compression.
+   * @default requests are not shared
    */
   answerTo?(id: string): Promise<SummarizerResponse | undefined>;
 }
 
-/** Why a request is aborted whose answer the next process of the conversation will look for. */
+/** The abort reason of a request whose answer the next process of the conversation will look for: its job is not cancelled. */
 export class LeftToOthers extends Error {
   constructor() {
     super('The session was closed; another process may go on with it.');

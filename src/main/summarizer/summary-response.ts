@@ -19,7 +19,7 @@ const CLOSE = /<\/state_snapshot\s{0,8}>/gi;
  */
 export function readSummary(response: SummarizerResponse): ReadSummary {
   const { finishReason } = response;
-  // OpenAI-compatible servers say `null` for none.
+  // OpenAI-compatible servers return `null` if there are no tool calls.
   const toolCalls: readonly unknown[] | null | undefined = response.toolCalls;
   if (finishReason === 'tool-calls' || (toolCalls ?? []).length > 0) {
     return rejected('tool-call', 'the model asked for a tool in place of a summary');
@@ -42,7 +42,7 @@ export function readSummary(response: SummarizerResponse): ReadSummary {
     : { ok: true, summary, isFramed: framed !== undefined };
 }
 
-/** Without a reasoning parser, some servers put the reasoning in front of the answer. */
+/** Removes reasoning in front of the answer, where servers without a reasoning parser put it. */
 function withoutReasoning(answer: string): string {
   const text = answer.trimStart();
   if (!text.startsWith('<think>')) return text;
@@ -59,7 +59,7 @@ function unframed(answer: string): string | undefined {
   return end < start ? undefined : answer.slice(start, end);
 }
 
-/** A snapshot with nothing but empty sections is empty. */
+/** Removes tags and the word "none", so that a snapshot with only empty sections counts as empty. */
 function withoutTags(text: string): string {
   return text.replace(/<\/?[a-z_]{1,64}>/gi, '').replace(/\bnone\b[.]?/gi, '');
 }

@@ -22,7 +22,7 @@ export function activeTodosOf(todos: readonly Todo[]): readonly Todo[] {
   return todos.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
 }
 
-/** Maximum items; a summary could not explain more. */
+/** Maximum number of items; a summary could not explain more. */
 const MAX_TODOS = 10_000;
 
 const STATUSES: readonly unknown[] = ['pending', 'in_progress', 'completed', 'cancelled'];

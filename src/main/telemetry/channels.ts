@@ -269,7 +269,7 @@ function endingOf(event: PrunedEvent | CompressedEvent | FittedEvent): Ending {
   };
 }
 
-/** An abort may reject with anything; only the signal tells that it was one. */
+/** An aborted step may reject with anything, so only the signal tells an abort from a failure. */
 function endOf(
   thrown: unknown,
   isAborted: boolean,

@@ -1,4 +1,4 @@
-// Sums up the passes behind each compaction, for subscribers that receive the two on different channels.
+// Sums the times of the passes behind each compaction, for subscribers that receive passes and compactions on different channels.
 
 import type { CompactionMessage, PassMessage } from './channels.js';
 
@@ -15,7 +15,7 @@ const STEP_OF_TASK: Readonly<Partial<Record<PassMessage['task'], CompactionMessa
   compress: 'compressed',
 };
 
-/** Bounds memory: a pass that ends after its preflight is never taken out. */
+/** Bounds memory: the times of a pass that ends after its preflight are never taken. */
 const MAX_SESSIONS = 1_000;
 
 /** The passes of running preflights. */

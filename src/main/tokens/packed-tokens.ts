@@ -1,5 +1,5 @@
-// The tokens of a history's entries as bytes, for saved states. A state is saved with every turn, so that only what changed
-// since the last one is packed.
+// The tokens of a history's entries as bytes, for saved states. A state is saved in every turn, so only entries that changed since
+// the last one are packed.
 
 import { firstEditedIndex } from '../../shared/density.js';
 import { ByteReader, ByteWriter } from '../../shared/state/packed-bytes.js';
@@ -9,7 +9,7 @@ import type { KnownTokens } from './token-ledger.js';
 
 const PACKED = new WeakMap<HistoryService, PackedTokens>();
 
-/** Returns for each entry 0 if it is not counted, else one more than its tokens. The bytes are valid until the next call. */
+/** Returns a packed number per entry: 0 if it is not counted, else its tokens plus 1. The bytes are valid until the next call. */
 export function packedTokensOf(history: HistoryService): Uint8Array {
   let packed = PACKED.get(history);
   if (packed === undefined) {
@@ -53,14 +53,14 @@ class PackedTokens {
   }
 }
 
-/** Number of entries in front of whatever a change replaced or removed. */
+/** Length of the prefix that a change leaves unchanged; `Infinity` if it only appends. */
 export function unchangedEntries(change: HistoryChange): number {
   if (change.kind === 'append') return Infinity;
   return change.kind === 'edit' ? firstEditedIndex(change) : 0;
 }
 
 /**
- * Returns the tokens by entry.
+ * Unpacks the tokens of each entry.
  *
  * @throws RangeError if the bytes end within a number, or a number is too large.
  */

@@ -1,4 +1,4 @@
-// The ratio of a model's own tokens to counted tokens, learned from what providers report.
+// The ratio of a model's own tokens to counted tokens, learned from reported usage.
 
 /**
  * The outcome of an observation; only `learned` changes the ratio. `too-small`: too few counted tokens to separate the ratio
@@ -11,10 +11,10 @@ export type ObservationOutcome = 'learned' | 'too-small' | 'too-low' | 'too-high
 const MIN_RATIO = 0.25;
 const MAX_RATIO = 4;
 
-/** Below this many counted tokens, uncounted constants dominate. */
+/** Below this many counted tokens, constant overhead that is not counted dominates. */
 const MIN_COUNTED_TOKENS = 500;
 
-/** Minimum weight of an observation; the first ones are averaged. */
+/** Minimum weight of an observation in the moving average; the first 20 observations are averaged equally. */
 const MIN_WEIGHT = 0.05;
 
 /** What was learned about a model. */
@@ -25,16 +25,16 @@ export interface Learned {
 
 /**
  * One ratio per model: reported tokens per counted token. Recorded usage of two Claude models shows 1.51 to 1.52 tokens per
- * o200k token on prose, code, JSON and emoji alike. One constant per model reduces the error of such a counter from 34 % to 0.5
- * % on unseen texts, and does the same for characters/4, so a ratio per kind of text would gain nothing.
+ * o200k token on prose, code, JSON and emoji alike. One constant per model reduces the error of counting with o200k from 34 % to
+ * 0.5 % on unseen texts, and does the same for characters/4, so a ratio per kind of text would gain nothing.
  */
 export class TokenCalibration {
   readonly #models = new Map<string | undefined, Learned>();
   readonly #usual: (modelName: string | undefined) => number;
-  /** Of the model that was asked for last: each turn asks several times. */
+  /** Cache: the usual ratio of the model that was asked for last, since each turn asks several times. */
   #known: { readonly modelName: string | undefined; readonly ratio: number } | undefined;
 
-  /** @param usual the ratio of a model of which nothing was learned yet @default always 1 */
+  /** @param usual returns the ratio of a model about which nothing was learned yet @default always 1 */
   constructor(usual: (modelName: string | undefined) => number = () => 1) {
     this.#usual = usual;
   }
@@ -77,7 +77,7 @@ export class TokenCalibration {
     this.#models.set(modelName, { ratio, observations });
   }
 
-  /** The model's tokens per counted token, from 0.25 to 4; the usual ones if nothing was learned. */
+  /** The model's own tokens per counted token, from 0.25 to 4; the usual ratio if nothing was learned. */
   ratioOf(modelName: string | undefined): number {
     const learned = this.#models.get(modelName);
     if (learned !== undefined) return learned.ratio;

@@ -29,7 +29,7 @@ export type Tokenizer = 'o200k' | 'estimate' | TokenCounter;
 export const estimateEntries: CountEntries = (contents) =>
   Promise.resolve(contents.map(estimateEntryTokens));
 
-/** Makes the function that a history's entries are counted with. */
+/** Makes the function that counts a history's entries. */
 export function createCountEntries(tokenizer: Tokenizer, offload: Offload): CountEntries {
   if (tokenizer === 'o200k') return (contents) => offload.countTokens(contents);
   if (tokenizer === 'estimate') return estimateEntries;
@@ -37,7 +37,7 @@ export function createCountEntries(tokenizer: Tokenizer, offload: Offload): Coun
     const counts: number[] = [];
     const countText = countInPieces((text) => {
       const count: unknown = tokenizer.countTokens(text, modelName);
-      // Checked per piece: an excess in one must not hide a deficit in another.
+      // Validate each piece: in a sum, an invalid count of one piece could be hidden by another.
       if (isTokenCount(count)) return count;
       // A promise may reject, and nothing awaits it.
       if (types.isPromise(count)) count.catch(() => undefined);

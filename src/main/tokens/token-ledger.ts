@@ -1,5 +1,5 @@
 // The tokens of a history: each entry is counted once, and the sum is maintained. Counts arrive asynchronously; until then an
-// estimate is used, calibrated by earlier counts.
+// estimate is used, whose characters per token are learned from earlier counts.
 
 import { types } from 'node:util';
 import type { IContent } from '../../shared/content.js';
@@ -14,7 +14,7 @@ import {
 import { withDeadline } from '../waiting/abortable.js';
 import { clearImmediate, setImmediate } from '../waiting/event-loop-turn.js';
 
-/** Counts the tokens of each entry, in order, for this model if it is known. */
+/** Counts the tokens of each entry, in order, for the named model if it is known. */
 export type CountEntries = (
   contents: readonly IContent[],
   modelName: string | undefined,
@@ -28,7 +28,7 @@ interface Account {
   tokens: number | undefined;
   /** UTF-16 units of its texts; 0 if its tokens were known from the start. */
   readonly characters: number;
-  /** Tokens that do not depend on text; 0 likewise. */
+  /** Tokens that do not depend on text; 0 if its tokens were known from the start. */
   readonly fixedTokens: number;
   /** How often the entry occurs in the history. */
   occurrences: number;
@@ -45,7 +45,7 @@ interface UncountedPart {
 const MIN_CHARACTERS_PER_TOKEN = 1;
 const MAX_CHARACTERS_PER_TOKEN = 8;
 
-/** Weight of the initial expectation, in tokens, so that a single short entry does not decide. */
+/** Weight of the initial expectation, in tokens, so that the first short entry does not decide the ratio. */
 const PRIOR_TOKENS = 32;
 
 /** Characters sampled for the initial expectation, once per history: 3 ms. Sampling everything would be noticeable. */
@@ -68,14 +68,14 @@ export class TokenLedger {
   readonly #countEntries: CountEntries;
   readonly #onChange: (totalTokens: number) => void;
   readonly #accounts = new Map<IContent, Account>();
-  /** Counts of entries that may be added later, such as those of a compression. */
+  /** Known tokens of entries that are not in the history: those that may be added, such as a compression's, and removed ones. */
   readonly #weighed = new WeakMap<IContent, number>();
   /** Entries that may be added later and are only counted in part. */
   readonly #parts = new WeakMap<IContent, UncountedPart>();
   #uncounted: IContent[] = [];
   #flush: NodeJS.Immediate | undefined;
   #isOnDemand = false;
-  /** Settles when all running batches have ended, whatever their outcome. */
+  /** Resolves when all running batches have ended, whatever their outcome. */
   #underWay: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
   #modelName: string | undefined;
@@ -147,7 +147,7 @@ export class TokenLedger {
     this.#clearSums();
   }
 
-  /** From now on, nothing is counted that nobody waits for. */
+  /** From now on, counts entries only when a caller waits for the counts. */
   close(): void {
     this.#isOnDemand = true;
     clearImmediate(this.#flush);
@@ -182,8 +182,8 @@ export class TokenLedger {
   }
 
   /**
-   * Like `countedTokens`, but `undefined` for an entry that was counted in part: a mirror must count it whole, to know each of
-   * its blocks.
+   * Like `countedTokens`, but `undefined` for an entry of which only a part was counted: a mirror must count the whole entry, to
+   * know the tokens of each block.
    */
   tokensOfWhole(content: IContent): number | undefined {
     return this.#parts.has(content) ? undefined : this.countedTokens(content);
@@ -268,7 +268,7 @@ export class TokenLedger {
     clearImmediate(this.#flush);
     this.#flush = undefined;
     if (this.#uncounted.length === 0) return;
-    // The batch includes what failed before.
+    // The batch includes the entries whose count failed before.
     this.#failure = undefined;
     const batch = this.#uncounted.filter((content) => this.#isUncounted(content));
     this.#uncounted = [];
@@ -286,7 +286,7 @@ export class TokenLedger {
       this.#onChange(this.total);
     } catch (error) {
       this.#failure = asError(error);
-      // Requeued without scheduling a flush: a counter that always fails would loop.
+      // Requeue without scheduling a flush: a counter that always fails would loop forever.
       this.#uncounted = this.#uncounted.concat(
         batch.filter((content) => this.#isUncounted(content)),
       );

@@ -41,7 +41,7 @@ export class ResponseBuilder {
     }
   }
 
-  /** The response as an entry; `undefined` if it is empty. Providers refuse one with nothing but reasoning in a history. */
+  /** The response as an entry; `undefined` if it is empty or only reasoning, which providers refuse in a history. */
   build(modelName: string | undefined): IContent | undefined {
     if (this.#blocks.every(({ type }) => type === 'thinking')) return undefined;
     return {
@@ -55,7 +55,7 @@ export class ResponseBuilder {
     };
   }
 
-  /** Usage that a history cannot hold is left out: it must not fail a turn. */
+  /** The usage as metadata. Usage that a history cannot hold is left out, so that it does not fail the turn. */
   #usageToKeep(): { readonly usage?: unknown } {
     if (this.#usage === undefined) return {};
     const kept = { usage: this.#usage };

@@ -40,7 +40,7 @@ async function runTool(
   }
 }
 
-/** As it would look after JSON; `undefined` becomes null. */
+/** Returns a value as it is after a round trip through JSON; `undefined` becomes `null`. */
 function asPlainData(result: unknown): unknown {
   if (typeof result === 'string') return result;
   // The declared type ignores that functions and symbols have no JSON.

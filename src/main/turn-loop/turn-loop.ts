@@ -1,5 +1,5 @@
-// A complete turn loop over one session: the user's message, then preflight, model and tools until the model calls no more. One
-// message at a time.
+// A complete turn loop over one session: the user's message, then preflight, model and tools until the model calls no more tools.
+// One message at a time.
 
 import { humanText, toolContent, withResult } from '../../shared/content.js';
 import type { IContent, ToolResponseBlock } from '../../shared/content.js';
@@ -167,7 +167,7 @@ export class TurnLoop {
         response.add(chunk);
         yield { type: 'chunk', chunk };
       }
-      // Before anything is added: the history must be what was sent.
+      // Report before the response is added: the usage is that of the history as sent.
       this.#reportUsage(response);
       const said = response.build(model.name);
       if (said === undefined) {
@@ -180,9 +180,9 @@ export class TurnLoop {
         yield { type: 'end', reason: 'answered' };
         return;
       }
-      // Started before the first yield: a reader that stops here must not leave calls open.
+      // Start the tools before the next yield: a reader that stops there must not leave calls without a response.
       const answering = this.#answer(response, signal);
-      // Awaited only when the reader goes on. Until then, a session that was closed must not end the process.
+      // It is awaited only once the reader continues. Until then its rejection, if the session was closed, must not be unhandled.
       answering.catch(() => undefined);
       yield* this.#reportCalls(said, answering);
       signal?.throwIfAborted();
@@ -244,7 +244,10 @@ export class TurnLoop {
     }
   }
 
-  /** A call whose result the history cannot hold is answered with the reason; so are all if it cannot hold them together. */
+  /**
+   * Adds the responses. One that the history cannot hold is replaced by the reason. If it can hold each response but not all of
+   * them together, all are replaced.
+   */
   #addResponses(responses: readonly ToolResponseBlock[], modelName: string | undefined): IContent {
     const add = (taken: readonly ToolResponseBlock[]): IContent => {
       const content = toolContent(taken, { timestamp: Date.now() });
@@ -261,7 +264,7 @@ export class TurnLoop {
   }
 }
 
-/** Returns what stands for a response that no history can hold, or `undefined`. */
+/** Returns the replacement of a response that no history can hold; `undefined` if a history can hold the response. */
 function refusalOf(response: ToolResponseBlock): ToolResponseBlock | undefined {
   try {
     assertIngestible(toolContent([response]), 0);
@@ -276,12 +279,12 @@ function refused(response: ToolResponseBlock, thrown: unknown): ToolResponseBloc
   return { ...withResult(response, null), error };
 }
 
-/** Ends an iteration early. Never rejects: it may be of any code. */
+/** Ends an iteration early. Never rejects, although the iterator may be custom code that throws. */
 async function endIteration(chunks: AsyncIterator<unknown> | undefined): Promise<void> {
   try {
     await chunks?.return?.();
   } catch {
-    // Whoever ends it early does not need what it would have said.
+    // After an early end, an error of the iterator is irrelevant.
   }
 }
 

@@ -1,4 +1,4 @@
-// Promises that a signal or a deadline can end. However many wait on a signal, it gets one listener.
+// Promises that a signal or a deadline can end. A signal gets a single listener, however many promises wait on it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clearImmediate, setImmediate } from './event-loop-turn.js';
@@ -60,7 +60,7 @@ export function abortable<Value>(
   });
 }
 
-/** A promise that is settled once: by whoever holds this, or by a signal. Later outcomes are dropped. */
+/** A promise that is settled once, by the holder of this object or by a signal. Later outcomes are ignored. */
 export class Deferred<Value> {
   readonly promise: Promise<Value>;
   #isSettled = false;
@@ -122,13 +122,13 @@ export async function settledWithin(timeoutMs: number, promise: Promise<unknown>
 export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /**
- * When a timer is late by so much, the process was suspended, or its thread was blocked. Timers fire before what arrived meanwhile
- * is read, so it gets some time for that.
+ * If a timer fires this late, the process was suspended or its thread was blocked. Timers fire before input that arrived meanwhile is
+ * read, so a deadline is then extended by the grace period, in which the answer can be read.
  */
 const STOOD_STILL_MS = 50;
 const GRACE_MS = 1_000;
 
-/** A signal that ends with what it is for. */
+/** A signal that is released when the work it limits has ended. */
 export interface LimitedSignal {
   readonly signal: AbortSignal;
   /** Releases the timer and the caller's signal. */
@@ -148,11 +148,11 @@ export async function withSignals<Value>(
   }
 }
 
-/** Not by `AbortSignal.any`: the signals may live long. */
+/** Joins signals until stopped. Does not use `AbortSignal.any`, because the given signals may live long and must be released. */
 function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal {
   const signals = given.filter((signal) => signal !== undefined);
   const [only] = signals;
-  // Nearly every turn: a signal and its listeners take ten microseconds.
+  // Fast path for nearly every turn: making a signal with listeners takes 10 µs.
   if (only !== undefined && signals.length === 1) return { signal: only, stop: () => undefined };
   const controller = new AbortController();
   const stops = signals.map((signal) => {
@@ -169,9 +169,9 @@ function joinSignals(given: readonly (AbortSignal | undefined)[]): LimitedSignal
 }
 
 /**
- * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before; at most
- * a second later if the process stood still when that had passed. Not by `AbortSignal.timeout`: a timer that someone waits for
- * keeps the process alive.
+ * Makes a signal that aborts with the caller's reason, or with `timeoutError()` after `timeoutMs`, unless stopped before. If the
+ * process stood still when the time had passed, the timeout comes up to 1 s later. Does not use `AbortSignal.timeout`, whose timer
+ * does not keep the process alive while someone waits.
  */
 export function limitSignal(
   timeoutMs: number,
@@ -220,8 +220,8 @@ export async function withDeadline<Value>(
  * Calls back after `timeoutMs`, unless cancelled.
  *
  * If the calling thread itself was blocked for that long, its timers fire before the answers that arrived meanwhile are read.
- * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive: someone
- * is waiting.
+ * Waiting for one more turn of the event loop ensures that only real timeouts count. The timer keeps the process alive, because
+ * someone is waiting.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout;
