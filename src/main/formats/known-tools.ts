@@ -206,7 +206,7 @@ const SEARCH_KEYS = [
   'dirpath',
 ] as const;
 
-/** Restricts a use to calls that have one of its parameters, and extends it to tools with a server's name in front. */
+/** Restricts a use to calls that have one of its parameters, and extends it to tools prefixed by the name of an MCP server. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
   if (use.has !== undefined) return [{ ...use, anyServer: true }];
   if (isFileUse(use)) return [{ ...use, has: fileKeysOf(use), anyServer: true }];
