@@ -39,7 +39,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const named = namedCommand(args);
-  // What follows the command to be run is not ours. Elsewhere, `--debug` may stand anywhere.
+  // Options after the command that `run` starts belong to that command. For other commands, `--debug` may stand anywhere.
   if (named === 'run') program.enablePositionalOptions();
   for (const entry of COMMANDS) {
     const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
@@ -103,7 +103,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 // Nowhere left to report it.
 process.stderr.on('error', () => undefined);
-// A host that imports this module has its own handler.
+// A host that imports this module may have its own handler.
 if (process.listenerCount('uncaughtException') === 0)
   process.on('uncaughtException', exitOnUncaught);
 

@@ -36,7 +36,7 @@ export interface CategoryFigures {
   readonly category: Category;
   readonly blocks: number;
   readonly tokens: number;
-  /** Tokens of it that are gone at the end; negative if summaries replaced other things. */
+  /** Tokens of the category that are gone at the end; negative if summaries were added in place of other categories. */
   readonly reclaimedTokens: number;
 }
 
@@ -51,9 +51,9 @@ export interface ToolFigures {
   readonly calls: number;
   readonly callTokens: number;
   readonly resultTokens: number;
-  /** Tokens of its calls that are gone at the end; at most `callTokens`. */
+  /** Tokens of the tool's calls that are gone at the end; at most `callTokens`. */
   readonly reclaimedCallTokens: number;
-  /** The same for its results. */
+  /** The same for the tool's results. */
   readonly reclaimedResultTokens: number;
   /** `null` without results. */
   readonly largestResult: ResultFigures | null;

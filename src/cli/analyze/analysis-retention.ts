@@ -1,4 +1,4 @@
-// Why blocks of a history stay: maps the explanations of one more pass to the reasons of the report.
+// Explains why blocks of a history stay: runs one more pass and maps its explanations to the reasons of the report.
 
 import { explainDensity } from '../../density.js';
 import type { BlockExplanation, DensityConfig, WorkingSetReason } from '../../density.js';
@@ -10,8 +10,8 @@ import type { RecordedContext } from '../replay/attributed-steps.js';
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
- * Returns a function for the reason of each block of an entry that is left of a context, given its index in `left`. A call and
- * its response have the same reason.
+ * Returns a function that returns the reason of each block of an entry left in a context, given the entry's index in `left`. A call
+ * and its response have the same reason.
  *
  * @param config configuration of the pass
  */

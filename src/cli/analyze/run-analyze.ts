@@ -46,7 +46,7 @@ export async function runAnalyze(
     if (stop === null) return exitCodeOfFolder(report.sessions);
     // The figures on a terminal already show the reason.
     if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
-    // No model is asked here, so only the window can stop it.
+    // No model writes summaries here, so only the context window can have stopped the replay.
     return EXIT.windowExceeded;
   });
 }

@@ -1,4 +1,4 @@
-// Renders the configuration that reaches the figures of an analysis, as code below a comment with the figures.
+// Renders the configuration with which the figures of an analysis were reached, as code after a comment with these figures.
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';

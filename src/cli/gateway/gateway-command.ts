@@ -15,7 +15,7 @@ interface GatewayArguments {
   readonly workspace?: string;
   readonly removalLog?: string;
   readonly store?: string;
-  /** Of `gateway` alone. */
+  /** Only an option of `gateway`. */
   readonly host?: string;
 }
 

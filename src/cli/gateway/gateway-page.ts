@@ -22,7 +22,7 @@ const FOOTER =
   'and tools, which stay. Input, cache and output are what the provider reported for all of it. ' +
   'Content of a conversation is shown only when you open an original.';
 
-/** A phone shows the first ones. */
+/** By importance, because a phone shows only the first ones. */
 const CONVERSATION_COLUMNS = [
   'Conversation',
   'Saved',

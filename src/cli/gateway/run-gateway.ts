@@ -1,4 +1,5 @@
-// Runs a gateway: on its own, or with a command behind it, which gets its provider variables and signals.
+// Runs a gateway: on its own, or together with a command, which gets environment variables that point it at the gateway, and the
+// signals that this process receives.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -11,7 +12,7 @@ import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { gatewayPage } from './gateway-page.js';
 
-/** The variables in which agents look for a provider's URL, with the upstream that each names. */
+/** The environment variables from which agents read a provider's URL, with the name of the upstream that each stands for. */
 const VARIABLES = [
   ['ANTHROPIC_BASE_URL', 'anthropic'],
   ['OPENAI_BASE_URL', 'openai'],
@@ -21,8 +22,8 @@ const VARIABLES = [
 ] as const;
 
 /**
- * The same for providers without an address that all share: set where such an upstream is given. One that such a variable names already
- * is left alone, because Amazon's clients sign the address that they ask.
+ * The same for providers without one address for everybody: set only for upstreams that were given as an option. An address that is
+ * already in such a variable is left alone, because Amazon's clients sign the address to which they send a request.
  */
 const CLOUD_VARIABLES = [
   ['ANTHROPIC_VERTEX_BASE_URL', 'vertex'],
@@ -32,7 +33,7 @@ const CLOUD_VARIABLES = [
   ['OLLAMA_HOST', 'ollama'],
 ] as const;
 
-/** Not for `run`, where the screen is the command's. */
+/** The logger of `gateway`. Not used by `run`, where the terminal belongs to the command. */
 const PRINTING_LOGGER: GatewayOptions['logger'] = {
   debug: () => undefined,
   warn: printMessage,
@@ -43,7 +44,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Time for open answers after a signal, as `ctxfold worker` gives its jobs: orchestrators kill what has not ended after 30 seconds. */
+/** Grace period for open responses after a signal, as in `ctxfold worker`: orchestrators kill a process after 30 seconds. */
 const DRAIN_MS = 25_000;
 const NOTICE_MS = 1_000;
 /** Exit codes of a shell for a command that does not exist or cannot be executed. */
@@ -53,7 +54,7 @@ const NOT_RUNNABLE = 126;
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await start({ ...options, logger: PRINTING_LOGGER });
-  // Without the token: what a service prints is kept in logs.
+  // Printed without the token, because the output of a service ends up in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${url}/ctxfold`);
@@ -77,7 +78,7 @@ export async function runBehindGateway(
   printMessage(`${options.mode ?? 'observe'}: ${gateway.url}/ctxfold`);
   printIgnoredProxy();
   try {
-    // On Windows, agents that npm installs are batch files, which only a shell can start.
+    // On Windows, npm installs agents as batch files, which only a shell can start.
     const [file, ...rest] =
       process.platform === 'win32' ? [shellLine([command, ...args])] : [command, ...args];
     const child = spawn(file, rest, {
@@ -98,17 +99,17 @@ function start(options: GatewayOptions): Promise<Gateway> {
   return startGateway({ ...options, proxyEnv, page: gatewayPage });
 }
 
-/** Says that upstreams are not reached through a proxy, where Node cannot do that. */
+/** Warns that the proxy of the environment is ignored, if this version of Node cannot use it. */
 function printIgnoredProxy(): void {
   const { HTTPS_PROXY, https_proxy = HTTPS_PROXY } = process.env;
-  // The option came with what Node's agents need for it.
+  // Node added this option together with proxy support in its HTTP agents, so it serves as feature detection.
   if (!https_proxy || process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return;
   printMessage(
     `HTTPS_PROXY is not used: Node ${process.versions.node} has no proxies, 24.5 and newer have.`,
   );
 }
 
-/** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
+/** Returns the environment variables that point an agent at a gateway, and keep the agent from using a proxy for it. */
 export function variablesOf(
   url: string,
   env: Environment,
@@ -117,7 +118,7 @@ export function variablesOf(
   const { hostname } = new URL(url);
   const clouds = CLOUD_VARIABLES.filter(([, upstream]) => Object.hasOwn(upstreams, upstream));
   const known = env['no_proxy'] || env['NO_PROXY'];
-  // Most read `*` only where it stands alone.
+  // Most programs understand `*` only if nothing else is listed.
   const exempt = known === '*' ? known : [known || [], hostname].flat().join(',');
   return {
     ...Object.fromEntries(
@@ -129,9 +130,10 @@ export function variablesOf(
 }
 
 /**
- * Returns the given upstreams, and those that the environment names besides: of two variables for one, the first of the table wins.
+ * Returns the given upstreams, and further ones that the environment names. If two variables name the same upstream, the first in the
+ * table wins.
  *
- * @throws TypeError if a variable that counts is not a plain URL.
+ * @throws TypeError if a variable that is used is not a plain URL.
  */
 export function upstreamsOf(
   env: Environment,
@@ -147,7 +149,7 @@ export function upstreamsOf(
   return { 'code-assist': CODE_ASSIST, ...upstreams };
 }
 
-/** Returns a command for the shell of Windows, which reads nothing but variables within quotes. */
+/** Returns a command line for the Windows shell, which expands nothing but variables within quotes. */
 export function shellLine(words: readonly string[]): string {
   const quoted = (word: string): string =>
     `"${word.replace(/(\\*)(?="|$)/g, '$1$1').replaceAll('"', '""')}"`;
@@ -156,7 +158,7 @@ export function shellLine(words: readonly string[]): string {
 
 async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-  // A terminal sends SIGINT to the child as well. Let the child decide; this process exits with it.
+  // A terminal sends SIGINT to the child as well. Let the child decide what to do; this process exits when the child does.
   const ignore = (): void => undefined;
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   for (const signal of SIGNALS)

@@ -1,5 +1,5 @@
-// Attributes edits to rules. Pure functions that count no tokens: an attribution has the entries whose
-// token counts give its own.
+// Attributes edits to rules. Pure functions that count no tokens: an attribution holds the entries from whose token counts its own is
+// computed.
 
 import { PRUNING_RULES } from '../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../index.js';
@@ -47,7 +47,7 @@ export function itemsOf(rule: ReclaimRule): string {
  */
 export interface Attribution {
   readonly rule: ReclaimRule;
-  /** Id of the call, also for its response. */
+  /** Id of the call; a response has the id of its call. */
   readonly callId: string | null;
   readonly toolName: string | null;
   /** Files whose inclusions were removed. */
@@ -93,7 +93,7 @@ function attributeChange(
   const ofTools = differences.filter(({ tool }) => tool !== null);
   if (before.speaker === 'human')
     return [attributeInclusions(before, after, differences, edits, why)];
-  // Reasoning and blank text are removed only together with calls of the same entry.
+  // Reasoning and blank text are only removed together with calls of the same entry, so they are attributed to the first of these.
   const [first, ...others] = ofTools;
   if (first === undefined) return [];
   const widened =

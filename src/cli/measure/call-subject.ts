@@ -8,7 +8,7 @@ export interface Subject {
   /** The file, or the first one with the number of further ones; `null` if there is none. */
   readonly path: string | null;
   /**
-   * Describes it if there is no path: the most informative parameter of a call, or the start of a text. Content of the session:
+   * A description if there is no path: the most informative parameter of a call, or the start of a text. Content of the session:
    * omitted from redacted JSON.
    */
   readonly excerpt: string | null;

@@ -21,7 +21,7 @@ export type AttributedStep =
       readonly added: readonly IContent[];
     };
 
-/** One context of the agent: its entries, and what was left of them at its end. */
+/** One context of the agent: the entries added in it (`said`), and the history that was left at its end (`left`). */
 export interface RecordedContext {
   readonly said: readonly IContent[];
   readonly left: readonly IContent[];
@@ -29,7 +29,7 @@ export interface RecordedContext {
   readonly origins: readonly (number | null)[];
 }
 
-/** The edit of an entry. */
+/** The edit of an entry, with its explanation. */
 export interface LandedExplanation {
   /** Index of the turn. */
   readonly turn: number;

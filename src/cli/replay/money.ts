@@ -9,9 +9,9 @@ import type { Fail } from '../terminal/options.js';
 
 /** Tokens of a session without and with ctxfold. */
 export interface TokenPair {
-  /** Of everything that was ever said. */
+  /** Tokens of everything that was ever said. */
   readonly without: number;
-  /** Of what ctxfold keeps. */
+  /** Tokens of what ctxfold keeps. */
   readonly with: number;
 }
 
@@ -28,7 +28,7 @@ export interface RecordedRequest {
   readonly atMs: number | null;
   /** Whether an edit changed the prefix that the previous request had sent. */
   readonly isRewrite: boolean;
-  /** Whether nothing of it was in the cache. */
+  /** Whether no part of the request was in the prompt cache. */
   readonly isCold: boolean;
   readonly with: InputSum;
   readonly without: InputSum;
@@ -43,11 +43,11 @@ export interface InputSums {
   readonly without: InputSum;
   /** Number of requests with a changed prefix. */
   readonly rewrites: number;
-  /** Dollars that each rule saved, and `other`; they sum up to the difference of both sides. */
+  /** Dollars that each rule saved, and `other`. They sum up to the difference between the costs without and with ctxfold. */
   readonly savedBy: Readonly<Record<string, number>>;
 }
 
-/** The price of most requests of a session, and where it is from. */
+/** The price of most requests of a session, and its origin. */
 export interface UsedPrice {
   readonly price: ModelPrice;
   /** `assumed`: the recording names no model whose price is known. */
@@ -67,7 +67,7 @@ interface WindowCosts {
   readonly costs: CostReport;
 }
 
-/** Returns the requests of the model calls, as differences of the session's running sums. The last window has no request. */
+/** Returns the requests of the model calls, as differences of the session's prefix sums. The last window has no request. */
 export function requestsOf(
   windows: readonly WindowCosts[],
   entries: readonly IContent[],
@@ -168,7 +168,7 @@ export function pricesSentence(prices: readonly UsedPrice[]): string {
   ].join(' ');
 }
 
-/** The date of prices that are those of models, rather than of the option. */
+/** Returns the date of the price table, if any price is from the table rather than from the option. */
 function listedOn(prices: readonly UsedPrice[]): string {
   return prices.some(({ price }) => price.name !== '') ? ` (${MODEL_PRICES_DATE})` : '';
 }
@@ -192,7 +192,7 @@ export function formatSaving(without: number, left: number): string {
   return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
 }
 
-/** Dollars per million tokens of input, then read from a cache, then written to one. */
+/** Matches dollars per million tokens: for input, for cache reads, and for cache writes. */
 const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
 
 /** Parses `--price`: a model with a known price, or dollars; omitted dollars default to those of input. @throws what `fail` throws. */

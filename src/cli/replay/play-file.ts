@@ -14,7 +14,7 @@ import type { ReplayOptions, ReplaySetup } from './replay-session.js';
 import { findSessionFiles, readSession, unlessUnreadable } from './session-files.js';
 import type { SessionFiles, UnreadFile } from './session-files.js';
 
-/** What is found at a path, and the means of playing it. */
+/** The session files at a path, and what is needed to play them. */
 export interface Playing extends SessionFiles {
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -40,7 +40,7 @@ export function withSessions<Result>(
   });
 }
 
-/** Returns the setup that the options of a command ask for. @throws what `fail` throws if they are invalid. */
+/** Returns the replay setup for the options of a command. @throws what `fail` throws if an option is invalid. */
 export function setupOf({ price, ...given }: PlayArguments, fail: Fail): ReplaySetup {
   const { recency, workspace, removalLog, fallbackToTruncation = false } = given;
   const known = price === undefined ? undefined : readPrice(price, fail);
@@ -80,7 +80,7 @@ export interface PlayFilesOptions extends ReplayOptions {
   readonly atOnce?: number;
 }
 
-/** What is kept of files. */
+/** The digests of played files. */
 export interface PlayedFiles<Digest> {
   /** In the order of the files. */
   readonly sessions: readonly Digest[];
@@ -89,8 +89,9 @@ export interface PlayedFiles<Digest> {
 }
 
 /**
- * Plays files and keeps only a digest of each, because a folder may have hundreds. They share a compactor, since starting
- * threads takes longer than playing a short session; but for summaries, which are counted by session.
+ * Plays files and keeps only a digest of each, because a folder may have hundreds. The files share a compactor, because starting
+ * threads takes longer than playing a short session. Exception: with summaries, each file has its own, because summaries are counted
+ * per session.
  *
  * @throws the signal's reason; errors of playing, and of reading a file that was not found in a folder.
  */

@@ -31,9 +31,9 @@ export interface Recorded {
   readonly names: ReadonlySet<string>;
   /** The subjects of all calls, by call id. */
   readonly subjects: ReadonlyMap<string, Subject>;
-  /** Everything that was said. */
+  /** Composition of everything that was said. */
   readonly everything: Composition;
-  /** The history at the end. */
+  /** Composition of the history at the end. */
   readonly atEnd: Composition;
   readonly lives: readonly ResultLife[];
   /** The requests, one per model call. */
@@ -46,7 +46,7 @@ export interface Recorded {
   readonly landed: ReadonlyMap<number, LandedExplanation>;
   /** Configuration of the last pass. */
   readonly density: DensityConfig;
-  /** Returns the tokens of an entry of the transcript or of a context's end. */
+  /** Returns the tokens of an entry of the transcript, or of the history at the end of a context. */
   readonly tokensOf: (entry: IContent) => number;
 }
 
@@ -144,7 +144,7 @@ class RecordingWalk {
     const { before, after, callId } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
-    // If nothing is left of this part, the overhead in its count belongs to the rest of the entry.
+    // If nothing replaces this part, the entry overhead in its count belongs to the rest of the entry.
     const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({

@@ -21,7 +21,7 @@ import type { SummarizerUse } from './summarizer-meter.js';
 /** What one rule removed. */
 export interface RuleTotal {
   readonly rule: ReclaimRule;
-  /** Pairs of call and response, inclusions, results or entries. */
+  /** Number of removed things: pairs of call and response, inclusions, results or entries. */
   readonly items: number;
   /** Reclaimed tokens; negative if replacements are longer. */
   readonly tokens: number;
@@ -42,10 +42,10 @@ export interface CompressionReport {
   readonly tokensAfter: number;
 }
 
-/** The last resort, which makes a history fit. Token totals are those of the whole history. */
+/** The last resort, which makes a history fit the window. Token totals are those of the whole history. */
 export type FittingReport = Omit<FittedEvent, 'changes'>;
 
-/** One preflight. */
+/** One preflight: the history after it, and what it did. */
 export interface WindowReport {
   /** Tokens of the history after it. */
   readonly tokens: TokenPair;
@@ -56,7 +56,7 @@ export interface WindowReport {
   /** `null` if the last resort was not needed. */
   readonly fitted: FittingReport | null;
   readonly summarizer: SummarizerUse;
-  /** Time that the turn loop waited for it. */
+  /** Time that the turn loop waited for the preflight, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -88,7 +88,7 @@ export interface WarningGroup {
   readonly places: readonly string[];
 }
 
-/** What decides the figures of a replay; `null` stands for the default of the strategy or the library. */
+/** The settings that determine the figures of a replay. `null` stands for the default of the strategy or the library. */
 export interface PlayedSettings {
   readonly strategy: CompressionStrategyName;
   readonly threshold: number | null;
@@ -140,7 +140,7 @@ export interface RemovalsReport {
 
 /** Load of the calling thread. */
 export interface MainThreadFigures extends EventLoopFigures {
-  /** Time that the turn loop waited in all preflights. */
+  /** Time that the turn loop waited in all preflights, in milliseconds. */
   readonly windowWaitMs: number;
   /** The part of it in which the calling thread was busy. */
   readonly windowBusyMs: number;
@@ -169,7 +169,7 @@ export interface ReplayReport {
   readonly end: WindowReport;
   /** Input tokens of all model calls. */
   readonly input: TokenPair;
-  /** The same with cache reads and dollars. */
+  /** The same input, with cache reads and dollars. */
   readonly money: Money;
   /** The first model call, or the window after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;

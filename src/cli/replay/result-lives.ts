@@ -68,7 +68,7 @@ export class ResultLives {
     life.rule ??= rule;
   }
 
-  /** Ends those that are left: the context that begins before a turn has none of them. */
+  /** Ends the lives of all remaining results: a new context begins before `turn` and contains none of them. */
   endContext(turn: number): void {
     for (const life of this.#byCall.values()) life.removed ??= turn;
     this.#byCall.clear();

@@ -1,5 +1,5 @@
-// Plays the entries of a transcript through a session, as the agent would have: names the model and
-// runs a preflight before each of its answers.
+// Plays the entries of a transcript through a session as the agent would have: names the model, and runs a preflight before each
+// answer of the model.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IContent, Session } from '../../index.js';
@@ -68,7 +68,7 @@ export async function playEntries(
   if (entries.length > 0) await openWindow();
 }
 
-/** Whether an entry answers a request: a kept one answered an earlier request, a synthetic one is the agent's own. */
+/** Whether an entry answers a request. A kept entry answered an earlier request; the agent itself wrote a synthetic entry. */
 export function isAnswer({ speaker, metadata }: IContent): boolean {
   return speaker === 'ai' && metadata?.isKept !== true && metadata?.synthetic !== true;
 }

@@ -1,4 +1,4 @@
-// Records a session while it is played. Only keeps references, so that a replay measures ctxfold and not its own
+// Records a session while it is played. Only keeps references, so that a replay measures ctxfold and not the replay's own
 // bookkeeping; `recording.ts` evaluates them afterwards.
 
 import type {
@@ -125,7 +125,7 @@ export class SessionRecorder {
     this.steps.push({ kind: 'compression', cause, after: this.#session.history.getAll() });
   }
 
-  /** Whether the session no longer fits or a compression failed; continuing would not show the strategy. */
+  /** Whether the session no longer fits or a compression failed. Continuing would say nothing about the strategy. */
   get hasStopped(): boolean {
     return this.exceeded !== null || this.compressionFailure !== null;
   }
@@ -154,7 +154,7 @@ export class SessionRecorder {
     const { history } = this.#session;
     const read = startStretch();
     await history.waitForTokenUpdates();
-    // The counts are available now; an edit may remove these entries.
+    // Count now, while the history still has these entries: an edit may remove them.
     const counts = await history.countEach(this.#fresh.splice(0));
     this.#tokensWithout += sumOf(counts, (tokens) => tokens);
     try {
@@ -210,17 +210,17 @@ export class SessionRecorder {
   }
 }
 
-/** The reasons for which everything stale may leave, whatever rewriting the prompt cache costs. */
+/** The reasons for which everything stale may be removed, whatever the prompt cache misses cost. */
 const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
 
-/** Returns the configuration of a pass, given that of a pass that weighs cost. */
+/** Returns the configuration with which a pass ran for `reason`, given the configuration that weighs cost. */
 function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
   const { workingSet } = config;
   if (workingSet === undefined || !FREE.has(reason)) return config;
   return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
 }
 
-/** Returns the message of a summarizer's server, the cause of the summarizer's error. */
+/** Returns the message of the summarizer's server, which is the cause of the summarizer's error. */
 function wordsOfServer({ cause }: Error): string | null {
   const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
   return isOfSummarizer ? (cause.cause as Error).message : null;

@@ -1,5 +1,5 @@
-// Money and cache: what each call read from the provider's cache and what it paid in full, as bars and as a table, and the sums of
-// the other edit policies. Needs no script.
+// The section about cost and cache: for each call, the tokens read from the provider's cache and those paid in full, as bars and as a
+// table, and the sums for the other edit policies. Needs no script.
 
 import type { EditPolicy } from '../../index.js';
 import {

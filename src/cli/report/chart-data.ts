@@ -5,7 +5,7 @@ export interface ChartMark {
   /** Index of the turn. */
   readonly at: number;
   readonly kind: 'pruned' | 'compressed' | 'fitted';
-  /** What it did and why. */
+  /** What the edit did and why. */
   readonly text: string;
 }
 

@@ -7,7 +7,7 @@ import type { ChartData } from './chart-data.js';
 import { headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 
-/** Longer sessions are sampled in the table. */
+/** Sessions with more turns are sampled in the table. */
 const MAX_TABLE_ROWS = 40;
 
 /** Returns the section. The script finds the chart's container by its id. */

@@ -7,7 +7,7 @@ import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 import type { ResultLife } from '../replay/result-lives.js';
 
-/** Number of bars visible at first, and in all; the largest results are shown. */
+/** Number of bars that are visible at first, and of all bars. The largest results get a bar. */
 const SHOWN_BARS = 20;
 const MAX_BARS = 28;
 

@@ -1,5 +1,5 @@
-// What the pages of the report and of the gateway have in common: their script and style sheets, as the build left them, and the
-// document around them. A page requests nothing from elsewhere.
+// The common parts of the pages of report and gateway: script and style sheets, as the build generated them, and the document around
+// them. A page loads nothing from other servers.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export interface PageAssets {
   readonly style: string;
 }
 
-/** Reads the assets of a page, given its script, with its style if it brings one, and further style sheets. */
+/** Reads the assets of a page: its script, the style sheet built with it, if any, and further style sheets. */
 export async function readPageAssets(
   client: URL = new URL('./client.json', import.meta.url),
   ...sheets: readonly URL[]

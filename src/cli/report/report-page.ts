@@ -28,7 +28,7 @@ export interface PolicyFigures {
 /** The data of a page. */
 export interface ReportPage {
   readonly title: string;
-  /** As the user gave it; `null` if the model decided. */
+  /** The context limit that the user gave, in tokens; `null` if it was taken from the model. */
   readonly contextLimit: number | null;
   readonly recording: Recording;
   readonly label: ContentLabel;

@@ -65,7 +65,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
   });
 }
 
-/** Fails if a file that nobody named is there already and is no page of this command. */
+/** Fails if the default output file, which the user did not name, already exists and is not a page of this command. */
 export async function assertOwnPage(output: string, fail: Fail): Promise<void> {
   const text = await readFile(output, 'utf8').catch(() => undefined);
   if (text?.includes(TITLE) === false)
@@ -75,7 +75,7 @@ export async function assertOwnPage(output: string, fail: Fail): Promise<void> {
 /** The default comes first: the main replay uses it. */
 const POLICIES = ['auto', 'every-turn', 'at-birth'] as const;
 
-/** Longer sessions are not compared. */
+/** Sessions with more entries are not played again for comparison. */
 const MAX_COMPARED_ENTRIES = 3_000;
 
 /** Plays the session again for each other policy, unless that needs a model or takes long. */
@@ -98,7 +98,7 @@ async function comparePolicies(
   return figures;
 }
 
-/** The file system says what failed, not what for. */
+/** Runs a write and adds to its error what was to be written, which errors of the file system do not say. */
 async function whileWriting(output: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -108,12 +108,12 @@ async function whileWriting(output: string, write: () => Promise<void>): Promise
   }
 }
 
-/** Changes nothing. @throws an error of the file system if the page could not be written. */
+/** Checks, without changing anything, that the page can be written. @throws an error of the file system otherwise. */
 async function assertWritable(output: string): Promise<void> {
   if (output === STANDARD_STREAM) return;
   const there = statSync(output, { throwIfNoEntry: false });
   if (there === undefined) await access(dirname(output), constants.W_OK);
-  // A pipe would end for its reader.
+  // Named pipes are not opened: closing the pipe again would end it for its reader.
   else if (there.isFile() || there.isDirectory())
     await (await open(output, constants.O_WRONLY)).close();
 }

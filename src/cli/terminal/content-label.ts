@@ -7,7 +7,7 @@ import type { Subject } from '../measure/call-subject.js';
 /** Turns names from the session into what a report shows. */
 export interface ContentLabel {
   readonly isRedacted: boolean;
-  /** The subject of a call; empty when it is hidden or unknown. */
+  /** The subject of a call; an empty string if it is hidden or unknown. */
   readonly ofCall: (subject: Subject) => string;
   /** A path, or the first of several with a count, as `src/a.ts +2`. */
   readonly ofPath: (path: string) => string;
@@ -23,7 +23,7 @@ export const PLAIN_LABEL: ContentLabel = {
   ofName: (name) => name,
 };
 
-/** A generated identifier: no free text, no path, no assignment. */
+/** Matches a generated identifier, but no free text, path or assignment. */
 const PLAIN_NAME = /^[\w.:#@[\]-]{1,100}$/;
 const TAG_LENGTH = 6;
 const FURTHER_PATHS = / \+\d+$/;

@@ -23,7 +23,7 @@ export const EXIT_CODES_HELP: string = `${COMMON_HELP}
   130  interrupted
 On 4 and 5, what was played until then is reported.`;
 
-/** Those of commands that run until they are told to end. */
+/** The exit codes in the help of commands that run until they are terminated. */
 export const SERVICE_EXIT_CODES_HELP: string = COMMON_HELP.replace(
   'done',
   'ended as it was told to',

@@ -6,8 +6,8 @@ import type { Command } from 'commander';
 import type { OffloadMode } from '../../index.js';
 import type { OwnStrategyName } from '../../strategies.js';
 
-// The choices repeat the public types, checked by the compiler: loading the public API for a help text
-// would take longer than everything else about it.
+// The choices repeat those of the public types, checked by the compiler. Importing the public API only for a help text would take
+// longer than everything else that the help does.
 
 /** A missing or unknown choice does not compile. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
@@ -54,15 +54,15 @@ export function share(allowsZero: boolean) {
 /** Ends a command because of an option that is invalid. */
 export type Fail = (message: string) => never;
 
-/** Returns what ends a command. */
+/** Returns the function that ends a command because of an invalid option. */
 export function failOf(command: Command): Fail {
   return (message) => command.error(`error: ${message}`);
 }
 
-/** What `isPlainUrl` accepts. */
+/** Describes in messages what `isPlainUrl` accepts. */
 export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
 
-/** Rejects credentials and queries: they may contain secrets, and the URL is shown. */
+/** Whether a text is a URL without credentials, query or fragment, which may contain secrets: the URL is shown. */
 export function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -4,7 +4,7 @@ import { outputWidth, widthOf } from './terminal-layout.js';
 import { printableLines } from './terminal-text.js';
 import { fitLines } from './text-layout.js';
 
-/** As a file name: stdin for input, stdout for output. */
+/** The file name that stands for stdin as input and for stdout as output. */
 export const STANDARD_STREAM = '-';
 
 /** Prints text for a person on stdout. */

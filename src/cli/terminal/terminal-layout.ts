@@ -22,16 +22,16 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
-/** What a report is rendered with. */
+/** Width and colours with which a report is rendered. */
 export interface Layout {
   /** At most 100 columns, as longer lines are hard to read. */
   readonly width: number;
-  /** Width of lists of files, whose names need more. */
+  /** Width of lists of files, whose names need more columns. */
   readonly listWidth: number;
   readonly paint: Paint;
 }
 
-/** Returns the layout of reports on stdout, with colour as https://no-color.org says. */
+/** Returns the layout of reports on stdout. Follows https://no-color.org for colours. */
 export function terminalLayout(): Layout {
   const { NO_COLOR, TERM } = process.env;
   const isColoured = process.stdout.isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb';

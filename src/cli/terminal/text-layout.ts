@@ -64,7 +64,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** Returns as many characters as fit, of those that an array gives in its order. */
+/** Returns the longest prefix of `characters` that fits into `columns`. */
 function fitting(characters: readonly string[], columns: number): readonly string[] {
   let room = columns;
   const end = characters.findIndex((character) => (room -= columnsOf(character)) < 0);
@@ -102,7 +102,7 @@ export function marked(mark: string, lines: readonly string[]): readonly string[
   return lines.map((line, at) => (at === 0 ? mark : ' '.repeat(mark.length)) + line);
 }
 
-/** Returns the lines that stand for things that are not listed; none if there are none. */
+/** Returns the lines that say how many things are not listed; no lines if everything is listed. */
 export function moreLines(
   count: number,
   what: string,
@@ -132,7 +132,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   const pieces: string[] = [];
   for (let rest: readonly string[] = Array.from(word); rest.length > 0;) {
     const fits = fitting(rest, width);
-    // At least one, however narrow the line is.
+    // At least one character, however narrow the line is: otherwise this loop would not end.
     const length = Math.max(1, fits.length);
     pieces.push(rest.slice(0, length).join(''));
     rest = rest.slice(length);
@@ -152,7 +152,7 @@ export function fitLines(text: string, width: number): string {
     .join('\n');
 }
 
-/** The indent, and a term in front of two or more spaces, which gets its own line. */
+/** Matches the indent, and a term that is followed by two or more spaces, which gets a line of its own. */
 const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
 
 function fitLine(line: string, width: number): readonly string[] {

@@ -14,10 +14,10 @@ import { printMessage } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import type { WorkerArguments } from './worker-command.js';
 
-/** Grace period for running jobs after a signal. */
+/** Grace period for running jobs after a signal, in milliseconds. */
 const SHUTDOWN_MS = 25_000;
 
-/** For telling Redis what became of them. */
+/** Further time, in milliseconds, to report the outcome of the jobs to Redis. */
 const LAST_WORD_MS = 1_500;
 
 /** Runs the worker; resolves to the exit code. */
@@ -50,7 +50,7 @@ async function work(
     reportOnce('redis', error);
   });
   try {
-    // Cancels jobs. BullMQ can do so itself, but not in all versions.
+    // Cancels running jobs. BullMQ can do so itself, but not in all supported versions.
     const ending = new AbortController();
     const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
       connection,
@@ -66,7 +66,7 @@ async function work(
     printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
     await waitForTermination();
     printMessage('finishing running jobs');
-    // Unfinished jobs go to another worker.
+    // Aborts unfinished jobs after the grace period, so that another worker gets them.
     const late = setTimeout(() => {
       ending.abort();
     }, SHUTDOWN_MS);

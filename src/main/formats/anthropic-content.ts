@@ -17,20 +17,18 @@ import {
 import { mediaBlock } from './media-block.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** A message, with what is known about it besides. */
+/** A message, with what its record says about it. */
 export interface AnthropicMessage {
   readonly content: unknown;
   readonly role: 'user' | 'assistant';
   readonly metadata: ContentMetadata;
-  /** Metadata of its results. */
+  /** Metadata for the message's tool results. */
   readonly time: ContentMetadata;
-  /** The same in all parts of a model's message that are recorded apart. */
+  /** The same for all parts of one model message that are recorded separately. */
   readonly key?: string | undefined;
 }
 
-/**
- * Adds a message to the history. Leaves out unreadable blocks, and content that is neither text nor a list, with a warning.
- */
+/** Adds a message to the history. Leaves out unreadable blocks, and content that is neither text nor a list, with a warning. */
 export function addAnthropicMessage(
   { content, role, metadata, time, key }: AnthropicMessage,
   history: HistoryAssembler,
@@ -124,8 +122,8 @@ function readMedia(block: JsonRecord): ContentBlock | undefined {
 }
 
 /**
- * Reads Cline's file inclusion as the `referenced-files` inclusion syntax, which pruning recognizes. The content is a
- * separate block, so that nothing in it can be taken for the inclusion of another file.
+ * Reads Cline's file inclusion as the `referenced-files` inclusion syntax, which pruning recognizes. The file's content is a
+ * separate block, so that nothing in it can be mistaken for the inclusion of another file.
  */
 function readFile(block: JsonRecord): readonly ContentBlock[] | undefined {
   const path = asFilledText(block['path']);
@@ -158,7 +156,7 @@ function failureText(content: unknown): unknown {
   return error.find((text) => text !== undefined) ?? content;
 }
 
-/** Returns the outcomes that Cline records as `{ query, result, success }`: one as JSON text, or a list. */
+/** Returns the outcomes that Cline records as `{ query, result, success }`: a single one as JSON text, or a list. */
 function outcomesOf(content: unknown): readonly JsonRecord[] {
   if (typeof content === 'string') {
     if (!content.startsWith('{"query"')) return [];

@@ -92,7 +92,7 @@ export class ChatReader {
     const ids = [message['tool_call_id'], ...asArray(message['tool_call_ids'])];
     const [callId, ...others] = ids.map(asFilledText).filter((id) => id !== undefined);
     this.#addObservation(callId, message['content'], message, place);
-    // A message that answers several calls has one content: the first call gets it.
+    // A message that answers several calls has a single content: the first call gets it, the others an empty result.
     for (const other of others) this.#addObservation(other, '', message, place);
   }
 
@@ -114,8 +114,8 @@ export class ChatReader {
 }
 
 /**
- * Returns the error of a failed editor call. Recorded chats have no field for it; editors report it at
- * the start of their output. It matters because a failed edit is not a write.
+ * Returns the error of a failed editor call. Recorded chats have no field for errors; editors report them at the start of their
+ * output. They matter because a failed edit must not count as a write.
  */
 function observedFailure(text: string): string | undefined {
   const observation = text.replace(/^OBSERVATION:\s*/, '');
@@ -141,7 +141,7 @@ function readReasoning(message: JsonRecord): readonly ContentBlock[] {
   return [];
 }
 
-/** Reads content that is text, a list of parts, or absent. Leaves out the rest with a warning. */
+/** Reads content that is text, a list of parts, or absent. Leaves out anything else with a warning. */
 function readChatContent(
   content: unknown,
   history: HistoryAssembler,
@@ -178,7 +178,7 @@ function readToolCalls(
   ];
   return recorded.flatMap((item): readonly ToolCallBlock[] => {
     const call = asRecord(item);
-    // LangChain's calls hold the name themselves.
+    // LangChain puts the name into the call itself.
     const called = asRecord(call?.['function']) ?? asRecord(call?.['custom']) ?? call;
     const name = asFilledText(called?.['name']);
     if (name === undefined) {

@@ -1,5 +1,5 @@
-// The messages of one context of Claude Code after the other. Records name their parents, so a session that went back to an earlier
-// prompt, or that was taken up again by copying it, holds branches that its model no longer sees.
+// Collects the messages of Claude Code's contexts, one context at a time. Records name their parents, so a session that went back to
+// an earlier prompt, or that was resumed as a copy, holds branches that its model no longer sees.
 
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import { asTimestamp } from './timestamp.js';
@@ -10,11 +10,11 @@ export interface BranchMessage {
   readonly record: JsonRecord;
   readonly role: 'user' | 'assistant';
   readonly place: TranscriptPlace;
-  /** Whether it is of an earlier context. */
+  /** Whether the message belongs to an earlier context, from which a compaction kept it. */
   readonly isKept?: boolean;
 }
 
-/** The messages of a context, and how many others its model no longer saw. */
+/** The messages of a context, and the number of other messages, which its model no longer saw. */
 export interface EndedBranch {
   readonly messages: readonly BranchMessage[];
   readonly left: number;
@@ -23,7 +23,7 @@ export interface EndedBranch {
 /** A record that others may name as their parent. */
 interface Link {
   readonly parent: unknown;
-  /** Index of its message, or of the next one if it holds none. */
+  /** Index of the record's message, or of the next message if the record holds none. */
   readonly at: number;
   readonly isPrompt: boolean;
 }
@@ -33,10 +33,10 @@ export class ClaudeBranch {
   #messages: BranchMessage[] = [];
   #links = new Map<string, Link>();
   #sessionId: string | undefined;
-  /** What a compaction kept, and the record behind which it stands. */
+  /** The messages that a compaction kept, and the uuid of the record after which they belong. */
   #kept: { readonly behind: string; readonly messages: readonly BranchMessage[] } | undefined;
 
-  /** Whether a message begins another conversation, which the file holds as well. */
+  /** Whether a message begins another conversation in the same file. */
   beginsAnew({ record }: BranchMessage): boolean {
     return record['parentUuid'] === null && asText(record['sessionId']) !== this.#sessionId;
   }
@@ -77,8 +77,8 @@ export class ClaudeBranch {
   }
 
   /**
-   * Leaves out the prompts from which the newest message does not come, with what comes from them. Not everything else that it
-   * does not come from: of parallel calls and their results, each names another parent.
+   * Returns the messages of the newest branch: leaves out prompts that are no ancestors of the newest message, with all their
+   * descendants. Other messages stay even if they are no ancestors, because parallel calls and results each name another parent.
    */
   #branch(): EndedBranch {
     const present = this.#ancestors();
@@ -90,7 +90,7 @@ export class ClaudeBranch {
     return { messages, left: this.#messages.length - messages.length };
   }
 
-  /** Returns the newest message with all that it comes from. */
+  /** Returns the uuids of the newest message and all its ancestors. */
   #ancestors(): ReadonlySet<string> {
     let newest: BranchMessage | undefined;
     for (const message of this.#messages) {
@@ -102,14 +102,14 @@ export class ClaudeBranch {
       const link = this.#links.get(uuid);
       const parent = asText(link?.parent);
       const isRoot = link === undefined || link.parent === null;
-      // Behind a damaged line, the message before.
+      // If the parent was on a damaged line, continue with the message before it.
       const before = isRoot ? undefined : asText(this.#messages[link.at - 1]?.record['uuid']);
       uuid = parent !== undefined && this.#links.has(parent) ? parent : before;
     }
     return found;
   }
 
-  /** Returns the prompt that a record comes from, if it is known. `known` has those that were found before. */
+  /** Returns the uuid of the nearest prompt among a record and its ancestors, if there is one. `known` caches earlier answers. */
   #promptOf(uuid: unknown, known: Map<string, string | undefined>): string | undefined {
     const path: string[] = [];
     let at = asText(uuid);
@@ -130,16 +130,16 @@ function timeOf({ record }: BranchMessage): number {
   return asTimestamp(record['timestamp']) ?? -Infinity;
 }
 
-/** Whether a message is what the user entered, rather than results or something of the agent's own. */
+/** Whether the user entered a message, as opposed to tool results and messages that the agent wrote itself. */
 function isPrompt({ record, role, isKept }: BranchMessage): boolean {
-  // Queued prompts are attachments: they were sent with the results that they stand beside.
+  // Queued prompts, recorded as attachments, do not count: they were sent together with the results next to them.
   if (role !== 'user' || record['type'] !== 'user' || isKept === true) return false;
   if (record['isMeta'] === true || record['isCompactSummary'] === true) return false;
   const parts = asArray(asRecord(record['message'])?.['content']);
   return !parts.some((part) => asRecord(part)?.['type'] === 'tool_result');
 }
 
-/** Returns the messages that a compaction keeps: a list, or all from one to another. */
+/** Returns the messages that a compaction keeps: those of a list, or of a range from one uuid to another. */
 function keptOf(
   boundary: JsonRecord,
   messages: readonly BranchMessage[],

@@ -1,5 +1,6 @@
 // Reads the sessions of Claude Code (`~/.claude/projects/**/*.jsonl`). A model message is spread over
-// several lines with the same `message.id`; tool responses may come in between. Buffers one context, because the session may go back.
+// several lines with the same `message.id`; tool responses may come in between. Buffers one context, because the session may go
+// back to an earlier message.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
 import type { LineFormat, RecordReader } from './format.js';
@@ -110,7 +111,7 @@ class ClaudeCodeReader implements RecordReader {
     this.#history.tally(WENT_BACK, left);
   }
 
-  /** Begins a context, unless one has just begun: its summary follows as a separate record. */
+  /** Begins a context, unless one has just begun: a compaction's boundary and its summary are separate records. */
   #beginContext(boundary?: JsonRecord): void {
     if (this.#isContextNew) return;
     this.#endBranch(boundary);
@@ -131,7 +132,7 @@ class ClaudeCodeReader implements RecordReader {
     this.#branch.add(message);
   }
 
-  /** Reads a message that the user had queued, the only kind of attachment that is read. */
+  /** Reads a message that the user queued, the only kind of attachment that is read. */
   #readAttachment(record: JsonRecord, place: TranscriptPlace): void {
     const attachment = asRecord(record['attachment']);
     const type = asText(attachment?.['type']) ?? '';
@@ -175,7 +176,7 @@ function userMetadata(record: JsonRecord): ContentMetadata {
   };
 }
 
-/** The model `<synthetic>` marks texts of the harness itself, such as API errors. */
+/** Returns the metadata of a model message. The model name `<synthetic>` marks texts of the harness itself, such as API errors. */
 function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata {
   const model = asText(message['model']);
   const isSynthetic = model === '<synthetic>' || record['isApiErrorMessage'] === true;

@@ -80,7 +80,7 @@ class CodexReader implements RecordReader {
   #model: string | undefined;
   /** Ids of `apply_patch` calls, and whether a record reports that the patch failed. */
   readonly #patches = new Map<string, boolean>();
-  /** Those of the context. */
+  /** The items of the current context, for rollbacks. */
   #items: RecordedItem[] = [];
 
   constructor(history: HistoryAssembler) {
@@ -203,10 +203,7 @@ class CodexReader implements RecordReader {
     );
   }
 
-  /**
-   * Whether the call is a patch that failed, which must not count as a write. Exit codes of shell
-   * commands are ignored.
-   */
+  /** Whether a call is a patch that failed, which must not count as a write. Exit codes of shell commands are ignored. */
   #hasPatchFailed(callId: string, result: unknown): boolean {
     const isKnownFailure = this.#patches.get(callId);
     if (isKnownFailure === undefined) return false;
@@ -216,7 +213,7 @@ class CodexReader implements RecordReader {
     return /^Exit code: (?!0\b)/.test(result) || /^apply_patch verification failed/.test(result);
   }
 
-  /** Reads a search by the provider. Its output is not recorded, so the call gets its status as the result. */
+  /** Reads a web search that the provider ran. Its output is not recorded, so its status becomes the result of the call. */
   #readWebSearch(item: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
     const id = asFilledText(item['id']) ?? `web-search-${String(place.line ?? this.#message)}`;
     const parameters = item['action'] ?? {};
@@ -235,7 +232,7 @@ class CodexReader implements RecordReader {
     } else if (event['type'] === 'thread_rolled_back') this.#rollBack(Number(event['num_turns']));
   }
 
-  /** Takes back the last turns of the user: the context that begins has the items before them. */
+  /** Rolls back the user's last turns: begins a context with the items before them. */
   #rollBack(turns: number): void {
     const prompts = this.#items.flatMap(({ item }, at) => (isPrompt(item) ? [at] : []));
     const first = prompts[Math.max(0, prompts.length - turns)];
@@ -250,7 +247,7 @@ class CodexReader implements RecordReader {
     this.#message += 1;
   }
 
-  /** Reads the list that replaced the history. Older versions recorded only the summary. */
+  /** Reads the list of items that replaced the history. Older versions recorded only the summary. */
   #readCompaction(payload: JsonRecord, time: ContentMetadata, place: TranscriptPlace): void {
     const kept = asArray(payload['replacement_history']).map(asRecord);
     this.#beginContext(kept.flatMap((item) => (item === undefined ? [] : [{ item, time, place }])));
@@ -270,7 +267,7 @@ function typeOf(item: JsonRecord): string {
   return asText(item['type']) ?? (typeof item['role'] === 'string' ? 'message' : '');
 }
 
-/** Whether an item is what the user entered: what the agent says in the user's name begins with a tag or a title. */
+/** Whether the user entered an item. User messages that the agent wrote itself begin with a tag or a title. */
 function isPrompt(item: JsonRecord): boolean {
   if (typeOf(item) !== 'message' || item['role'] !== 'user') return false;
   return !/^\s*(?:<[a-z_]+>|# AGENTS\.md )/.test(textOfParts(item['content']) ?? '');
@@ -312,13 +309,13 @@ export const CODEX: LineFormat<'codex'> & DocumentFormat<'codex'> = {
     'container.exec': runsCommands(),
     exec_command: runsCommands(),
     write_stdin: runsCommands(['chars']),
-    // Runs a script that calls the other tools.
+    // Codex's `exec` runs a script that calls the other tools.
     exec: runsCommands(['input']),
     web_search: searches(),
     request_user_input: [{ access: 'ask' }],
   },
   detectRecord: isCodexRecord,
-  // Messages alone may be those of another API.
+  // A list with messages only may belong to another API.
   detectDocument: (_, messages) =>
     messages.some((item) => {
       const record = asRecord(item);

@@ -9,7 +9,7 @@ export const EDITOR_TOOL: readonly ToolUse[] = [
   editorUse('write', 'part', ['str_replace', 'insert', 'undo_edit']),
 ];
 
-/** Makes a use of it by some commands. */
+/** Returns the editor's use of a file for some of its commands. */
 export function editorUse(
   access: FileUse['access'],
   extent: FileUse['extent'],

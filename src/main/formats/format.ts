@@ -38,6 +38,6 @@ export interface DocumentFormat<
   readonly open: (history: HistoryAssembler, document: JsonRecord) => RecordReader;
 }
 
-/** A format of recorded sessions; one that is both opens a document by passing it. */
+/** A format of recorded sessions. The `open` of a format that is both kinds gets a document only if it reads one. */
 export type Format<Name extends TranscriptFormat = TranscriptFormat> =
   LineFormat<Name> | DocumentFormat<Name>;

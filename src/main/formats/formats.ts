@@ -53,7 +53,7 @@ export function detectDocumentFormat(value: unknown): DocumentFormat | undefined
   });
 }
 
-/** Returns the list of messages of a document: the first that is not empty, or that is there; `undefined` without one. */
+/** Returns the list of messages of a document: the first non-empty list, else the first list; `undefined` if it has none. */
 export function listOf(
   document: unknown,
   { lists }: DocumentFormat,
@@ -66,7 +66,7 @@ export function listOf(
   return found.find(({ messages }) => messages.length > 0) ?? found[0];
 }
 
-/** Whether a message is one of the AI SDK with calls or results. No format knows its parts, so it would be read without them. */
+/** Whether a message is one of the AI SDK with calls or results. No format knows these parts, so reading it would drop them. */
 function isOfAiSdk(message: unknown): boolean {
   const { parts, content } = asRecord(message) ?? {};
   return asArray(parts ?? content).some(

@@ -39,14 +39,14 @@ function isGeminiCliChat(document: JsonRecord): boolean {
 /** Reads messages: records of a chat, and `Content`s. */
 class GeminiReader implements RecordReader {
   readonly #history: HistoryAssembler;
-  /** Ids of the calls whose results were read; newer versions record these twice. */
+  /** Ids of the calls whose results were read. Newer versions record results twice. */
   readonly #answered = new Set<string>();
 
   constructor(history: HistoryAssembler) {
     this.#history = history;
   }
 
-  /** @param kept metadata of a message that a compaction kept */
+  /** @param kept metadata to add if a compaction kept the message */
   read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata = {}): void {
     const type = asText(message['type']) ?? '';
     if (Array.isArray(message['parts'])) this.#readContent(message, place);
@@ -153,14 +153,14 @@ function readFunctionCall(part: unknown): readonly ToolCallBlock[] {
   return [{ type: 'tool_call', id, name, parameters: call['args'] ?? {} }];
 }
 
-/** Returns the parts of content that is a text, a part, or a list of them. */
+/** Returns the parts of content that is a text, a part, or a list of either. */
 function partsOf(content: unknown): readonly unknown[] | undefined {
   if (content === undefined || content === null) return [];
   if (typeof content !== 'string' && typeof content !== 'object') return undefined;
   return Array.isArray(content) ? asArray(content) : [content];
 }
 
-/** Reads texts and media. Each text part becomes one block, because file inclusions are recognized by parts. */
+/** Reads texts and media. Each text part becomes a block of its own, because file inclusions are recognized by block. */
 function readParts(parts: readonly unknown[], history: HistoryAssembler): readonly ContentBlock[] {
   return parts.flatMap((item): readonly ContentBlock[] => {
     const part = asRecord(item);
@@ -195,7 +195,7 @@ function readResult(call: JsonRecord, callId: string): RecordedResponse | undefi
   const recorded = asArray(call['result']).map((part) =>
     asRecord(asRecord(part)?.['functionResponse']),
   );
-  // Once it has shortened results, the parallel calls have those of all of them.
+  // After Gemini CLI has shortened results, each parallel call records the results of all parallel calls.
   const own = recorded.filter((answer) => answer?.['id'] === callId);
   const answers = (own.length > 0 ? own : recorded).map((answer) => answer?.['response']);
   const result = answers.length === 1 ? outputOf(answers[0]) : undefined;

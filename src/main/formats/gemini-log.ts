@@ -1,5 +1,5 @@
-// Reads the logs of Gemini CLI (`~/.gemini/tmp/*/chats/**/*.jsonl`): a header, then messages, each of which replaces an earlier one with
-// the same id. A `$rewindTo` record takes a message and all after it back, and a `$set` record may replace the list of messages.
+// Reads the logs of Gemini CLI (`~/.gemini/tmp/*/chats/**/*.jsonl`): a header, then messages. A message replaces an earlier one with
+// the same id. A `$rewindTo` record removes a message and all after it; a `$set` record may replace the list of messages.
 
 import type { ContentMetadata } from '../../shared/content.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
@@ -8,12 +8,12 @@ import { WENT_BACK } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
-/** Reads a message into the history, with the metadata of one that a compaction kept. */
+/** Reads a message into the history. `kept` is metadata to add if a compaction kept the message. */
 interface MessageReader {
   read(message: JsonRecord, place: TranscriptPlace, kept: ContentMetadata): void;
 }
 
-/** Whether a record is of such a log. A document on one line, which has messages, is not. */
+/** Whether a record belongs to such a log. A whole chat document on one line, recognizable by its `messages`, does not. */
 export function isGeminiLogRecord(record: JsonRecord): boolean {
   const isHeader =
     typeof record['sessionId'] === 'string' && typeof record['projectHash'] === 'string';
@@ -29,7 +29,7 @@ interface Message {
   readonly isKept: boolean;
 }
 
-/** Buffers the messages of a context, because any of them may be taken back. */
+/** Reads a log. Buffers the messages of a context, because a later record may remove any of them. */
 export class GeminiLogReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #reader: MessageReader;
@@ -58,14 +58,14 @@ export class GeminiLogReader implements RecordReader {
 
   #rewind(to: string): void {
     const ids = [...this.#messages.keys()];
-    // As the agent does, all of them if there is no such message.
+    // If there is no such message, removes all of them, as the agent does.
     for (const id of ids.slice(Math.max(0, ids.indexOf(to)))) {
       this.#messages.delete(id);
       this.#history.tally(WENT_BACK);
     }
   }
 
-  /** A list that lacks an answer of the model compacts the history. Others only add messages, or shorten some. */
+  /** Reads a replaced list. If it lacks a message of the model, it is a compaction; other lists only add messages or shorten some. */
   #replace(list: readonly unknown[], place: TranscriptPlace): void {
     const listed = new Map(
       list.map(asRecord).flatMap((record) => {

@@ -1,6 +1,5 @@
-// Turns the records of any agent, in recorded order, into a valid history: parts of one model message
-// become one entry, responses follow their calls, and only calls without an answer stay unpaired.
-// Buffers one turn, and responses that were recorded before their calls.
+// Turns the records of any agent, in recorded order, into a valid history: parts of one model message become one entry, responses
+// follow their calls, and only unanswered calls stay unpaired. Buffers one turn, and responses that were recorded before their calls.
 
 import { isPlainName, shownText } from '../../shared/shown-text.js';
 import {
@@ -19,7 +18,7 @@ import type { TranscriptEvent, TranscriptPlace } from './transcript.js';
 
 /** A tool response as recorded. */
 export interface RecordedResponse {
-  /** The recorded id of the call. @default that of the oldest open call of the turn */
+  /** The recorded id of the call. @default the id of the turn's oldest unanswered call */
   readonly callId?: string;
   readonly result: unknown;
   readonly error?: string;
@@ -29,7 +28,7 @@ interface OpenTurn {
   readonly number: number;
   readonly key: string | undefined;
   readonly blocks: ContentBlock[];
-  /** The recorded ids of its calls, in order. */
+  /** The recorded ids of the message's calls, in order. */
   readonly recordedIds: Set<string>;
   readonly callOrder: string[];
   /** Number of calls at the start of `callOrder` that are known to be answered. */
@@ -37,7 +36,7 @@ interface OpenTurn {
   metadata: ContentMetadata;
   readonly responses: ToolResponseBlock[];
   responseMetadata: ContentMetadata;
-  /** Entries recorded after the message. They follow its responses, of which more may come. */
+  /** Entries recorded after the message. They are held back, because more of its responses may come and must precede them. */
   readonly after: IContent[];
 }
 
@@ -48,7 +47,7 @@ interface EarlyResponse {
   readonly metadata: ContentMetadata;
 }
 
-/** Maximum number of responses that wait for their calls. */
+/** Maximum number of buffered responses whose calls have not been recorded yet. */
 const MAX_EARLY = 1_000;
 
 interface OpenCall {
@@ -57,10 +56,10 @@ interface OpenCall {
   readonly turn: number;
 }
 
-/** What readers of sessions with branches count. */
+/** The text under which readers of sessions with branches count messages of abandoned branches. */
 export const WENT_BACK = 'messages that the session went back from, left out';
 
-/** Maximum number of different counted warnings. */
+/** Maximum number of distinct warnings that are counted. */
 const MAX_TALLIES = 100;
 
 /** Assembles one history. */
@@ -72,7 +71,7 @@ export class HistoryAssembler {
   #hasEntries = false;
   #beginsContext = false;
   readonly #openCalls = new Map<string, OpenCall>();
-  /** Keyed by the recorded id of the call. */
+  /** Responses recorded before their calls, by the recorded id of the call. */
   readonly #early = new Map<string, EarlyResponse>();
   /** For each id in use, the suffix for the next call with the same id. */
   readonly #usedIds = new Map<string, number>();
@@ -120,7 +119,7 @@ export class HistoryAssembler {
     }
   }
 
-  /** Adds a tool response. It waits for a call that comes later; without any call, it is left out with a warning. */
+  /** Adds a tool response. If its call is recorded later, the response waits for it; if never, it is left out with a warning. */
   addResponse(
     response: RecordedResponse,
     place: TranscriptPlace,
@@ -149,7 +148,7 @@ export class HistoryAssembler {
     }
   }
 
-  /** Begins a new context: the agent compacted its history and has only what is added from here on. */
+  /** Begins a new context: the agent compacted its history, and its context consists only of what is added from here on. */
   beginContext(): void {
     this.#closeTurn();
     this.#openCalls.clear();
@@ -173,7 +172,7 @@ export class HistoryAssembler {
     this.#events.push({ kind: 'warning', warning });
   }
 
-  /** Counts something that may occur often; `finish` emits one warning with the count. */
+  /** Counts something that may occur often. `finish` emits one warning with the total. */
   tally(what: string, count: number = 1): void {
     if (count === 0) return;
     const key =
@@ -239,7 +238,7 @@ export class HistoryAssembler {
     return id;
   }
 
-  /** Amortized O(1): an answered call stays answered while its turn is open, so none is examined twice. */
+  /** Amortized O(1): an answered call stays answered while its turn is open, so no call is examined twice. */
   #oldestOpenCall(): string | undefined {
     const turn = this.#turn;
     if (turn === undefined) return undefined;

@@ -12,7 +12,7 @@ export type JsonLine =
 /** Maximum length of a line in characters; longer ones are left out. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
-/** Number of offsets on a damaged line at which parsing a record is tried. */
+/** Maximum number of offsets on a damaged line at which parsing a record is attempted. */
 const MAX_RECOVERY_ATTEMPTS = 64;
 
 /** Splits text that arrives in pieces into lines. */
@@ -25,7 +25,7 @@ export class LineSplitter {
     this.#maxLength = maxLength;
   }
 
-  /** Returns the lines that this piece completes; `undefined` for a line that is too long. */
+  /** Returns the lines that this piece completes, with `undefined` in place of a line that is too long. */
   push(piece: string): (string | undefined)[] {
     const lines: (string | undefined)[] = [];
     let start = 0;
@@ -38,7 +38,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Returns the line so far: at the end of the text, the last one, which has no line break. */
+  /** Returns the incomplete line so far. At the end of the text, this is the last line, without a line break. */
   end(): string | undefined {
     const line = this.#length > this.#maxLength ? undefined : this.#parts.join('');
     this.#parts = [];
@@ -74,7 +74,7 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
     yield { line, damage: 'The line is too long to be read and was left out.' };
     return;
   }
-  // Disk blocks that were allocated but not written before a crash read as NUL bytes.
+  // After a crash, disk blocks that were allocated but never written read as NUL bytes.
   const text = recorded.includes('\0') ? recorded.replaceAll('\0', '') : recorded;
   if (text !== recorded) {
     yield { line, damage: `${recorded.length - text.length} NUL bytes were left out.` };
@@ -89,15 +89,12 @@ function* parseLine(recorded: string | undefined, line: number): Generator<JsonL
   for (const value of values) yield { line, value };
   if (rest === '') return;
   const what = values.length === 0 ? 'The line' : 'A part of the line';
-  // Not the parser's message: it quotes the line.
+  // The parser's own message is not used, because it quotes the line.
   const at = jsonErrorOffset(text);
   yield { line, damage: `${what} is no JSON and was left out: character ${at} ends it.` };
 }
 
-/**
- * Finds complete objects on a line that is not JSON as a whole: several joined ones, or one that was
- * appended to a truncated one.
- */
+/** Finds complete objects on a line that is not JSON as a whole: several joined objects, or one appended to a truncated object. */
 function recoverValues(text: string): { values: readonly unknown[]; rest: string } {
   const values: unknown[] = [];
   let start = 0;

@@ -1,5 +1,5 @@
-// One catalog of the tools of all agents, the default for sessions whose agent is not given. Agents use the same name for
-// different tools, so a use applies only to calls that have its parameters.
+// A single catalog of all agents' tools, the default for sessions whose agent is not given. Agents use the same name for different
+// tools, so a use applies only to calls with its parameters.
 
 import { fileKeysOf, isFileUse } from '../../shared/density/index/call-use.js';
 import { ANY_TOOL, runsCommands, searches } from '../../shared/tool-catalog.js';
@@ -27,7 +27,7 @@ const PATH_KEYS = [
   'file',
 ] as const;
 
-/** The parameters, beside a path, by which calls select lines. */
+/** The parameters by which calls select lines of a file. */
 const LINES: readonly LineKeys[] = [
   { first: 'start_line', last: 'end_line' },
   { first: 'startLine', last: 'endLine' },
@@ -53,7 +53,7 @@ const READS: readonly FileUse[] = [
 const READS_MANY: readonly FileUse[] = [
   { access: 'read', extent: 'whole', pathListKeys: ['paths', 'file_paths', 'filePaths'] },
 ];
-/** Shows parts of files that it finds by itself. */
+/** For tools that find files by a query and show parts of them. */
 const READS_FOUND: readonly FileUse[] = [{ access: 'read', extent: 'part', has: ['query'] }];
 
 const WRITES_PART: readonly FileUse[] = [{ access: 'write', extent: 'part', pathKeys: PATH_KEYS }];
@@ -79,10 +79,10 @@ const WRITES_WHOLE: readonly FileUse[] = [
 ];
 
 const RUNS = runsCommands(['command', 'cmd', 'CommandLine', 'commands']);
-/** For names that other services use, too. */
+/** For tool names that other services use too: counts as a command only if the call has a command parameter. */
 const RUNS_IF_TOLD: readonly ToolUse[] = RUNS.map((use) => ({ ...use, has: use.commandKeys }));
 
-/** Reports of other agents, which cannot be read again. */
+/** For tools that return reports of other agents, which cannot be read again. */
 const REPORTS: readonly FileUse[] = [
   { access: 'read', extent: 'part', has: ['prompt', 'message', 'description', 'task', 'agent_id'] },
 ];
@@ -93,14 +93,14 @@ const PATCHES: readonly FileUse[] = [
   { access: 'write', extent: 'part', patchKeys: ['patchText', 'patch', 'input'] },
 ];
 
-/** The editor of agents that write whole files by another command than `create`. */
+/** The editor of agents that write whole files with the command `write` instead of `create`. */
 const OTHER_EDITOR: readonly ToolUse[] = [
   ...EDITOR_TOOL,
   editorUse('write', 'whole', ['write']),
   editorUse('write', 'part', ['append', 'edit_file']),
 ];
 
-/** Tools that presets have, too, called in another way. They come first. */
+/** Tools that presets have too, but with other parameters. They come first, so that they win over the presets' uses. */
 const VARIANTS: ToolCatalog = {
   read_file: [
     ...READS,
@@ -112,8 +112,9 @@ const VARIANTS: ToolCatalog = {
 };
 
 /**
- * Tools that nobody has listed, by the words of their names and by what they are told. Those that show files are not among them:
- * an unknown tool that is told a path counts as one that may, and a listed one as one that shows certain lines of it.
+ * Heuristics for tools that no catalog lists: by words in their names and by their parameters. Tools that show files are not
+ * included: an unknown tool that is given a path counts as one that may show the file, whereas a listed one would count as showing
+ * certain lines of it.
  */
 const TOLD_BY_WORDS: readonly ToolUse[] = [
   ...named(['write file', 'write text'], APPENDS),
@@ -142,7 +143,7 @@ const TOLD_BY_WORDS: readonly ToolUse[] = [
   ...named(['fetch rule', 'fetch instruction', 'initial instruction'], INSTRUCTS),
 ];
 
-/** Tools that no preset has and whose names say too little: of editors, of file servers, of agents whose sessions are not read here. */
+/** Tools of editors, file servers and agents without a preset here, whose names alone do not tell what they do. */
 const OTHERS: ToolCatalog = {
   ...same(['read', 'view', 'view_file', 'view_line_range', 'open_file', 'file_read'], READS),
   ...same(['readFile', 'ReadFile', 'read_file_range', 'read_text_file'], READS),
@@ -176,8 +177,8 @@ const OTHERS: ToolCatalog = {
 };
 
 /**
- * Merges catalogs. The first use that fits a call wins, so more specific uses must come first. Tools share their uses, so that a
- * catalog is small where it is copied: each session has one on a worker.
+ * Merges catalogs. The first use that fits a call wins, so more specific uses must come first. Tools share lists of uses to keep the
+ * catalog small, because it is copied to a worker for each session.
  */
 function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   const byTool = new Map<string, readonly ToolUse[]>();
@@ -193,7 +194,7 @@ function merged(catalogs: readonly ToolCatalog[]): ToolCatalog {
   return Object.fromEntries(byTool);
 }
 
-/** Names that databases and other services use too, and the parameters of those that search files. */
+/** Tool names that databases and other services use too, and the parameters by which such a call counts as a file search. */
 const COMMON_NAMES: ReadonlySet<string> = new Set(['find', 'list', 'List']);
 const SEARCH_KEYS = [
   'pattern',
@@ -205,11 +206,11 @@ const SEARCH_KEYS = [
   'dirpath',
 ] as const;
 
-/** Restricts a use to calls that have one of its parameters, and extends it to servers of tools. */
+/** Restricts a use to calls that have one of its parameters, and extends it to tools prefixed by the name of an MCP server. */
 function fitting(use: ToolUse, isCommon: boolean): readonly ToolUse[] {
   if (use.has !== undefined) return [{ ...use, anyServer: true }];
   if (isFileUse(use)) return [{ ...use, has: fileKeysOf(use), anyServer: true }];
-  // A call without a command may show more of the last one's output.
+  // A call without a command may show more output of the last command.
   if (use.access === 'run') return [{ ...use, has: use.commandKeys, anyServer: true }, use];
   return [isCommon ? { ...use, has: SEARCH_KEYS } : { ...use, anyServer: true }];
 }
@@ -224,8 +225,8 @@ function same(tools: readonly string[], uses: readonly ToolUse[]): ToolCatalog {
 }
 
 /**
- * The tools of all known agents, matched by name and by the parameters of a call. A call that fits no use counts as one of an
- * unknown tool: if it names a file, its result stays as long as that of a read.
+ * The tools of all known agents, matched by name and by the parameters of a call. A call that fits no use counts as a call of an
+ * unknown tool: if it names a file, its result is kept as long as the result of a read.
  */
 export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   VARIANTS,

@@ -1,8 +1,8 @@
-// Blocks of pictures and files.
+// Blocks for images and files.
 
 import type { MediaBlock } from '../../shared/content.js';
 
-/** Returns a block with base64 data, else with a URL, of which one may hold the data itself; `undefined` without either. */
+/** Returns a block with base64 data, else with a URL, which may be a data URL; `undefined` if there is neither. */
 export function mediaBlock(mimeType: string, data: unknown, url?: unknown): MediaBlock | undefined {
   if (typeof data === 'string') return { type: 'media', mimeType, data, encoding: 'base64' };
   if (typeof url !== 'string') return undefined;

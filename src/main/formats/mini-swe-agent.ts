@@ -30,7 +30,7 @@ const DIALECT: ChatDialect = {
   readMetadata,
 };
 
-/** Reads the command of a text that has exactly one bash block; the agent runs no others. */
+/** Reads the command from a text with exactly one bash block; the agent runs nothing for other texts. */
 function readBashBlock(text: string): readonly ContentBlock[] | undefined {
   const block = findBashBlock(text, 0);
   if (block === undefined || findBashBlock(text, block.end) !== undefined) return undefined;
@@ -49,7 +49,7 @@ interface BashBlock {
 
 const BLOCK_END = '\n```';
 
-/** Uses `indexOf` for the end: a regular expression for the whole block takes quadratic time on unclosed ones. */
+/** Finds the end with `indexOf`: a regular expression for the whole block takes quadratic time on unclosed blocks. */
 function findBashBlock(text: string, from: number): BashBlock | undefined {
   const opening = /```bash[ \t]*\r?\n/g;
   opening.lastIndex = from;

@@ -29,10 +29,9 @@ export const OPENAI_CHAT: DocumentFormat<'openai-chat'> = {
 };
 
 /**
- * Reads the tool call that OpenHands and SWE-agent have models write at the end of their text if the
- * provider has no tool calls: `<function=name><parameter=key>value</parameter></function>`. Returns
- * the text before the call, and the call; `undefined` unless the text ends in exactly one call, which
- * the agents require too.
+ * Reads the tool call that OpenHands and SWE-agent make models write at the end of their text if the provider does not support tool
+ * calls: `<function=name><parameter=key>value</parameter></function>`. Returns the text before the call, and the call; `undefined`
+ * unless the text ends with exactly one call, which the agents require too.
  */
 export function readXmlFunctionCall(text: string): readonly ContentBlock[] | undefined {
   const start = text.indexOf('<function=');
@@ -41,7 +40,7 @@ export function readXmlFunctionCall(text: string): readonly ContentBlock[] | und
   if (start === -1 || nameEnd === -1 || !end.endsWith('</function>')) return undefined;
   const name = text.slice(start + '<function='.length, nameEnd).trim();
   const body = end.slice(nameEnd + 1, -'</function>'.length);
-  // A value may contain the markers, but not a closed call followed by another.
+  // A value may contain the markers, but a closed call followed by another one is a second call.
   const hasSecondCall = /<\/function>\s*<function=/.test(body);
   if (!/^[\w.-]+$/.test(name) || hasSecondCall) return undefined;
   return [

@@ -54,7 +54,7 @@ interface Entry {
   readonly place: TranscriptPlace;
 }
 
-/** Buffers all entries, because the last one decides which branch is read. */
+/** Reads a session of pi. Buffers all entries, because the last one decides which branch is read. */
 class PiReader implements RecordReader {
   readonly #history: HistoryAssembler;
   readonly #entries: Entry[] = [];
@@ -67,7 +67,7 @@ class PiReader implements RecordReader {
     const type = asText(record['type']) ?? '';
     if (type === 'session') this.#history.setWorkspaceRoot(asText(record['cwd']));
     else {
-      // Others may follow an entry of an unknown type, so it is part of the branch too.
+      // An entry of an unknown type may be the parent of others, so the branch needs it too.
       this.#entries.push({ record, place });
       if (!ENTRIES.has(type)) this.#history.tallyLeftOut('records of the unknown type', type);
     }
@@ -106,7 +106,7 @@ class PiReader implements RecordReader {
       this.#history.addHuman([{ type: 'text', text }], { ...time, isSummary: true });
     }
     const id = asText(record['firstKeptEntryId']);
-    // Before version 2, an index that counts the header.
+    // Before version 2, the first kept entry was named by its index, which counts the header.
     const firstKept =
       id === undefined
         ? Number(record['firstKeptEntryIndex']) - 1
@@ -161,7 +161,7 @@ class PiReader implements RecordReader {
       case 'hookMessage': // The name of `custom` before version 3.
         this.#history.addHuman(blocks, { ...time, synthetic: true });
         break;
-      // The prompt and the tools, which other agents do not record as messages either.
+      // The system prompt and the tools, which are not part of a history: other agents do not record them as messages.
       case 'system':
         break;
       default:
@@ -169,7 +169,7 @@ class PiReader implements RecordReader {
     }
   }
 
-  /** Reads a command that the user ran, in the form that the model was sent. */
+  /** Reads a command that the user ran, in the form in which it was sent to the model. */
   #readCommand(message: JsonRecord, time: ContentMetadata): void {
     if (message['excludeFromContext'] === true) return;
     const command = asText(message['command']) ?? '';

@@ -19,8 +19,8 @@ export interface AgentPreset {
 }
 
 /**
- * Returns the preset of the agent whose sessions have this format, by default the one that sessions have: with the tools of all
- * known agents.
+ * Returns the preset of the agent whose sessions have this format. Without a format, returns the preset that sessions use by default,
+ * with the tools of all known agents.
  *
  * @throws RangeError for an unknown format.
  */

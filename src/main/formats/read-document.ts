@@ -10,7 +10,7 @@ import { unreadable } from './transcript-text.js';
 /**
  * Parses a document.
  *
- * @throws CtxfoldError `UNREADABLE_TRANSCRIPT` with the place at which the text stops being JSON.
+ * @throws CtxfoldError `UNREADABLE_TRANSCRIPT`, with the position at which the text stops being JSON.
  */
 export function parseDocument(text: string): unknown {
   try {

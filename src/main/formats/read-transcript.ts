@@ -1,5 +1,5 @@
-// Reads recorded sessions of other agents as histories. Detects the format, then streams: JSON Lines
-// need memory for one line and one turn, or for one context where sessions have branches; a document needs memory for all of it.
+// Reads recorded sessions of other agents as histories. Detects the format, then streams. JSON Lines need memory for one line and one
+// turn, or for one context if the format has branches; a document needs memory for all of it.
 
 import type { IContent } from '../../shared/content.js';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -46,11 +46,12 @@ export interface Transcript {
   readonly format: TranscriptFormat;
   /** The recorded working directory. */
   readonly workspaceRoot?: string;
-  /** A valid history from each start of a context to the next. */
+  /** All entries. From each start of a context to the next, they are a valid history. */
   readonly entries: readonly IContent[];
   /**
-   * Ascending indices of entries at which the agent's context began anew, mostly because it had compacted its history: its
-   * context holds nothing before them. What it kept is there again, with `isKept` in its metadata. Absent if it never did.
+   * Ascending indices of entries at which the agent began a new context, mostly because it had compacted its history. The new
+   * context contains nothing before that entry: what the agent kept is repeated, with `isKept` in its metadata. Absent if the
+   * session has a single context.
    */
   readonly contextStarts?: readonly number[];
   /** What was left out or repaired. */
@@ -137,7 +138,10 @@ function isChunks(source: unknown): source is TranscriptChunks {
   return isObject(source) && Symbol.asyncIterator in source;
 }
 
-/** Returns the format of JSON Lines to read: the named one, unless it can be a document too, or the detected one. */
+/**
+ * Returns the JSON Lines format to read, or `undefined` for a document. A named format that is both kinds is only used if JSON Lines
+ * are detected.
+ */
 async function lineFormat(
   named: Format | undefined,
   text: AsyncGenerator<string>,
@@ -149,7 +153,7 @@ async function lineFormat(
   return detected && (named ?? detected);
 }
 
-/** Reads until a JSON Lines format is detected or ruled out. What was read is kept in `head`. */
+/** Reads until a JSON Lines format is detected or ruled out. Appends the text read so far to `head`. */
 async function detectLineFormat(
   text: AsyncGenerator<string>,
   head: string[],
@@ -225,7 +229,7 @@ async function* streamDocument(
   yield* history.drain();
 }
 
-/** Reads on only if the text begins like JSON, unless its format was named: a folder may hold anything. */
+/** Reads the whole text. Unless the format was named, stops at a start that is not JSON: a folder may contain any files. */
 async function wholeText(pieces: AsyncIterable<string>, isNamed: boolean): Promise<string> {
   const parts: string[] = [];
   let length = 0;

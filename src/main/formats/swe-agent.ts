@@ -18,7 +18,7 @@ import {
 
 function isSweAgentTrajectory({ history, trajectory }: JsonRecord): boolean {
   if (Array.isArray(trajectory)) return true;
-  // Others wrap each message of their history, as Continue does.
+  // Other agents, such as Continue, wrap each message of their history in an object.
   return Array.isArray(history) && !history.some((item) => asRecord(asRecord(item)?.['message']));
 }
 
@@ -65,7 +65,7 @@ class CommandDialect implements ChatDialect {
     if (action === undefined) return undefined;
     const [first = '', ...words] = firstWords(action);
     if (first === '') return undefined;
-    // Reports show tool names; anything but a plain name is a shell command with arbitrary content.
+    // Reports show tool names, so anything but a plain name becomes `bash`: a shell command may contain anything.
     const name = PLAIN_COMMAND.test(first) ? first : 'bash';
     return [
       { type: 'text', text: asText(message['thought']) ?? text },
@@ -73,7 +73,7 @@ class CommandDialect implements ChatDialect {
     ];
   };
 
-  /** Tracks the open file, which the state at the end of an observation names. */
+  /** Tracks the open file, which is named in the state at the end of an observation. */
   readonly onObservation = (text: string): void => {
     const state = /\(Open file: ([^\n]*)\)\s*\n\(Current directory:/.exec(text.slice(-4096));
     if (state !== null) this.#openFile = state[1] === 'n/a' ? undefined : state[1];
@@ -87,7 +87,7 @@ class CommandDialect implements ChatDialect {
     const command = action.trimEnd();
     const [first, second] = words;
     if (name === 'str_replace_editor' && first !== undefined) {
-      // The same parameters as the tool of that name, so that one catalog entry fits both.
+      // The same parameters as the tool of the same name has, so that one catalog entry fits both.
       return { command: first, ...(second !== undefined && { path: second }), text: command };
     }
     const path = PATH_COMMANDS.has(name)

@@ -6,19 +6,19 @@ import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 
 const { maxDepth, maxCharacters, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Replaces a value that is nested too deeply. */
+/** The replacement for a value that is nested too deeply. */
 const TOO_DEEP = '[nested too deeply]';
 
-/** Replaces a text or a list that exceeds the size limit of the entry. */
+/** The replacement for a text or list that exceeds the size limit of its entry. */
 const TOO_LARGE = '[too large]';
 
-/** Depth of a block's own fields. Its type and call id are kept even if the entry is full. */
+/** Nesting depth of a block's own fields. Short ones, such as type and call id, are kept even if the entry is full. */
 const FIELD_DEPTH = 3;
 
-/** Maximum length of such a field. */
+/** Maximum length of a field that is kept in a full entry, in UTF-16 units. */
 const MAX_FIELD = 1_024;
 
-/** Characters and values reserved for such fields and for replacements. */
+/** Characters and values of an entry's limit that are reserved for these fields and for replacements. */
 const RESERVE = 100_000;
 
 const LONE_SURROGATE = /\p{Surrogate}/gu;

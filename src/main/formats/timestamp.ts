@@ -3,7 +3,7 @@
 import type { ContentMetadata } from '../../shared/content.js';
 import { withoutUndefined, type JsonRecord } from '../../shared/json.js';
 
-/** Returns the milliseconds since the epoch, from a number of milliseconds or a date string. */
+/** Returns milliseconds since the epoch, from a number of milliseconds or a date string; `undefined` for anything else. */
 export function asTimestamp(value: unknown): number | undefined {
   const timestamp = typeof value === 'string' ? Date.parse(value) : value;
   return typeof timestamp === 'number' && Number.isFinite(timestamp) ? timestamp : undefined;

@@ -9,7 +9,7 @@ import { CtxfoldError } from '../../shared/errors.js';
 /** Text of a transcript, in pieces of any size. */
 export type TranscriptChunks = AsyncIterable<string | Uint8Array>;
 
-/** Length of the start that decides whether a file is text. */
+/** How much of the start decides whether a file is text, in UTF-16 units. */
 const PROBE_LENGTH = 4096;
 
 /**
@@ -53,8 +53,8 @@ export async function* readText(
 }
 
 /**
- * Decodes bytes as UTF-8, or as UTF-16 if they begin with its byte order mark, as what PowerShell redirects, or with two
- * characters of JSON in it.
+ * Decodes bytes as UTF-16 if they begin with its byte order mark, which PowerShell writes when it redirects output, or with two
+ * UTF-16 characters of JSON; otherwise as UTF-8.
  */
 class Decoder {
   #decoder: TextDecoder | undefined;
@@ -84,7 +84,7 @@ class Decoder {
 
 const PROBED_BYTES = 4;
 
-/** How a file begins, its bytes as Latin-1. */
+/** Encodings and compressions by how a file begins, its bytes read as Latin-1. */
 const ENCODINGS: readonly (readonly [string, RegExp])[] = [
   ['utf-16le', /^(?:\xff\xfe|[[{]\0[^\0]\0)/],
   ['utf-16be', /^(?:\xfe\xff|\0[[{]\0[^\0])/],
@@ -105,26 +105,26 @@ async function* untilAborted(
       yield next.value;
     }
   } finally {
-    // Not awaited: the source may never end.
+    // Not awaited: `return` of the source may never settle.
     Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
 
-/** Makes the error of a transcript that cannot be read. */
+/** Creates the error for a transcript that cannot be read. */
 export function unreadable(message: string, cause?: unknown): CtxfoldError {
   const options = cause === undefined ? undefined : { cause };
   return new CtxfoldError(message, 'UNREADABLE_TRANSCRIPT', options);
 }
 
 /**
- * A line that begins like JSON. White space is skipped within the line only: across lines it would take quadratic time. A bracket
- * alone stands at the begin of some line of every large binary file.
+ * Matches a line that begins like JSON. Skips white space only within the line, because across lines it would take quadratic time.
+ * Requires a second token, because in every large binary file some line begins with a bracket.
  */
 const JSON_LINE = /^(?:(?![\r\n\u2028\u2029])[\s\0])*(?:\{\s*"|\[\s*[[{])/m;
 
 function checkedText(start: string, name: string): string {
   const text = start.startsWith('\uFEFF') ? start.slice(1) : start;
-  // A crash can leave NUL bytes before good records, so they do not make a file binary.
+  // A crash can leave NUL bytes before intact records, so NUL bytes alone do not make a file binary.
   const isJson = JSON_LINE.test(text);
   const unprintable = /[\0-\x08\x0e-\x1a\x1c-\x1f\uFFFD]/;
   if (isJson || !unprintable.test(text.slice(0, PROBE_LENGTH))) return text;

@@ -1,4 +1,4 @@
-// Calls to the host's functions, which may throw or return anything, and its errors reduced to what may be logged. Calls are
+// Calls the host's functions, which may throw or return anything, and reduces errors to what may be logged. Calls are
 // synchronous: a promise counts as a wrong answer.
 
 import { types } from 'node:util';
@@ -8,9 +8,9 @@ import { kindOf } from '../../shared/misuse.js';
 /**
  * Calls a function of the host.
  *
- * @param name what messages call it
- * @param failed creates the error
- * @param read parses the answer; `undefined` for an invalid one
+ * @param name the function's name in error messages
+ * @param failed creates the error to throw
+ * @param read parses the answer; returns `undefined` for an invalid one
  * @throws what `failed` creates, if the function or `read` throws, or the answer is invalid.
  */
 export function askHost<Answer>(
@@ -36,12 +36,12 @@ export function askHost<Answer>(
 
 const MAX_MESSAGE_LENGTH = 300;
 
-/** Copies an error's name, message and stack. SDK errors carry whole requests, and histories do not belong in logs. */
+/** Returns a copy of an error with its name, message and stack only: SDK errors carry whole requests, which must not be logged. */
 export function withoutContent(thrown: unknown): Error {
   const copy = new Error(messageOf(thrown));
   if (!isError(thrown)) return copy;
   copy.name = textOf(thrown, 'name') ?? 'Error';
-  // The stack starts with the full message, which may be long.
+  // Only the frames: the original stack starts with the full message, which may be long.
   copy.stack = `${copy.name}: ${copy.message}${framesOf(textOf(thrown, 'stack'))}`;
   return copy;
 }

@@ -1,19 +1,19 @@
-// Makes folders, and makes what was done in them survive a power failure.
+// Creates folders, and makes changes in them durable across a power failure.
 
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Errors of systems that cannot sync folders, or not this one. */
+/** Error codes of systems that cannot sync folders at all, or cannot sync this folder. */
 const CANNOT_SYNC_FOLDERS: readonly unknown[] = ['EACCES', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'];
 
-/** Makes a folder with those above it that are missing (mode 0700), so that a power failure leaves them. */
+/** Creates a folder and its missing parents (mode 0700), and syncs their parents so that they survive a power failure. */
 export async function makeFolder(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made === undefined) return;
   for (let at = folder; at.length >= made.length; at = dirname(at)) await syncFolder(dirname(at));
 }
 
-/** Syncs a folder. The entries are in place already, so it is fine if the system cannot do this. */
+/** Syncs a folder. Ignores systems that cannot do this: the entries are already in place, only not yet durable. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
@@ -27,7 +27,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Resolves to `undefined` if the system says that something does not exist. */
+/** Resolves to `undefined` instead of rejecting with `ENOENT`. */
 export async function ifThere<Value>(answer: Promise<Value>): Promise<Value | undefined> {
   try {
     return await answer;

@@ -6,13 +6,13 @@ import { readOptions, suggestedOption } from '../../shared/misuse.js';
 import type { OptionsElsewhere } from '../../shared/misuse.js';
 import { shownText } from '../../shared/shown-text.js';
 
-/** Given with each call: zod's own setting is one for the whole process, and the host's. */
+/** Passed with each call, because zod's own locale setting is global to the process and belongs to the host. */
 export const ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError };
 
 /**
  * Validates options and fills in the schema's defaults.
  *
- * @param name what messages call them
+ * @param name what error messages call the options
  * @throws TypeError if they cannot be read as an object; RangeError that names each invalid option.
  */
 export function parseOptions<Schema extends z.ZodMiniType>(
@@ -34,7 +34,7 @@ export function parseOptions<Schema extends z.ZodMiniType>(
   throw new RangeError(`Invalid ${name}.\n${message}`);
 }
 
-/** Suggestions for unknown option names. */
+/** Returns suggestions for unknown option names. */
 function suggestionsFor(
   schema: z.ZodMiniType,
   { issues }: z.core.$ZodError,
@@ -50,7 +50,7 @@ function suggestionsFor(
   });
 }
 
-/** The property names that the schema allows at a path. */
+/** Returns the property names that the schema allows at a path. */
 function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let at = schema;
   for (const key of [...path, undefined]) {

@@ -1,12 +1,12 @@
-// Events for users of the package: a listener that throws is reported and breaks nothing. The declarations reference Node's types
-// explicitly, since newer compilers load none by default.
+// Events for users of the package. A listener that throws is logged and breaks nothing. The declarations reference Node's types
+// explicitly, because newer compilers load none by default.
 /// <reference types="node" preserve="true" />
 
 import { EventEmitter } from 'node:events';
 import { types } from 'node:util';
 import type { Logger } from './logger.js';
 
-/** An `EventEmitter` that its listeners cannot break. */
+/** An `EventEmitter` whose listeners cannot break the caller of `notify`. */
 export class SafeEmitter<
   Events extends Record<keyof Events, unknown[]>,
 > extends EventEmitter<Events> {

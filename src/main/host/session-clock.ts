@@ -1,12 +1,12 @@
 // The clock of a session.
 
-/** `Date.now` is rounded, and corrected in small steps. */
+/** `Date.now` may lead by this much without effect: it is rounded, and the system corrects it in small steps. */
 const TOLERANCE_MS = 1_000;
 
 /**
- * Returns a clock in milliseconds for the age of a provider's cache. It never goes back. `performance.now` stands still on some
- * systems while a laptop or a virtual machine sleeps, so the time of day counts where it has gone on for longer. If somebody
- * sets that forward, a cache is taken for cold once; setting it back has no effect.
+ * Returns a monotonic clock in milliseconds for the age of a provider's cache. On some systems `performance.now` stops while a laptop
+ * or a virtual machine sleeps, so between two calls the time of day counts if it has advanced further. If somebody sets the time of
+ * day forward, a cache counts as cold once; setting it back has no effect.
  */
 export function sessionClock(): () => number {
   let [steadyMs, dayMs] = [performance.now(), Date.now()];

@@ -1,12 +1,13 @@
-// Where programs keep the state of their user.
+// The folder for per-user state.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * Returns ctxfold's folder for it: in `XDG_STATE_HOME`, on Windows in `LOCALAPPDATA`, else in `~/.local/state`. Makes nothing.
+ * Returns ctxfold's folder for per-user state: in `XDG_STATE_HOME`, on Windows in `LOCALAPPDATA`, else in `~/.local/state`. Does not
+ * create it.
  *
- * @throws SystemError if the user has no home
+ * @throws SystemError if the user has no home directory.
  */
 export function userStateFolder(
   { XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv = process.env,

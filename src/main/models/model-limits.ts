@@ -1,5 +1,5 @@
-// What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a careful
-// guess), and what they require of reasoning.
+// What models accept, by name: context limits (configured, named by the provider, given by the host, from a table, or a
+// conservative guess), and their rules for reasoning.
 
 import { withoutContent } from '../host/ask-host.js';
 import type { Logger } from '../host/logger.js';
@@ -8,36 +8,36 @@ import { plainModelName } from './model-name.js';
 /** The context limit assumed for an unknown model. */
 export const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
-/** Names may come from anywhere, so their number is bounded. */
+/** Bounds the memory for model names, which may come from untrusted requests. */
 const MAX_MODELS = 1_000;
 
-/** A limit for all models, or the host's function of a model's name. */
+/** One limit in tokens for all models, or the host's function that returns the limit of a model by name. */
 export type ContextLimit = number | ((modelName: string) => number | undefined);
 
 /** The context limits of one compactor's models. */
 export class ModelLimits {
   readonly #given: ContextLimit | undefined;
-  /** Whether the host's function says them, which may answer otherwise the next time. */
+  /** Whether limits come from the host's function, whose answer may change between calls, so that it must not be cached. */
   readonly isAsked: boolean;
-  /** How often a limit was learned. */
+  /** How many times a limit was learned; tells callers when a cached limit is outdated. */
   timesLearned = 0;
   readonly #logger: Logger;
   readonly #learned = new Map<string, number>();
   readonly #warned = new Set<string | undefined>();
 
-  /** @param given @default by model */
+  /** @param given the host's option @default looked up by model */
   constructor(given: ContextLimit | undefined, logger: Logger) {
     this.#given = given;
     this.isAsked = typeof given === 'function';
     this.#logger = logger;
   }
 
-  /** Limits named by providers, by model. */
+  /** The limits that providers named, in tokens, by model. */
   get learned(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#learned);
   }
 
-  /** Tokens that a model accepts. Warns once per unknown model, and once if none is named. */
+  /** Returns how many tokens a model accepts. Warns once per unknown model, and once for calls that name no model. */
   limitOf(modelName: string | undefined): number {
     if (typeof this.#given === 'number') return this.#given;
     const known =
@@ -49,9 +49,9 @@ export class ModelLimits {
   }
 
   /**
-   * Learns from what a model call threw.
+   * Learns a model's limit from the error of a model call.
    *
-   * @returns the limit that the provider named, or `undefined` if it was something else
+   * @returns the limit that the provider named, or `undefined` if the error names none
    */
   learn(thrown: unknown, modelName: string | undefined): number | undefined {
     const limit = refusedLength(thrown)?.limit;
@@ -63,7 +63,7 @@ export class ModelLimits {
     return limit;
   }
 
-  /** A function that fails is ignored, so that the turn goes on. */
+  /** Asks the host's function. A throw or an invalid answer counts as no answer, so that the turn continues. */
   #askHost(modelName: string): number | undefined {
     const ask = this.#given;
     if (typeof ask !== 'function') return undefined;
@@ -92,19 +92,19 @@ const BINDING =
   /claude-(?:fable|mythos)-5[-.][12](?!\d)|claude-(?:opus|sonnet|haiku)-5[-.]5(?!\d)|gpt-6\.2(?!\d)/;
 
 /**
- * Whether a model binds reasoning to its prefix: after an edit in front of it, the request is refused or the reasoning dropped.
- * By name, with any route, as documented by Anthropic and OpenAI on 2026-11-22.
+ * Whether a model binds reasoning to the messages before it: after an edit of these, the provider refuses the request or drops the
+ * reasoning. Decided by name, whatever its route, as documented by Anthropic and OpenAI on 2026-11-22.
  */
 export function bindsReasoning(modelName: string | undefined): boolean {
   return modelName !== undefined && BINDING.test(plainModelName(modelName));
 }
 
-/** Recorded usage of Opus and Sonnet 4.5 and Opus 4.6 shows 1.41 to 1.44, of two others 1.51 and 1.52. */
+/** Claude tokens per o200k token: recorded usage shows 1.41 to 1.44 for Opus 4.5, Sonnet 4.5 and Opus 4.6; 1.51 and 1.52 for two others. */
 const TOKENS_OF_CLAUDE = 1.5;
 
 /**
- * A model's own tokens per token of o200k, until its provider reports any: a process that serves one request never learns them, and
- * would take a window that is full for one of two thirds.
+ * Returns the assumed number of a model's own tokens per o200k token, used until its provider reports usage. A process that serves a
+ * single request never sees a report, and without this would take a full window of Claude for one that is two thirds full.
  */
 export function usualTokenRatio(modelName: string | undefined): number {
   return plainModelName(modelName ?? '').startsWith('claude-') ? TOKENS_OF_CLAUDE : 1;
@@ -113,17 +113,17 @@ export function usualTokenRatio(modelName: string | undefined): number {
 const WITH_BUDGET = /^claude-(?:opus|sonnet|haiku)-(?:3|4(?:-[0156])?(?!-?\d(?!\d)))/;
 
 /**
- * Whether a model may think with a budget, as Claude did up to 4.6: then it refuses a turn that does not start with thinking. It
- * accepts thinking after an edit in front of it.
+ * Whether a model may think with a token budget, as Claude did up to 4.6. Such a model refuses a turn that does not start with
+ * thinking, but accepts thinking after an edit of earlier messages.
  */
 export function thinksWithBudget(modelName: string | undefined): boolean {
   return modelName !== undefined && WITH_BUDGET.test(plainModelName(modelName));
 }
 
 /**
- * The input tokens of a model's window, by a pattern of its plain name; the first match counts. Read on 2026-11-22 in the
+ * The context window in input tokens, by a pattern of the model's plain name; the first match wins. Read on 2026-11-22 in the
  * models overview of platform.claude.com, the model pages of developers.openai.com, ai.google.dev and docs.x.ai, and on
- * models.dev for models these no longer list. If input and output have separate limits, it is the input's.
+ * models.dev for models that these no longer list. If input and output have separate limits, this is the input's.
  */
 const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^claude-.*\[1m\]$/, 1_000_000],
@@ -137,7 +137,7 @@ const CONTEXT_WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^gpt-5/, 272_000],
   [/^gpt-4\.1/, 1_047_576],
   [/^o1|^o3|^o4-mini/, 200_000],
-  // The variants for pictures, speech and computers have smaller windows, which are not listed.
+  // The variants for images, speech and computer use have smaller windows, which are not listed.
   [/^gemini-(?:4-argon|3|2\.[05])(?!.*-(?:image|tts|live|audio|computer-use))/, 1_048_576],
   [/^grok-4\.[56]/, 500_000],
   [/^grok-4\.(?:3|20)/, 1_000_000],
@@ -150,7 +150,7 @@ export function contextWindowOf(modelName: string): number | undefined {
   return CONTEXT_WINDOWS.find(([pattern]) => pattern.test(plain))?.[1];
 }
 
-/** How providers refuse a prompt that is too long, if they name the limit: it is the group. */
+/** Messages with which providers refuse a prompt that is too long and name the limit, which is the captured group. */
 const NAMED_LIMITS: readonly RegExp[] = [
   // Anthropic: `prompt is too long: 208310 tokens > 200000 maximum`
   /prompt is too long: \d+ tokens > (\d+) maximum/i,
@@ -178,31 +178,32 @@ const NAMED_LIMITS: readonly RegExp[] = [
   /token count of \d+ exceeds the limit of (\d+)/i,
 ];
 
-/** How they do if they name none: OpenAI (`Your input exceeds the context window of this model`), Bedrock, Anthropic, Groq, Z.ai. */
+/** The same without a limit: OpenAI (`Your input exceeds the context window of this model`), Bedrock, Anthropic, Groq, Z.ai. */
 const UNNAMED_LIMIT =
   /exceeds the context window|context_length_exceeded|input is too long for|prompt is too long|reduce the length of the (?:messages|prompt|input)|prompt exceeds max length/i;
 
-/** How OpenAI refuses a prompt that is too long once the stream of its answer has begun; within a text, the quotes would be escaped. */
+/** OpenAI's refusal of a too long prompt inside a stream that has begun. Model text cannot match: its quotes are escaped in JSON. */
 export const REFUSED_IN_STREAM: RegExp = /"code"\s*:\s*"context_length_exceeded"/;
 
-/** Longer texts are cut: the limit is near the start of the message. */
+/** Error texts are cut to this length, in UTF-16 units: the limit is named near the start of the message. */
 const MAX_TEXT = 20_000;
 const MAX_CAUSES = 5;
 const MIN_LIMIT = 256;
-/** A number of more times the limit is something else. */
+/** A number larger than this multiple of the limit is not the length of the prompt. */
 const MAX_EXCESS = 8;
 
-/** A prompt that a provider refused as too long, as far as it says; in the model's own tokens. */
+/** What a provider says about a prompt that it refused as too long, in the model's own tokens. */
 export interface RefusedLength {
   readonly limit?: number | undefined;
-  /** Of the prompt. */
+  /** The length of the prompt. */
   readonly tokens?: number | undefined;
 }
 
 /**
- * Returns what a provider said when it refused a prompt as too long; `undefined` if it was something else.
+ * Returns what a provider said when it refused a prompt as too long, an empty object if it named no limit; `undefined` for other
+ * errors.
  *
- * @param thrown what a model call threw, or the text it answered
+ * @param thrown what a model call threw, or the text of its response
  */
 export function refusedLength(thrown: unknown): RefusedLength | undefined {
   const texts = textsOf(thrown).map((text) =>
@@ -219,10 +220,10 @@ export function refusedLength(thrown: unknown): RefusedLength | undefined {
   return texts.some((text) => UNNAMED_LIMIT.test(text)) ? {} : undefined;
 }
 
-/** Sentences of a refusal are shorter. */
+/** UTF-16 units before and after the named limit that are searched for the prompt's length: sentences of a refusal are shorter. */
 const NEAR_CHARACTERS = 300;
 
-/** The prompt's tokens are the largest number beside the limit, and above it. */
+/** Returns the prompt's tokens: the largest number near the limit that exceeds it, with `190000 + 20000` counted as their sum. */
 function tokensNear(text: string, at: number, limit: number): number | undefined {
   const near = text
     .slice(Math.max(0, at - NEAR_CHARACTERS), at + NEAR_CHARACTERS)
@@ -234,30 +235,31 @@ function tokensNear(text: string, at: number, limit: number): number | undefined
   return above.length > 0 ? Math.max(...above) : undefined;
 }
 
-/** Reasoning that a provider refuses as bound to other messages, in its words. */
+/** The provider's wording when it refuses reasoning as bound to other messages. */
 export const BOUND_REASONING = 'The block is bound to a different conversation';
 
 /**
- * Whether a provider refused a request for what compacting can change: its length, or reasoning in it.
+ * Whether a provider refused a request for a reason that compacting can remove: its length, or reasoning in it.
  *
  * @param thrown as in `refusedLength`
- * @param isEdited whether compacting may have bound the reasoning to other messages: else the caller did @default true
+ * @param isEdited whether compacting edited the request, so that it may have caused the refusal of reasoning; otherwise the caller
+ *   did @default true
  */
 export function isMendable(thrown: unknown, isEdited: boolean = true): boolean {
   return (isEdited && refusesReasoning(thrown)) || refusedLength(thrown) !== undefined;
 }
 
 /**
- * Whether a provider refused reasoning as made from other messages than those that it was sent behind. A sentence that follows may
- * name what has changed.
+ * Whether a provider refused reasoning because it was generated after other messages than those it was now sent after. Matches the
+ * first sentence only; a further one may name what changed.
  *
- * @param thrown what a model call threw, or the text it answered
+ * @param thrown what a model call threw, or the text of its response
  */
 export function refusesReasoning(thrown: unknown): boolean {
   return textsOf(thrown).some((text) => text.includes(BOUND_REASONING));
 }
 
-/** The texts of an error and of what is in it; SDKs keep the provider's message in a body, or pass on its event. */
+/** Returns the texts of an error and its causes. SDKs keep the provider's message in the response body, or pass on its event. */
 function textsOf(thrown: unknown): readonly string[] {
   const texts: string[] = [];
   let next = thrown;
@@ -272,7 +274,7 @@ function textsOf(thrown: unknown): readonly string[] {
       next = cause ?? lastError ?? error ?? response;
     }
   } catch {
-    // Unreadable errors have no text.
+    // A getter of the error threw: use the texts read so far.
   }
   return texts;
 }

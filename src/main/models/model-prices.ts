@@ -9,7 +9,7 @@ import { plainModelName } from './model-name.js';
 import { MODEL_PRICES_DATE, priceTable } from './price-table.js';
 import type { ModelPrice, TokenPrice } from './price-table.js';
 
-/** Suffixes of releases of the same model: a date, a number, a platform version, `latest`, a variant behind a colon, unless it is free. */
+/** Matches suffixes of the same model's releases: a date, a number, a platform version, `latest`, or a variant after `:` except `free`. */
 const RELEASE =
   /(?:-\d{6,8}|-\d{4}-\d\d-\d\d|-\d\d-(?:\d\d|\d{4})|-00\d|-latest|-preview|-exp|-v\d+|\[1m\]|[@:](?!free$)[^]*)+$/;
 
@@ -29,12 +29,12 @@ function plainName(id: string): string {
   return plainModelName(id).replace(RELEASE, '');
 }
 
-/** Half a year: about how often makers change prices. */
+/** Age at which the table counts as old: half a year, about how often providers change prices. */
 const OLD_AFTER_MS = 183 * 24 * 3_600_000;
 
 /**
- * Prices given by the host, by model id. They override the table; `*` applies to all models that are not listed here, `default`
- * to models that neither lists.
+ * Prices given by the host, by model id. They override the table. `*` applies to all models that the host does not list, `default`
+ * to models that neither the host nor the table lists.
  */
 export type OwnPrices = Readonly<
   Record<string, Omit<ModelPrice, 'name'> & { readonly name?: string | undefined }>
@@ -52,14 +52,14 @@ export class ModelPrices {
     const prices = Object.entries(own).map(
       ([id, price]) => [id, { ...price, name: price.name ?? id }] as const,
     );
-    // Ids as given come last: local models differ only in what follows a colon.
+    // Ids as given come last, so that they win: local models may differ only after a colon, which plain names drop.
     this.#own = new Map([
       ...prices.map(([id, price]) => [plainName(id), price] as const),
       ...prices.map(([id, price]) => [id.toLowerCase(), price] as const),
     ]);
   }
 
-  /** A model's prices; `undefined` if unknown. */
+  /** Returns a model's prices, or `undefined` if unknown. */
   of(modelName: string | undefined): ModelPrice | undefined {
     if (modelName === undefined) return this.#own.get('*') ?? this.#own.get('default');
     const own =
@@ -71,7 +71,7 @@ export class ModelPrices {
     return own ?? listed ?? this.#own.get('default');
   }
 
-  /** Warns once if the table is old. */
+  /** Warns once if the table is older than `OLD_AFTER_MS`. */
   #warnOfAge(): void {
     if (this.#hasWarnedOfAge) return;
     this.#hasWarnedOfAge = true;
@@ -82,7 +82,7 @@ export class ModelPrices {
   }
 }
 
-/** Returns the price of requests with this cache lifetime, 0 for no cache; unchanged if the model does not offer it. */
+/** Returns a model's price for requests with this cache lifetime (0: no cache), or `price` itself if the model does not offer it. */
 export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelPrice {
   if (ttlMs === 0) {
     const above = price.above && { ...price.above, cacheWrite: price.above.input };
@@ -100,20 +100,20 @@ export function atLifetime(price: ModelPrice, ttlMs: number | undefined): ModelP
   };
 }
 
-/** Returns the token prices for a prompt of this length: those above the step apply to all of its tokens. */
+/** Returns the token prices for a prompt of this length. Prices above the step apply to all tokens of the prompt. */
 export function priceAt({ above, ...price }: ModelPrice, promptTokens: number): TokenPrice {
   return above !== undefined && promptTokens > above.promptTokens ? above : price;
 }
 
-/** Returns the cache prices; usual ones if the price is unknown or everything is free. */
+/** Returns the prices of cache reads and writes; typical ones if the price is unknown or cache writes cost nothing. */
 export function cachePrices(price: TokenPrice | undefined): CachePrices {
   if (price === undefined || !(price.cacheWrite > 0)) return USUAL_PRICES;
   return { read: price.cacheRead, write: price.cacheWrite };
 }
 
 /**
- * Returns the input cost of a request, in dollars. What is not read from the cache is written to it, unless the prompt is too
- * short to be cached.
+ * Returns the input cost of a request, in dollars. Tokens that are not read from the cache are written to it, unless the prompt is
+ * too short to be cached.
  *
  * @throws TypeError or RangeError for an invalid price or token number.
  */

@@ -1,5 +1,5 @@
-// What models charge for tokens, copied from their makers' price pages. If a page lists no cache prices, they are the input
-// price times the maker's factors.
+// Token prices of models, copied from their makers' price pages. If a page lists no cache prices, they are the input price times
+// the maker's factors.
 
 /** Dollars per million tokens. */
 export interface TokenPrice {
@@ -10,7 +10,7 @@ export interface TokenPrice {
   readonly cacheWrite: number;
 }
 
-/** How long a cache keeps what a request has written, and the price of writing for that long. */
+/** How long a prompt cache keeps what a request wrote, and the price of writing for that long. */
 export interface CacheLifetime {
   readonly ttlMs: number;
   /** Dollars per million tokens. */
@@ -23,7 +23,7 @@ export interface ModelPrice extends TokenPrice {
   readonly name: string;
   /** Dollars per million output tokens. */
   readonly output?: number | undefined;
-  /** Prices of a request whose prompt is longer than `promptTokens`, for all of it. */
+  /** Prices of requests whose prompt has more than `promptTokens` tokens; they apply to the whole request. */
   readonly above?: (TokenPrice & { readonly promptTokens: number }) | undefined;
   /** Cache lifetimes that a request may ask for; the first is the default. Empty if the maker states none. */
   readonly lifetimes?: readonly CacheLifetime[] | undefined;
@@ -37,9 +37,9 @@ export const MODEL_PRICES_DATE = '2026-11-22';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** What the models of one maker have in common. */
+/** The terms that several models of one maker share. */
 interface MakerTerms {
-  /** By time to live, the write price as a multiple of the input price; the first is the default. */
+  /** Pairs of a cache lifetime and its write price as a multiple of the input price; the first pair is the default. */
   readonly lifetimes: readonly (readonly [ttlMs: number, write: number])[];
   readonly leastCachedTokens?: number;
   /** Above this many prompt tokens, input and output cost this many times as much. */
@@ -75,7 +75,7 @@ const OPENAI: MakerTerms = {
   step: [272_000, 2],
 };
 
-/** A single lifetime of one day, with free writes. */
+/** Terms of OpenAI's earlier models: a single lifetime of one day, with free cache writes. */
 const OPENAI_BEFORE: MakerTerms = {
   lifetimes: [[24 * HOUR, 1]],
   leastCachedTokens: 1_024,

@@ -1,5 +1,5 @@
-// The model that one session talks to, the terms of its prompt cache, and the policy on its reasoning. What a name or a price says
-// is looked up when it changes, not in every turn.
+// The model that one session talks to, the terms of its prompt cache, and the policy for its reasoning. Lookups by name or price
+// are cached until the name or price changes.
 
 import type { CachePrices } from '../../shared/density/rules/rewrite-price.js';
 import type { ReasoningPolicy } from '../preflight/reasoning-policy.js';
@@ -10,7 +10,7 @@ import { atLifetime, cachePrices } from './model-prices.js';
 import type { ModelPrice } from './price-table.js';
 
 export interface SessionModelInit {
-  /** @default none: the session knows its context limit otherwise */
+  /** @default none: the session gets its context limit elsewhere */
   readonly limits?: ModelLimits | undefined;
   /** Returns the prices of a model by its name. @default unknown */
   readonly priceOf?: ((modelName: string | undefined) => ModelPrice | undefined) | undefined;
@@ -18,16 +18,16 @@ export interface SessionModelInit {
   readonly cacheTtlMs?: number | undefined;
 }
 
-/** What is known of a model by its name. */
+/** What is known about a model from its name. */
 interface NamedModel {
   readonly name: string | undefined;
   readonly price: ModelPrice | undefined;
   readonly bindsReasoning: boolean;
-  /** The context limit, and how much had been learned of limits when it was looked up. */
+  /** The cached context limit, and the value of `timesLearned` when it was looked up. */
   limit?: { readonly tokens: number; readonly learned: number } | undefined;
 }
 
-/** The model that was named last in a session's history. */
+/** The model that a session's history named last. */
 export class SessionModel {
   readonly cache: CacheTerms;
   readonly #init: SessionModelInit;
@@ -39,17 +39,17 @@ export class SessionModel {
     this.cache = new CacheTerms(init.cacheTtlMs, () => this.#present.price);
   }
 
-  /** Sets the history that names it; before that, no model is named. */
+  /** Sets the history that names the model. Until then, the model is unknown. */
   follow(history: Pick<HistoryService, 'modelName'>): void {
     this.#history = history;
   }
 
-  /** Whether it binds reasoning to its prefix. */
+  /** Whether the model binds reasoning to the messages before it. */
   get bindsReasoning(): boolean {
     return this.#present.bindsReasoning;
   }
 
-  /** Tokens that it accepts. A function of the host is asked each time. */
+  /** Returns how many tokens the model accepts. If the limit comes from the host's function, it is asked on each call. */
   readonly contextLimit = (): number => {
     const { limits } = this.#init;
     if (limits === undefined) return Infinity;
@@ -70,7 +70,7 @@ export class SessionModel {
   }
 }
 
-/** The shortest lifetime among providers, for unknown models. */
+/** The cache lifetime assumed for unknown models: the shortest of any provider. */
 const UNKNOWN_TTL_MS = 300_000;
 
 /**
@@ -80,10 +80,10 @@ const UNKNOWN_TTL_MS = 300_000;
 export class CacheTerms {
   readonly #givenMs: number | undefined;
   readonly #modelPrice: () => ModelPrice | undefined;
-  /** The lifetime that the present request asks for, and that of the last one sent. */
+  /** The lifetime that the current request asks for, and the one that the last sent request asked for. */
   #askedMs: number | undefined;
   #sentMs: number | undefined;
-  /** The price at a lifetime, and the price that it was made of. */
+  /** Cache: the price at a lifetime, with the model's price and the lifetime that it was computed from. */
   #priced: {
     readonly of?: ModelPrice | undefined;
     readonly ms?: number | undefined;
@@ -100,7 +100,7 @@ export class CacheTerms {
     this.#modelPrice = price;
   }
 
-  /** Takes the cache lifetime that the request's marks ask for; `undefined` if it has none. */
+  /** Notes the cache lifetime that the request's cache marks ask for, in milliseconds; `undefined` without marks. */
   beginRequest(askedMs: number | undefined): void {
     this.#askedMs = askedMs;
   }
@@ -109,18 +109,18 @@ export class CacheTerms {
     this.#sentMs = this.#askedMs;
   }
 
-  /** Lifetime of what was sent last, in milliseconds. */
+  /** Cache lifetime of the last sent request, in milliseconds. */
   get ttlMs(): number {
     const asked = this.#givenMs ?? this.#sentMs ?? this.#askedMs;
     return asked ?? this.#modelPrice()?.lifetimes?.[0]?.ttlMs ?? UNKNOWN_TTL_MS;
   }
 
-  /** Prices of the present request at its cache lifetime; `undefined` if unknown. */
+  /** Prices of the current request at its cache lifetime; `undefined` if unknown. */
   get price(): ModelPrice | undefined {
     return this.#present.price;
   }
 
-  /** Its cache prices: the same object until they change. */
+  /** Cache prices of the current request: the same object until they change, so that callers can compare by identity. */
   get prices(): CachePrices {
     return this.#present.prices;
   }
@@ -136,21 +136,21 @@ export class CacheTerms {
 }
 
 /**
- * The policy for the requests of one session: the host's option, else what the present request asks for, else what its model has
- * refused.
+ * The reasoning policy for the requests of one session: the host's option, else what the current request asks for, else
+ * `strip-after-first-edit` for models whose provider has refused reasoning, and `keep` for others.
  */
 export class ReasoningTerms {
   readonly #given: ReasoningPolicy | undefined;
   #asked: ReasoningPolicy | undefined;
   #usual: ReasoningPolicy = 'keep';
-  /** Names of models; others may require what these refuse. */
+  /** Models whose provider has refused reasoning. By name, because other models may require the reasoning that these refuse. */
   readonly #refusing = new Set<string | undefined>();
 
   constructor(given: ReasoningPolicy | undefined) {
     this.#given = given;
   }
 
-  /** @param isRefused whether the provider has refused reasoning: its model binds it, which the name need not tell */
+  /** @param isRefused whether the provider has refused reasoning: then the model binds it, even if its name does not tell */
   beginRequest(
     asked: ReasoningPolicy | undefined,
     isRefused: boolean = false,
@@ -161,12 +161,12 @@ export class ReasoningTerms {
     this.#usual = this.#refusing.has(modelName) ? 'strip-after-first-edit' : 'keep';
   }
 
-  /** Takes over what other processes were refused; see `memory`. */
+  /** Adds models for which other processes were refused; see `memory`. */
   takeOver(refusing: readonly (string | null)[] = []): void {
     for (const name of refusing) this.#refusing.add(name ?? undefined);
   }
 
-  /** The models that have refused reasoning, `null` for one without a name; `undefined` if there are none. */
+  /** The models whose provider refused reasoning, `null` for a model without a name; `undefined` if there are none. */
   get memory(): readonly (string | null)[] | undefined {
     return this.#refusing.size > 0 ? Array.from(this.#refusing, (name) => name ?? null) : undefined;
   }
@@ -175,7 +175,7 @@ export class ReasoningTerms {
     return this.#given ?? this.#asked ?? this.#usual;
   }
 
-  /** Whether nobody has decided it. */
+  /** Whether neither the host nor the request has set the policy. */
   get isUnset(): boolean {
     return (this.#given ?? this.#asked) === undefined;
   }

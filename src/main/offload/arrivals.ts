@@ -11,12 +11,12 @@ interface Wait {
   readonly reject: (error: Error) => void;
 }
 
-/** Counts that are on their way, and who waits for them. */
+/** Token counts that were requested from workers, and the callers that wait for them. */
 export class Arrivals {
   readonly #expected: Set<IContent> = new Set();
   /** Held weakly: a count is useless once its entry is gone. */
   readonly #tokens: WeakMap<IContent, number> = new WeakMap();
-  /** Waits by the entry they wait for next, so that an arrival touches only those it advances. */
+  /** Waits by the entry that each waits for next, so that an arrival touches only the waits that it advances. */
   readonly #waits: Map<IContent, Wait[]> = new Map();
 
   /** Notes entries that were sent to be counted. */
@@ -24,7 +24,7 @@ export class Arrivals {
     for (const content of contents) this.#expected.add(content);
   }
 
-  /** Whether an entry's count is here or on its way. */
+  /** Whether an entry's count has arrived or is expected. */
   knows(content: IContent): boolean {
     return this.#expected.has(content) || this.#tokens.has(content);
   }
@@ -43,7 +43,7 @@ export class Arrivals {
     for (const wait of reached) this.#goOn(wait);
   }
 
-  /** Rejects all waits: what is on its way will not arrive. */
+  /** Rejects all waits, because the expected counts will not arrive. */
   fail(error: Error): void {
     this.#expected.clear();
     const waits = [...this.#waits.values()].flat();

@@ -1,5 +1,5 @@
-// Builds the replacement blocks of a plan as soon as the plan arrives, and has them counted, in small steps, so that the
-// preflight that lands it need not wait. Edits nothing; blocks that never land were built in vain, once.
+// Builds the replacement blocks of a plan as soon as it arrives, and has them counted, in small steps, so that the preflight that
+// applies the plan need not wait. Edits nothing. Blocks that are never applied were built in vain, but only once.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { placeholderOf } from '../../shared/density.js';
@@ -11,7 +11,7 @@ import { ACTION } from '../../shared/density/rules/marks.js';
 import { ENTRY_OVERHEAD_TOKENS } from '../../shared/tokens/content-text.js';
 import { nextTurn } from '../waiting/event-loop-turn.js';
 
-/** Longer plans are usually held by the edit gate; scanning them after every turn would cost too much. */
+/** Longer plans are skipped: the edit gate usually holds them back, and scanning them after every turn would cost too much. */
 const MAX_ROWS = 256;
 /** Blocks built per turn of the event loop: about half a millisecond. */
 const PER_TURN = 16;
@@ -26,7 +26,7 @@ export class BlocksAhead {
     this.#count = count;
   }
 
-  /** Tokens of an entry that consists of such blocks only; `undefined` if any is not counted. */
+  /** Returns the tokens of an entry that consists of blocks built here; `undefined` if any block is not counted. */
   tokensOf({ blocks }: IContent): number | undefined {
     let sum = ENTRY_OVERHEAD_TOKENS;
     for (const block of blocks) {
@@ -38,10 +38,11 @@ export class BlocksAhead {
   }
 
   /**
-   * Builds a plan's blocks, until a newer plan arrives. Never rejects: what is not counted here is counted on demand.
+   * Builds and counts a plan's blocks, until a newer plan arrives. Never rejects: blocks that are not counted here are counted on
+   * demand.
    *
-   * @param entries the live history of the plan
-   * @param isCurrent whether the history still is the one that the plan was made for
+   * @param entries the live history that the plan edits
+   * @param isCurrent whether the history is still in the state that the plan was made for
    */
   async make(
     plan: DensityPlan,
@@ -50,14 +51,14 @@ export class BlocksAhead {
     isCurrent: () => boolean,
   ): Promise<void> {
     this.#newest = plan;
-    // Other placeholders depend on the call.
+    // Other placeholders than the pointer depend on the call, and cannot be built here.
     if (placeholderOf(settings) !== 'pointer' || plan.length > MAX_ROWS * ROW_LENGTH) return;
     const uncounted: ContentBlock[] = [];
     let made = 0;
     for (const row = new PlanCursor(plan); !row.isAtEnd; row.next()) {
       const make = blockBuilder(row, entries[row.entry]?.blocks[row.block]);
       if (make === undefined) continue;
-      // Yield first: a preflight may be waiting for the plan, to land it.
+      // Yield first: a preflight may be waiting to apply the plan.
       if (made % PER_TURN === 0) await nextTurn();
       if (this.#newest !== plan || !isCurrent()) return;
       made += 1;
@@ -74,14 +75,14 @@ export class BlocksAhead {
         if (tokens !== undefined) this.#tokens.set(block, tokens - ENTRY_OVERHEAD_TOKENS);
       });
     } catch {
-      // The pool has reported the failure.
+      // Ignored: the pool has reported the failure.
     }
   }
 }
 
 /**
- * Returns a function that builds the block that a row leaves; `undefined` if its tokens are predicted anyway, or cannot be
- * known.
+ * Returns a function that builds the replacement block of a plan's row; `undefined` if the plan predicts its tokens anyway, or if
+ * they cannot be known.
  */
 function blockBuilder(
   row: PlanCursor,

@@ -1,5 +1,5 @@
-// When work may be tried again after consecutive failures: a circuit breaker for tasks, a backoff for restarting threads. The clock
-// is injected.
+// Decides when work may be tried again after consecutive failures: a circuit breaker for tasks, and a backoff for restarting
+// threads. The clock is injected.
 
 /** The outcome of a piece of work. `cancelled` says nothing about the worker. */
 export type WorkOutcome = 'success' | 'failure' | 'cancelled';

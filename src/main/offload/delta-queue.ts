@@ -1,5 +1,5 @@
-// The changes of a history on their way to its resident copy: kept in order, and split into messages that can be posted without
-// a noticeable pause. Posts nothing itself.
+// Queues the changes of a history for its resident copy: keeps them in order, and splits them into messages that can be posted
+// without a noticeable pause. Posts nothing itself.
 
 import type { IContent } from '../../shared/content.js';
 import { inOrder } from '../../shared/density.js';
@@ -19,13 +19,13 @@ import {
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
   readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
-  /** The history's entries that it contains. */
+  /** The entries of the history that the delta contains. */
   readonly staged: readonly IContent[];
-  /** Whether it only appends entries. */
+  /** Whether the delta only appends entries. */
   readonly isAppend: boolean;
-  /** Whether it appends any entry. */
+  /** Whether the delta appends any entry. */
   readonly adds: boolean;
-  /** Whether none of its results can be referred to, if all that was queued behind it is appended, too. */
+  /** Whether later results will be too far away to refer to any of its results, once everything queued after it was appended too. */
   readonly isFar: boolean;
   /** Approximate UTF-16 units of text. */
   readonly characters: number;
@@ -34,30 +34,30 @@ export interface Parcel {
 interface QueuedChange {
   /** New entries. */
   readonly contents: IContent[];
-  /** The step that they belong to, and the state it leads to; `undefined` for an append, which may be split. */
+  /** The step that `contents` belong to, and the state that it leads to; `undefined` for an append, which may be split. */
   readonly edit: { readonly step: DeltaStep; readonly after: DensityBase } | undefined;
 }
 
 const CLEAR: DeltaStep = { kind: 'clear' };
 const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
-/** The deltas of one line, from its opening on. */
+/** The queue of one line's deltas, from the opening of the line on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
-  /** Entries of the oldest change that are already in parcels. */
+  /** Number of entries of the oldest change that are already in parcels. */
   #taken = 0;
-  /** Number of its entries that so many results and then an answer follow, when it had `of`. */
+  /** Cache for the oldest change: its first `end` entries count as far (see `farLengthOf`), computed when it had `of` entries. */
   #far = { end: 0, of: 0 };
   #sequence = 0;
   #base: DensityBase;
   #countedTokens: HistoryState['countedTokens'];
 
   /**
-   * @param state the history at the opening of the line: the first change
+   * @param state the history when the line opens: the first change
    * @param length number of its entries that belong to the opening; the others follow as changes
-   * @param sendsResults whether results are shrunk by the worker, so that their texts are sent even if they are counted
+   * @param sendsResults whether the worker shrinks results, so that it needs their texts even if they were counted
    */
   constructor(
     state: HistoryState,
@@ -78,7 +78,7 @@ export class DeltaQueue {
     return this.#changes.length === 0;
   }
 
-  /** The state that the parcels taken so far lead to; `undefined` in the middle of an edit. */
+  /** The state after the parcels taken so far; `undefined` in the middle of an edit. */
   get base(): DensityBase | undefined {
     return this.#taken > 0 && this.#changes[0]?.edit !== undefined ? undefined : this.#base;
   }
@@ -88,12 +88,12 @@ export class DeltaQueue {
     return this.#changes.reduce((sum, { contents }) => sum + contents.length, 0) - this.#taken;
   }
 
-  /** Whether an edit is queued, which may remove what others rely on. */
+  /** Whether an edit is queued, which may remove entries that other queued changes rely on. */
   get hasEdits(): boolean {
     return this.#changes.some(({ edit }) => edit !== undefined);
   }
 
-  /** Returns the new entries of the change. */
+  /** Queues a change. Returns its new entries. */
   push(change: HistoryChange, { base }: HistoryState): readonly IContent[] {
     const last = this.#changes.at(-1);
     switch (change.kind) {
@@ -123,9 +123,9 @@ export class DeltaQueue {
   }
 
   /**
-   * Takes as many changes, or as much of one, as a message may hold; `undefined` if there are none.
+   * Takes as many changes, or as large a part of one, as a message may hold; `undefined` if the queue is empty.
    *
-   * @param packFrom number of entries from which on they are sent as bytes; fewer are cloned
+   * @param packFrom minimum number of entries to send as bytes; fewer are cloned
    */
   take(packFrom: number = Infinity): Parcel | undefined {
     if (this.isEmpty) return undefined;
@@ -150,7 +150,7 @@ export class DeltaQueue {
       const taken = change.contents.slice(from, this.#taken);
       const isDone = this.#taken === change.contents.length;
       const { edit } = change;
-      // In front of its entries: the receiver can put them in place as they arrive.
+      // The edit's step precedes its entries, so that the receiver can put these in place as they arrive.
       if (edit !== undefined && from === 0 && (isDone || taken.length > 0)) steps.push(edit.step);
       if (taken.length > 0) steps.push(this.#stage(taken, packFrom));
       if (edit !== undefined) {
@@ -172,7 +172,7 @@ export class DeltaQueue {
     return { delta, staged, isAppend, adds, isFar, characters };
   }
 
-  /** Finds where `FAR_RESULTS` results begin that an answer follows. */
+  /** Updates `#far` for the oldest change, unless that is an edit. */
   #findFar(): void {
     const [{ contents, edit } = EMPTY] = this.#changes;
     if (edit !== undefined || this.#far.of === contents.length) return;
@@ -202,11 +202,11 @@ export class DeltaQueue {
   }
 }
 
-/** A list of entries described by another one. */
+/** A list of entries, described as a rewrite of a former list. */
 interface RewriteSources {
   /** By index in the new list, the index of the same entry in the former list, or -1. */
   readonly sources: Int32Array;
-  /** The entries that the former list does not have, in order. */
+  /** The entries that are not in the former list, in order. */
   readonly added: IContent[];
 }
 

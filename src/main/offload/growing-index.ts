@@ -1,5 +1,5 @@
-// The density index of one history that is kept on the calling thread while the history grows and is edited, so that no entry is
-// indexed twice.
+// Keeps the density index of one history on the calling thread while the history grows and is edited, so that no entry is indexed
+// twice.
 
 import type { IContent } from '../../shared/content.js';
 import { inOrder } from '../../shared/density.js';
@@ -18,7 +18,7 @@ export class GrowingIndex {
 
   /** @param scope must cover all passes to be planned */
   constructor(scope: IndexScope) {
-    // Edits pair calls and results anew.
+    // `isRewritable`, because edits change which calls and results are paired.
     this.#scope = { ...scope, isRewritable: true };
     this.#index = new HistoryIndex(this.#scope);
   }
@@ -43,21 +43,21 @@ export class GrowingIndex {
       return planWithTexts(history, config, this.#index);
     } catch (error) {
       if (!(error instanceof WorkerPoolError) || error.code !== 'RESIDENT_OUT_OF_STEP') throw error;
-      // So many results were removed that this index lacks what preceded them; a new one has it.
+      // So many results were removed that the plan needs earlier data, which this index no longer has. A new index has it.
       this.#index = new HistoryIndex(this.#scope);
       return planWithTexts(history, config, this.#index);
     } finally {
-      // Releases the texts of results that were sent.
+      // Called for its side effect: it releases the texts of results that were sent.
       this.#index.unsentResults();
     }
   }
 
-  /** Whether results behind the last answer may be shrunk. Releases the texts of older ones. */
+  /** Whether there are results after the last model answer, which may be shrunk. Releases the texts of older results. */
   get hasUnsentResults(): boolean {
     return this.#index.unsentResults().size > 0;
   }
 
-  /** Follows an edit of indexed entries. */
+  /** Applies an edit of indexed entries to the index. */
   noteEdit(edit: Pick<DensityResult, 'removals' | 'replacements'>): void {
     const { removals, replaced, contents } = inOrder(edit);
     const { length } = this.#index;
@@ -68,7 +68,7 @@ export class GrowingIndex {
     this.#index = this.#index.chosen(stretchesOfEdit(length, removals, replaced)).index;
   }
 
-  /** Follows an edit that shrinks results behind the last answer and changes no other calls or results. */
+  /** Applies an edit that shrinks results after the last model answer and changes no other calls or results. */
   noteShrinks(replacements: DensityResult['replacements']): void {
     for (const [entry, content] of replacements) this.#index.noteShrunk(entry, content);
   }

@@ -1,5 +1,5 @@
-// The parcels of one line between its queue and the worker: other threads count their entries concurrently, while the line
-// receives them in order. What those threads fail to count is left to the line's own thread.
+// The parcels of one line between its queue and the worker. Other threads count their entries concurrently, while the line receives
+// the parcels in order. Parcels that these threads fail to count are counted by the line's own thread.
 
 import type { IContent } from '../../shared/content.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
@@ -12,9 +12,9 @@ import type { ReadReply } from './reply.js';
 /** Threads that count entries for a line. */
 export interface CountingThreads {
   readonly countingThreads: number;
-  /** Minimum number of queued entries for which that pays. */
+  /** Minimum number of queued entries for which counting on other threads pays. */
   readonly countsFrom: number;
-  /** Rejects if they were not counted. */
+  /** Counts entries; rejects if that failed. */
   count(
     packed: PackedEntries,
     knownTokens: Int32Array,
@@ -24,30 +24,30 @@ export interface CountingThreads {
 
 /** A parcel that was taken from the queue. */
 export interface InFlightParcel extends Parcel {
-  /** Settles when other threads have counted it, or failed. Never rejects. */
+  /** Settles when another thread has counted the parcel, or failed to. Never rejects. */
   counting?: Promise<void> | undefined;
-  /** Whether they have counted it. */
+  /** Whether another thread has counted the parcel. */
   isCounted: boolean;
 }
 
 export interface InFlightParcelsOptions {
   readonly queue: DeltaQueue;
-  /** Absent if nothing is counted. */
+  /** Absent if the worker counts no tokens. */
   readonly threads: CountingThreads | undefined;
   readonly meter: OffloadMeter;
   /** Called with arrived counts. */
   readonly onArrival: (staged: readonly IContent[], tokens: Int32Array) => void;
-  /** Called when other threads are done with a parcel. */
+  /** Called when another thread is done with a parcel. */
   readonly onChange: () => void;
 }
 
 /**
- * Maximum text that is counted and waits for the line. Up to that, the line's thread helps counting, and receives the counted
- * parcels once all are done: a total is needed sooner than a plan.
+ * Maximum text, in UTF-16 units, of parcels that are not answered yet. Below it, the line's thread helps counting and receives the
+ * counted parcels once all are counted, because a total is needed sooner than a plan.
  */
 const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
 
-/** Minimum entries to be sent as bytes; fewer are cloned faster. */
+/** Minimum number of entries to send as bytes; cloning is faster for fewer. */
 const MIN_PACKED = 32;
 
 /** The parcels taken from a queue and not answered yet. */
@@ -57,7 +57,7 @@ export class InFlightParcels {
   readonly #ending = new AbortController();
   /** Parcels being counted by other threads. */
   #counting = 0;
-  /** Text in unanswered parcels, and their number. */
+  /** UTF-16 units in unanswered parcels, and the number of these parcels. */
   #characters = 0;
   #unanswered = 0;
 
@@ -71,8 +71,8 @@ export class InFlightParcels {
   }
 
   /**
-   * Takes the next parcel from the queue: to be counted by other threads if much is queued, or because the line can receive it
-   * now. Returns whether there was one.
+   * Takes the next parcel from the queue: for other threads to count if much is queued, or for the line if that can receive it now.
+   * Returns whether a parcel was taken.
    */
   draw(canLineTake: boolean): boolean {
     const { queue, threads } = this.#options;
@@ -80,9 +80,9 @@ export class InFlightParcels {
     const isBehind = this.#waiting.length > 0;
     const isForOthers =
       threads !== undefined &&
-      // Do not make later entries wait until a long history is taken in.
+      // `isBehind`: entries added while a long history is being received must not wait for its end to be counted.
       (isBehind || queue.length >= threads.countsFrom) &&
-      // One more than can be counted, so that no thread is idle.
+      // One parcel more than there are threads, so that no thread is ever idle.
       this.#counting <= threads.countingThreads;
     if (!isForOthers && (isBehind || !canLineTake)) return false;
     const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
@@ -96,9 +96,9 @@ export class InFlightParcels {
   }
 
   /**
-   * Takes the next parcel to post; `undefined` if there is none, or it must wait.
+   * Takes the next parcel to post; `undefined` if there is none, or if it must wait.
    *
-   * @param isHurried whether a caller waits for a plan, and not only for counts
+   * @param isHurried whether a caller waits for a plan, not only for counts
    */
   take(isHurried: boolean): InFlightParcel | undefined {
     const { first } = this;
@@ -109,14 +109,14 @@ export class InFlightParcels {
     return first;
   }
 
-  /** Whether none of the results of a parcel that was taken can be referred to once the line has those behind it. */
+  /** Whether later results will be too far away to refer to the results of a taken parcel, once the line has received all others. */
   isFar(parcel: InFlightParcel): boolean {
     const isAppended = this.#waiting.every(({ isAppend }) => isAppend);
     return parcel.isFar && isAppended && !this.#options.queue.hasEdits;
   }
 
   get #isFull(): boolean {
-    // Each parcel holds a buffer, however small it is.
+    // The number of parcels is limited too, because each holds a buffer, however small the parcel is.
     const parcels = Math.max(MAX_FREE_BUFFERS, (this.#options.threads?.countingThreads ?? 0) + 2);
     return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
   }

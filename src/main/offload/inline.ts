@@ -19,22 +19,22 @@ import { GrowingIndex } from './growing-index.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 
-/** UTF-16 units counted between turns of the event loop: 2 ms of ordinary text, 25 ms of the worst. */
+/** UTF-16 units counted between turns of the event loop: 2 ms for ordinary text, 25 ms in the worst case. */
 const SLICE_LENGTH = 65_536;
 
-/** This many entries are indexed within a millisecond or two. */
+/** Maximum entries to index without yielding: indexing them takes a millisecond or two. */
 const ENTRIES_AT_ONCE = 1_024;
 
 /**
- * The offload of one session that offloads nothing. A density pass is synchronous, except that the first one over a long
- * history yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count; it
- * occupies 6 MB. If it cannot be loaded, tokens are estimated.
+ * Runs all work of one session on the calling thread. A density pass is synchronous, except that the first one over a long history
+ * yields to the event loop while indexing. Counting yields as well, as does loading the encoding on the first count. The encoding
+ * occupies 6 MB; if it cannot be loaded, tokens are estimated.
  */
 export class InlineOffload implements Offload, HistoryMirror {
   readonly #meter: OffloadMeter;
   readonly #index = new KeptIndex();
 
-  /** @param meter where work is booked, and that tokens are estimated because the encoding cannot be loaded */
+  /** @param meter records the work, and the fallback to estimates if the encoding cannot be loaded */
   constructor(meter: OffloadMeter = new OffloadMeter()) {
     this.#meter = meter;
   }
@@ -123,7 +123,7 @@ async function countInSlices(
 /** Entries indexed between yields. */
 const ENTRIES_PER_SLICE = 64;
 
-/** An index, and the state of the history that it has. */
+/** An index, and the state of the history that it covers. */
 interface Kept {
   readonly index: GrowingIndex;
   readonly scope: IndexScope;
@@ -134,7 +134,7 @@ interface Kept {
 /** The index of one session's history between density passes. Starts over if a pass has another scope, or after a rewrite. */
 class KeptIndex {
   #kept: Kept | undefined;
-  /** Has the index follow the last edit. */
+  /** Applies the last edit to the index, if that is still to be done. */
   #followEdit: (() => void) | undefined;
 
   /**
@@ -180,15 +180,15 @@ class KeptIndex {
   }
 
   /**
-   * Follows a change of the history; appended entries are indexed by the next plan. An edit is followed once the event loop turns: what
-   * is sent with it need not wait for that, and in a long history it is a good part of a turn.
+   * Notes a change of the history. Appended entries are indexed by the next plan. An edit is applied to the index in the next turn of
+   * the event loop, so that the request with that edit does not wait: in a long history this takes a good part of a turn.
    */
   noteChange(change: HistoryChange, { base: { revision }, entries }: HistoryState): void {
     if (change.kind === 'append') return;
     this.#follow();
     const kept = this.#kept;
     this.#kept = undefined;
-    // Every change but an append raises the revision by one: an index of an older one has missed a change.
+    // Every change except an append increments the revision, so an index of an older revision has missed a change.
     if (kept === undefined || change.kind !== 'edit' || kept.revision !== revision - 1) return;
     const { index } = kept;
     const isIndexed = (entry: number): boolean => entry < index.length;
@@ -210,12 +210,12 @@ class KeptIndex {
     try {
       followEdit?.();
     } catch {
-      // The next pass makes a new index, and throws what fails in it.
+      // The next pass builds a new index, and throws if that fails too.
       this.#kept = undefined;
     }
   }
 
-  /** Takes the index if it fits the history, else a new one. After an error a half-made index is not put back. */
+  /** Takes the kept index if it fits the history, else a new one. `#kept` stays empty, so that no error leaves a partial index in it. */
   #take(history: readonly IContent[], revision: number, scope: IndexScope): GrowingIndex {
     this.#follow();
     const kept = this.#kept;
@@ -230,7 +230,7 @@ class KeptIndex {
   }
 }
 
-/** Compares lists by their items: they are created anew for each pass. */
+/** Compares scopes. Lists are compared by item, because they are created anew for each pass. */
 function isSameScope(a: IndexScope, b: IndexScope): boolean {
   const { inclusionSyntaxes, ...rest } = a;
   return (
@@ -254,7 +254,7 @@ export function entriesOfBase(
 }
 
 /**
- * Returns the first `base.length` entries for synchronous use: the history itself if it is no longer, so that not every pass
+ * Returns the first `base.length` entries for synchronous use: the history itself if it has no more entries, so that not every pass
  * copies a long list.
  *
  * @throws RangeError if the history is shorter than its base.

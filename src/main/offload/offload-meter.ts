@@ -1,5 +1,5 @@
-// What offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of failure.
-// Decides nothing.
+// Records what offloads did and how they failed: totals per session and compactor, telemetry, and one log warning per kind of
+// failure. Decides nothing.
 
 import { causesOf, CtxfoldError } from '../../shared/errors.js';
 import type { Logger } from '../host/logger.js';
@@ -32,7 +32,7 @@ export class OffloadMeter {
 
   /**
    * @param onFallback called with every fallback. Its errors are not caught.
-   * @param all the meter of the compactor, which gets everything as well
+   * @param all the compactor's meter, to which everything is added as well
    */
   constructor(
     sessionId: string = '',
@@ -44,7 +44,7 @@ export class OffloadMeter {
     this.#all = all;
   }
 
-  /** A copy of the totals. */
+  /** A snapshot of the totals. */
   get stats(): OffloadStats {
     return { ...this.#totals };
   }
@@ -115,7 +115,7 @@ export class OffloadMeter {
 
 const INLINE = "or choose offload: 'inline'.";
 
-/** Advice, by a pattern in any message or code of the chain of causes. */
+/** What to do about a failure, by a pattern that matches any message or code in its chain of causes. */
 const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   [/ERR_ACCESS_DENIED|NotCapable/, `Start Node with --allow-worker, ${INLINE}`],
   [
@@ -124,10 +124,7 @@ const REMEDIES: readonly (readonly [pattern: RegExp, remedy: string])[] = [
   ],
 ];
 
-/**
- * Logs that workers cannot be used, why, and what to do: once per kind of failure, since a session then falls back in every
- * turn.
- */
+/** Logs that workers cannot be used, why, and what to do. Once per kind of failure, because a session then falls back in every turn. */
 export class FallbackNotice {
   readonly #logger: Logger;
   readonly #warnedOf: Set<FailureCode> = new Set();
@@ -136,10 +133,10 @@ export class FallbackNotice {
     this.#logger = logger;
   }
 
-  /** Whether it has warned that tokens are estimated because the encoding could not be loaded. */
+  /** Whether it was logged that tokens are estimated because the encoding could not be loaded. */
   readonly hasWarnedOfEstimates = (): boolean => this.#warnedOf.has('TOKEN_COUNT_FAILED');
 
-  /** Warns of a failure, unless it has warned of the same code before: that of the innermost cause. */
+  /** Logs a failure, unless one with the same code of the innermost cause was logged before. */
   warn({ task, error }: FallbackEvent): void {
     const innermost = innermostFailure(error);
     const code = failureCode(innermost);
@@ -159,7 +156,7 @@ export class FallbackNotice {
   }
 }
 
-/** The first line as a sentence. Node appends the path that required a missing module. */
+/** Returns the first line as a sentence. For a missing module, Node's further lines name the path that required it. */
 function firstLine(text: string): string {
   return text.split('\n', 1).join('').replace(/\.?$/, '.');
 }

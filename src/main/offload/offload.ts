@@ -1,4 +1,4 @@
-// The port to heavy work on a history, wherever it runs.
+// The interface to heavy work on a history, wherever it runs.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -20,8 +20,8 @@ export interface BasedPlan {
 }
 
 /**
- * Runs density passes and counts tokens. All implementations return equal results for equal input; those that keep something of
- * the history between passes are told about its changes.
+ * Runs density passes and counts tokens. All implementations return equal results for equal input. Implementations that keep state
+ * of the history between passes are told about its changes, by `noteChange`.
  */
 export interface Offload extends Partial<HistoryMirror> {
   /**
@@ -40,8 +40,8 @@ export interface Offload extends Partial<HistoryMirror> {
   countTokens(contents: readonly IContent[], signal?: AbortSignal): Promise<readonly number[]>;
 
   /**
-   * Plans a high-density compression of the history in the state `base`, where its counts are; resolves to `undefined` if that
-   * is only possible on the calling thread.
+   * Plans a high-density compression of the history in the state `base`, on the worker that has its token counts. Resolves to
+   * `undefined` if it must be planned on the calling thread.
    */
   planCompression?(
     base: DensityBase,

@@ -1,5 +1,5 @@
-// Serializes what a worker needs of entries into reusable byte buffers, instead of cloning object graphs. `posted-entry.ts`
-// defines which part of an entry is posted; the fields here follow the same order as in their reader.
+// Serializes the parts of entries that a worker needs into reusable byte buffers, which is cheaper than cloning object graphs.
+// `posted-entry.ts` defines which parts are posted. Fields must be written in the order in which the reader expects them.
 
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import {
@@ -15,8 +15,8 @@ import type { PackedEntries } from '../../shared/packed-entries.js';
 /** Bytes of a buffer: fits a full batch of typical entries, about 2 kB each. */
 const BUFFER_BYTES = 2 ** 20;
 /**
- * Maximum free buffers to keep. Further ones are left to the garbage collector, which is slow to collect them: it does not
- * account for shared memory.
+ * Maximum number of free buffers to keep. Further ones are left to the garbage collector, which collects them late, because it does
+ * not account for shared memory.
  */
 export const MAX_FREE_BUFFERS = 8;
 /** Maximum UTF-8 bytes per UTF-16 unit. */
@@ -35,8 +35,8 @@ let count = 0;
 let blockCount = 0;
 
 /**
- * Packs entries, reduced by `posted-entry.ts` or in full; `undefined` if one contains what bytes cannot express: a lone
- * surrogate, or a number beyond 32 bits.
+ * Packs entries, reduced by `posted-entry.ts` or in full. Returns `undefined` if one contains something that the format cannot
+ * express: a lone surrogate, or a number beyond 32 bits.
  */
 export function packEntries(contents: readonly IContent[]): PackedEntries | undefined {
   bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
@@ -58,7 +58,7 @@ export function packEntries(contents: readonly IContent[]): PackedEntries | unde
   };
 }
 
-/** An entry that was mutated after it was added may throw; cloning it will then fail where failures are expected. */
+/** An entry that the host mutated after adding it may throw here. Then it is cloned instead, which fails where failures are handled. */
 function packAll(contents: readonly IContent[]): boolean {
   try {
     return contents.every(packEntry);
@@ -67,7 +67,7 @@ function packAll(contents: readonly IContent[]): boolean {
   }
 }
 
-/** Takes back a buffer that is no longer read. */
+/** Returns a buffer to the pool of free ones once its reader is done with it. */
 export function releasePacked({ bytes: view }: PackedEntries): void {
   if (isShared(view)) keep(new Uint8Array(view.buffer));
 }
@@ -81,7 +81,7 @@ function keep(buffer: Uint8Array): void {
   if (free.length < MAX_FREE_BUFFERS && buffer.length === BUFFER_BYTES) free.push(buffer);
 }
 
-/** Shared memory, or ordinary memory where there is none; that is copied with each message. */
+/** Allocates shared memory or, where there is none, ordinary memory, which is copied with each message. */
 function newBuffer(length: number): Uint8Array {
   return typeof SharedArrayBuffer === 'undefined'
     ? new Uint8Array(length)
@@ -113,7 +113,7 @@ function packBlock(block: ContentBlock): boolean {
       return pushText(code) && pushOptional(language);
     }
     case 'thinking':
-      // Its presence decides whether the block carries content.
+      // Only the presence of encrypted content is posted: it decides whether the block carries content.
       push(bitIf(block.encryptedContent !== undefined, BLOCK_BIT.sealed));
       return pushText(block.thought);
     case 'tool_call': {
@@ -169,7 +169,7 @@ function pushInteger(number: number): boolean {
   return number <= MAX_INTEGER;
 }
 
-/** Stand-ins for long results and excerpts are not JSON. */
+/** Writes a payload. The `bigint` stand-ins for long results and excerpts have kinds of their own, because JSON cannot express them. */
 function pushPayload(payload: unknown): boolean {
   if (typeof payload === 'string') return pushKind(PAYLOAD.text) && pushText(payload);
   if (typeof payload === 'bigint') return pushKind(payload === 0n ? PAYLOAD.zero : PAYLOAD.one);
@@ -178,7 +178,7 @@ function pushPayload(payload: unknown): boolean {
   return pushKind(PAYLOAD.json) && pushText(json);
 }
 
-/** In the upper bits of the block's flags, which were pushed before its two texts. */
+/** Sets the kind of payload in the upper bits of the block's flags, which were pushed before its two texts. */
 function pushKind(kind: number): boolean {
   const at = count - BITS_BEFORE_PAYLOAD;
   numbers[at] = (numbers[at] ?? 0) | (kind << PAYLOAD_SHIFT);

@@ -49,7 +49,7 @@ export class PoolJob {
     });
   }
 
-  /** Notes that a thread has taken it. */
+  /** Notes that a thread has taken the task. */
   begin(): void {
     this.#startedAt = this.#now();
   }

@@ -1,5 +1,5 @@
-// The part of an entry that is posted to a worker, and batches that can be posted without a noticeable pause. As little is posted
-// as the work needs: opaque fields, media and metadata can be large and need not be cloneable.
+// Reduces entries to the part that is posted to a worker, and splits them into batches that can be posted without a noticeable pause.
+// Only what the work needs is posted: opaque fields, media and metadata can be large, and may not be cloneable.
 
 import { carriesContent } from '../../shared/content.js';
 import type { ContentBlock, IContent, ToolResponseBlock } from '../../shared/content.js';
@@ -7,14 +7,14 @@ import { excerptStandIn } from '../../shared/density/index/excerpt.js';
 import { placeholderKind } from '../../shared/placeholder.js';
 import { estimateResultTokens, entryCharacters } from '../../shared/tokens/estimate.js';
 
-/** A reduced entry with the same tokens and the same staleness. */
+/** Returns a reduced entry with the same tokens and the same staleness. */
 export function countablePart(entry: IContent): IContent {
   return trimmed(entry, countableBlock);
 }
 
 /**
- * A reduced entry with the same staleness, for entries whose tokens need no counting there. It carries content if the entry
- * does: entries without content are left out of a curated history.
+ * Returns a reduced entry with the same staleness, for entries whose tokens the worker need not count. It carries content if the
+ * entry does, because entries without content are left out of a curated history.
  */
 export function indexablePart(entry: IContent): IContent {
   // A human's text may include files, which the worker detects.
@@ -39,7 +39,7 @@ function trimmed(
   };
 }
 
-/** The fields that are posted of each type of block: agents may add others. */
+/** The fields to post for each type of block. Others, which agents may add, are not posted. */
 const POSTED: {
   readonly [Type in ContentBlock['type']]: readonly (keyof Extract<ContentBlock, { type: Type }>)[];
 } = {
@@ -57,14 +57,14 @@ function countableBlock(block: ContentBlock): ContentBlock {
   const posted: Record<string, unknown> = { type: block.type };
   for (const key of POSTED[block.type]) if (given[key] !== undefined) posted[key] = given[key];
   if (block.type === 'media') posted['data'] = '';
-  // Its presence decides whether the block carries content.
+  // Only the presence of encrypted content is posted: it decides whether the block carries content.
   if (block.type === 'thinking' && block.encryptedContent !== undefined) {
     posted['encryptedContent'] = '';
   }
   return posted as unknown as ContentBlock;
 }
 
-/** Blocks keep their indices, which plans refer to. */
+/** Reduces a block, but never drops one: plans refer to blocks by index. */
 function indexableBlock(block: ContentBlock): ContentBlock {
   switch (block.type) {
     case 'tool_call':
@@ -77,7 +77,7 @@ function indexableBlock(block: ContentBlock): ContentBlock {
   }
 }
 
-/** A placeholder tells a pass that nothing is left to prune; otherwise it needs to know the size of the result. */
+/** Reduces a response. A pass needs to see a placeholder, of which nothing is left to prune, and the size of any other result. */
 function indexableResponse(block: ToolResponseBlock): ToolResponseBlock {
   const error = block.error && '-';
   if (placeholderKind(block) !== 'none') return responseWith(block, block.result, error);

@@ -1,6 +1,6 @@
-// Validates what a worker sent back. A faulty thread may answer anything, so no part of a reply is used before its shape was
-// checked; linear in edits, never in payloads. Not by `instanceof`: in a test runner's VM context, arrays that arrive are of
-// another realm.
+// Validates replies of workers. A faulty thread may answer anything, so no part of a reply is used before its shape was checked.
+// Linear in the number of edits, never in payloads. Does not use `instanceof`: in a test runner's VM context, received arrays are
+// from another realm.
 
 import { types } from 'node:util';
 import type { DensityBase } from '../../shared/density.js';
@@ -43,9 +43,9 @@ export function readReply<Request extends TaskRequest>(
 }
 
 /**
- * Opens a reply of any kind.
+ * Validates the envelope of a reply of any kind.
  *
- * @throws the revived error of a failure reply; what `invalid` creates for an invalid one.
+ * @throws the revived error if the reply reports a failure; the error that `invalid` creates if the envelope is invalid.
  */
 function readEnvelope(reply: unknown, invalid: (problem: string) => Error): ReadReply<JsonRecord> {
   if (!isRecord(reply) || !isDuration(reply.runMs)) throw invalid('no reply envelope');

@@ -1,5 +1,5 @@
-// One stay of a session's history in a worker: its line, what was posted, and what the worker has answered. Ends as a whole if
-// any part fails; whether another one follows is decided elsewhere.
+// One residence of a session's history in a worker: its line, what was posted, and what the worker has answered. Ends as a whole if
+// any part fails; `resident.ts` decides whether another one follows.
 
 import type { IContent } from '../../shared/content.js';
 import { isSameBase, shrinkSettingsOf } from '../../shared/density.js';
@@ -32,7 +32,7 @@ export type SessionLine = Pick<
 /** What a residence needs from its session. */
 export interface ResidenceOptions {
   readonly agent: IndexedAgent;
-  /** Whether the worker counts tokens, or the session counts them otherwise. */
+  /** Whether the worker counts tokens; otherwise the session counts them elsewhere. */
   readonly countsTokens: boolean;
   /** Returns the settings that the next pass will probably have: the same object until they change. */
   readonly passSettings: () => PassSettings;
@@ -52,7 +52,7 @@ export interface ResidenceOptions {
   readonly onLoss: (error: Error) => void;
 }
 
-/** Maximum text posted and not acknowledged: the rest waits in the queue, where it takes no extra memory. */
+/** Backpressure: maximum UTF-16 units posted but not acknowledged. The rest waits in the queue, where it takes no extra memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
 
 interface StandingPass {
@@ -67,7 +67,7 @@ interface Question {
   readonly answer: Promise<PlannedPass | undefined>;
 }
 
-/** A history's stay in a worker, from the opening of its line. */
+/** The residence of a history in a worker, from the opening of its line. */
 export class Residence {
   readonly #options: ResidenceOptions;
   readonly #queue: DeltaQueue;
@@ -109,7 +109,7 @@ export class Residence {
     this.#newest = this.#open(state.base.length);
   }
 
-  /** Whether nothing is pending, so that it could end without loss. */
+  /** Whether nothing is pending, so that the residence could end without loss. */
   get isIdle(): boolean {
     return this.#line !== undefined && !this.#line.isBusy && this.#isAllPosted;
   }
@@ -138,8 +138,8 @@ export class Residence {
   }
 
   /**
-   * Runs something that a preflight waits for before posting queued changes: applying an edit would keep the thread busy with
-   * renumbering all rows. Explicit `postQueued` calls are not held.
+   * Runs a task that a preflight waits for, and holds back queued changes meanwhile: receiving an edit would keep the worker busy
+   * renumbering all rows. Explicit `postQueued` calls are not held back.
    */
   async holdFor<Value>(run: () => Promise<Value>): Promise<Value> {
     this.#holds += 1;
@@ -151,14 +151,14 @@ export class Residence {
     }
   }
 
-  /** The pass on the state of a base, if it has arrived. */
+  /** Returns the pass on the state of a base, if it has arrived. */
   standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
     const standing = this.#standing;
     if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
     return isSamePass(standing.settings, settings) ? standing.pass : undefined;
   }
 
-  /** Waits for the pass on a state that was pushed; `undefined` if that would take long, or the residence has ended. */
+  /** Resolves to the pass on a state that was pushed; to `undefined` if that would take long, or if the residence has ended. */
   async requestPass(base: DensityBase, settings: PassSettings): Promise<PlannedPass | undefined> {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
@@ -176,7 +176,7 @@ export class Residence {
     return line === undefined ? undefined : this.#askForPass(line, base, settings);
   }
 
-  /** Has a compression planned on the state of a base; `undefined` if the worker cannot. */
+  /** Requests the plan of a compression on the state of a base; resolves to `undefined` if the worker cannot make it. */
   async compress(
     base: DensityBase,
     request: CompressionRequest,
@@ -198,7 +198,7 @@ export class Residence {
     }
   }
 
-  /** Ends the stay; the worker releases the history. */
+  /** Ends the residence; the worker releases the history. */
   end(): void {
     this.#hasEnded = true;
     this.#inFlight.end();
@@ -210,7 +210,7 @@ export class Residence {
 
   async #open(entries: number): Promise<void> {
     const { open, agent, countsTokens, meter } = this.#options;
-    // The first opening starts threads, which takes milliseconds; do not add that to the change that led here.
+    // The first opening starts threads, which takes milliseconds: do not delay the caller whose change led here.
     await nextTurn();
     const startedAt = performance.now();
     try {
@@ -232,7 +232,7 @@ export class Residence {
     if (this.#newest !== opening) await this.#newest;
   }
 
-  /** The line, if what was posted leads to this state; otherwise the worker would reject the request. */
+  /** Returns the line if the posted changes lead to this state; otherwise the worker would reject a request for it. */
   #lineAt(base: DensityBase): SessionLine | undefined {
     return this.#inFlight.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
   }

@@ -1,6 +1,6 @@
 // The lines of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
 
-// Not the global one: test environments of browsers remove it, or have another.
+// Not the global `MessageChannel`: test environments that emulate browsers remove or replace it.
 import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
@@ -108,7 +108,7 @@ export class ResidentHost implements LineHost {
     this.#guests.set(guest, line);
   }
 
-  /** Busy sessions are skipped, even if there are too many for a while. */
+  /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
   #evict(): void {
     if (this.#guests.size <= this.#maxResidentSessions) return;
     for (const [guest] of this.#guests) {

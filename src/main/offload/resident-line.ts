@@ -19,7 +19,7 @@ import { Deadline } from '../waiting/abortable.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
-/** However alive its thread is, a call waits at most this many times its deadline; then its line alone is given up. */
+/** Even if the thread answers others, a call waits at most this many times its deadline; then only its line is given up. */
 const MAX_EXTENSIONS = 12;
 
 export interface ResidentLineOptions {
@@ -48,7 +48,7 @@ export class ResidentLine {
   /** Cached: Comlink creates a proxy on each property access. */
   readonly #calls: Pick<Remote<ResidentCalls>, keyof ResidentCalls>;
   readonly #options: ResidentLineOptions;
-  /** Rejects an open call. */
+  /** The functions that reject each open call. */
   readonly #openCalls: Set<(error: Error) => void> = new Set();
   #failure: Error | undefined;
 
@@ -73,7 +73,7 @@ export class ResidentLine {
     port.unref();
   }
 
-  /** Whether it can no longer be used. */
+  /** Whether the line can no longer be used. */
   get isClosed(): boolean {
     return this.#failure !== undefined;
   }
@@ -165,7 +165,7 @@ export class ResidentLine {
         renew(this.#startDeadline(postedAt, timeoutMs - silentMs, renew));
         return;
       }
-      // A thread that answers others is left to them; only this history leaves it.
+      // A thread that still answers other sessions is not stopped; only this line is given up.
       if (isSilent) this.#options.onStuck();
       const ending = isSilent ? '; its thread was stopped' : ', although its thread is busy';
       this.#fail(
@@ -181,8 +181,8 @@ export class ResidentLine {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const fail of this.#openCalls) fail(error);
-    // Comlink registers the port for every proxy until that is collected, and the port's listeners reference this line and its
-    // session. Without releasing each, they would leak.
+    // Comlink registers the port for every proxy until the proxy is collected, and the port's listeners reference this line and its
+    // session. Without releasing each proxy, they would leak.
     for (const proxy of [this.#remote, ...Object.values(this.#calls)]) proxy[releaseProxy]();
     this.#port.removeAllListeners();
     this.#port.close();

@@ -1,5 +1,5 @@
-// Keeps a session's history resident in a worker, so that counts and plans are ready when needed. Decides when it moves in, and
-// delegates what the worker cannot serve.
+// Keeps a copy of a session's history resident in a worker, so that counts and plans are ready when needed. Decides when a residence
+// begins, and delegates what the worker cannot serve.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -26,9 +26,9 @@ import type { ResidenceOptions, SessionLine } from './residence.js';
 
 /** A session as its host sees it. */
 export interface ResidentGuest {
-  /** Whether it could release its line now: nothing is pending. */
+  /** Whether nothing is pending, so that the session could release its line now. */
   readonly isIdle: boolean;
-  /** Releases its line. It opens another one when needed. */
+  /** Releases the session's line. The session opens another one when needed. */
   release(): void;
 }
 
@@ -52,13 +52,13 @@ export interface ResidentOffloadOptions extends Pick<
   readonly meter?: OffloadMeter | undefined;
 }
 
-/** Minimum length for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
+/** Minimum length in entries for `auto`. New entries are posted for counting anyway, so a plan costs little more: see bench/README.md. */
 export const MIN_RESIDENT_ENTRIES = 64;
 
-/** Minimum length if workers count nothing: below it a pass inline is cheaper than a message. */
+/** Minimum length in entries if workers do not count tokens: for shorter histories, an inline pass is cheaper than a message. */
 export const MIN_RESIDENT_ENTRIES_UNCOUNTED = 1_024;
 
-/** Consecutive failed residences without any answer, after which none is tried for a while. */
+/** Consecutive residences that failed without any answer, after which none is tried for `COOL_DOWN_MS`. */
 const FAILURE_THRESHOLD = 3;
 const COOL_DOWN_MS = 30_000;
 
@@ -69,9 +69,9 @@ const COOL_DOWN_MS = 30_000;
  * entries and the plan of a pass on the new state. A pass that needs that plan finds it here; it only waits while the last
  * message is pending.
  *
- * Nothing is assumed about a worker whose line has failed: the residence ends as a whole, and the next change starts another
- * one from the history itself. Until that is up to date, passes run on the calling thread, as they do while a long history
- * moves in.
+ * Nothing is assumed about a worker whose line has failed: the residence ends as a whole, and the next change starts a new one from
+ * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
+ * sent.
  */
 export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   readonly #options: ResidentOffloadOptions;
@@ -83,7 +83,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   #entries: readonly IContent[] = [];
   #revision: number | undefined;
   #residence: Residence | undefined;
-  /** The permit of that residence. */
+  /** The circuit breaker's permit for the current residence. */
   #permit: WorkPermit | undefined;
   #isClosed = false;
 
@@ -113,14 +113,14 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     this.#residence?.checkLine();
     if (this.#residence === undefined) {
       const { length } = state.base;
-      // Entries appended just now follow as a change, so that their counts are expected.
+      // Entries appended just now are not part of the opening but follow as a change, so that their counts are expected.
       const isAppend = change.kind === 'append';
       this.#moveIn(state, isAppend ? length - change.contents.length : length);
       if (!isAppend) return;
     }
     const comingIn = this.#residence?.push(change, state) ?? [];
-    // What an edit leaves of an entry is counted by the pool: a preflight waits for that count, and the worker would deliver it
-    // only after renumbering all rows.
+    // The pool counts entries that an edit has rewritten: a preflight waits for their counts, and the resident worker would deliver
+    // them only after renumbering all rows.
     if (!this.#options.countsTokens || change.kind === 'edit') return;
     this.#arrivals.expect(comingIn.filter((entry) => state.countedTokens(entry) === undefined));
   }
@@ -141,7 +141,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
       this.#bookPass(pass, askedAt);
       return pass;
     }
-    // Rewritten meanwhile: no plan for that base can be used any more.
+    // The history was rewritten meanwhile, so no plan for that base can be used any more.
     const isGone = this.#revision !== undefined && this.#revision !== base.revision;
     return isGone
       ? { base, plan: EMPTY_PLAN }
@@ -172,7 +172,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     return contents.map((entry) => counted.get(entry) ?? 0);
   }
 
-  /** Counts that have arrived or are on their way; `undefined` if they were lost. */
+  /** Resolves to counts that have arrived or are expected; `undefined` if they were lost. */
   async #takeKnown(
     known: readonly IContent[],
     signal: AbortSignal | undefined,
@@ -197,7 +197,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   }
 
   release(): void {
-    // Nothing was learned about the worker; an unreported probe would block all later ones.
+    // `cancelled`, because nothing was learned about the worker. Must be reported: an unreported probe would block all later ones.
     if (this.#permit !== undefined) this.#breaker.report(this.#permit, 'cancelled');
     this.#permit = undefined;
     this.#residence?.end();
@@ -265,7 +265,7 @@ function areNumbers(counts: readonly (number | undefined)[]): counts is readonly
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);
 
-/** Callers that wait for counts only need to know that none will come. */
+/** Returns the error for callers that wait for counts: they only need to know that none will come. */
 function toLoss(cause: Error): WorkerPoolError {
   return new WorkerPoolError('A resident history was lost.', 'WORKER_FAILED', { cause });
 }

@@ -1,5 +1,5 @@
-// Runs the work on the pool, each request with a snapshot of its data. Failed work is retried once on another thread, then run
-// on the calling one.
+// Runs the work on the pool, each request with a snapshot of its data. Failed work is retried once on another thread, then runs on
+// the calling thread.
 
 import type { IContent } from '../../shared/content.js';
 import type { DensityBase, DensityConfig } from '../../shared/density.js';
@@ -19,8 +19,8 @@ import type { WorkerPool } from './worker-pool.js';
 const MAX_ATTEMPTS = 2;
 
 /**
- * Maximum entries of a posted history, the largest that was measured: about 300 MB in a worker's default heap. A pass on more
- * runs inline, which blocks for less time than the post would.
+ * Maximum entries of a posted history: the largest that was measured, about 300 MB in a worker's default heap. Longer histories are
+ * passed inline, which blocks for less time than posting them would.
  */
 const MAX_SNAPSHOT_ENTRIES = 100_000;
 
@@ -144,12 +144,12 @@ function sizeOf(
   return { task: request.kind, entries: contents.length, bytesSent };
 }
 
-/** Whether a worker could not load the encoding. */
+/** Whether a task failed because the worker could not load the encoding. */
 function couldNotLoadEncoding(error: unknown): boolean {
   return error instanceof CtxfoldError && error.code === 'TOKEN_COUNT_FAILED';
 }
 
-/** A refusal, by the pool or by structured clone, would recur. */
+/** Whether to try another thread: a refusal by the pool or by structured clone would recur. */
 function isWorthRetrying(error: WorkerPoolError): boolean {
   const isRefusal = error.code === 'POOL_QUEUE_FULL' || error.code === 'POOL_UNAVAILABLE';
   return !isRefusal && !isRequestRefused(error);

@@ -1,5 +1,4 @@
-// A fixed number of worker threads, each of which runs one task at a time. Queueing, retrying and replacing the set are the
-// pool's job.
+// A fixed number of worker threads, each of which runs one task at a time. The pool queues tasks and replaces the set.
 
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { MessagePort, Transferable } from 'node:worker_threads';
@@ -11,7 +10,7 @@ import { Deadline } from '../waiting/abortable.js';
 import { diedError, timeoutError, toPoolError } from './pool-errors.js';
 
 export interface ThreadSetOptions {
-  /** The code of a thread as text: a bundle has no separate files to load. */
+  /** The code of a thread as text, because a bundled package has no separate files to load. */
   readonly code: string;
   /** Data passed to the code. */
   readonly data: ThreadData;
@@ -19,7 +18,7 @@ export interface ThreadSetOptions {
   readonly maxHeapMb: number;
   /** Returns the number of sessions on a thread. */
   readonly residentsOn: (threadId: number) => number;
-  /** Called, never synchronously, when a thread came or went. */
+  /** Called, never synchronously, when a thread has loaded or ended. */
   readonly onChange: () => void;
   /** Called with an error of a thread that belongs to no task. */
   readonly onStrayError: (error: Error) => void;
@@ -36,7 +35,7 @@ export interface ThreadTask {
 
 const MAX_YOUNG_GENERATION_MB = 12;
 
-/** Timeout for loading a thread's code, in milliseconds. It takes about 40, and a second on a busy machine. */
+/** Timeout for loading a thread's code, in milliseconds. Loading takes about 40 ms, and a second on a busy machine. */
 const LOAD_LIMIT_MS = 10_000;
 
 /** A thread, and the caller that waits for its answer. */
@@ -44,11 +43,11 @@ interface Thread {
   readonly worker: Worker;
   readonly port: MessagePort;
   waiting: { resolve: (reply: unknown) => void; reject: (reason: unknown) => void } | undefined;
-  /** Whether its code has been loaded. */
+  /** Whether the thread's code has been loaded. */
   isLoaded: boolean;
-  /** Whether it is ending: it gets no more tasks. */
+  /** Whether the thread is ending and gets no more tasks. */
   isEnding: boolean;
-  /** What ended it. */
+  /** The error that ended the thread. */
   failure: unknown;
 }
 
@@ -64,8 +63,8 @@ interface Thread {
  * - Of the free threads, the one with the fewest sessions is chosen: a session stays on its thread.
  * - Idle threads are kept: one holds nothing but its loaded code, and starting one takes 40 ms.
  *
- * A thread that ends is replaced, unless its code was never loaded: whether it ever will be is for the pool to decide. `run`
- * may only be called while `freeThreads` is above 0.
+ * A thread that ends is replaced, unless its code was never loaded: then the pool decides whether to try again. `run` may only be
+ * called while `freeThreads` is above 0.
  */
 export class ThreadSet {
   readonly #options: ThreadSetOptions;
@@ -135,7 +134,7 @@ export class ThreadSet {
     }
   }
 
-  /** Stops the threads once running tasks have ended; each has a deadline. Resolves when they are gone. */
+  /** Stops the threads once running tasks have ended, of which each has a deadline. Resolves when the threads are gone. */
   async retire(): Promise<void> {
     if (this.#running > 0) {
       await new Promise<void>((resolve) => {
@@ -203,7 +202,7 @@ export class ThreadSet {
     const hear = (answer: unknown): void => {
       if (answer === LOADED) {
         clearTimeout(loading);
-        // From now on it keeps the process alive only while it works.
+        // From now on, the thread keeps the process alive only while it runs a task.
         worker.unref();
         thread.isLoaded = true;
         this.#hasLoaded = true;
@@ -214,7 +213,7 @@ export class ThreadSet {
       if (isWireError(thrown)) thread.waiting?.reject(reviveError(thrown));
       else thread.waiting?.resolve(reply);
     };
-    // For example, an answer nested thousands of levels deep.
+    // An answer cannot be deserialized, for example if it is nested thousands of levels deep.
     const fail = (cause: unknown): void => {
       thread.waiting?.reject(new Error('its answer could not be read', { cause }));
     };
@@ -233,7 +232,7 @@ export class ThreadSet {
     worker.on('exit', (exitCode) => {
       clearTimeout(loading);
       thread.isEnding = true;
-      // Its last answer may not have been read, where this thread was busy meanwhile.
+      // If the calling thread was busy meanwhile, the last answer may still be unread.
       try {
         for (let last; (last = receiveMessageOnPort(port)) !== undefined;) hear(last.message);
       } catch (thrown) {
@@ -260,7 +259,7 @@ export class ThreadSet {
   }
 }
 
-/** The error that a thread reports. Other code on it may post anything: that is reported, never thrown here. */
+/** Returns the error that a thread reports. Other code on the thread may post anything, so this never throws on an odd message. */
 function strayErrorOf(message: unknown): Error {
   const { strayError } = (message ?? {}) as { readonly strayError?: unknown };
   if (isWireError(strayError)) return reviveError(strayError);

@@ -1,5 +1,5 @@
-// Runs tasks on worker threads such that every promise settles: bounded queue, deadline per task, circuit breaker, replacement
-// of lost threads. Falling back is the offload's job.
+// Runs tasks on worker threads so that every promise settles: bounded queue, deadline per task, circuit breaker, replacement of lost
+// threads. The offloads fall back to the calling thread.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Transferable } from 'node:worker_threads';
@@ -44,7 +44,7 @@ export interface WorkerPoolStats {
   readonly isBroken: boolean;
 }
 
-/** Replaceable in tests and special deployments. */
+/** Internals that tests and special deployments replace. */
 export interface WorkerPoolInternals {
   /** The module that handles the tasks of each thread. @default the package's own code */
   readonly workerUrl?: URL | undefined;
@@ -63,13 +63,13 @@ interface ThreadParts {
 
 let parts: ThreadParts | undefined;
 
-/** Sequentially, with turns of the event loop in between: the tokens alone take 7 ms to load. */
+/** Loads the parts one after the other, with turns of the event loop in between: the tokens alone take 7 ms to load. */
 async function loadParts(): Promise<ThreadParts> {
   const { ThreadSet } = await import('./thread-set.js');
   const { WORKER_CODE: code } = await import('./worker-code.js');
   const tokens = await loadTokenText().then(
     (text) => ({ text }),
-    // The thread reports it if it has to count.
+    // The thread reports the failure if it has to count.
     (thrown: unknown) => ({ failure: asError(thrown).message }),
   );
   return { ThreadSet, code, tokens };
@@ -83,9 +83,9 @@ const STOP_TIMEOUT_MS = 2_000;
 /**
  * A pool of worker threads. Threads start with the first task and, when idle, do not keep the process alive.
  *
- * A task waits in the pool's queue until a thread is free, then runs under a deadline. An abort rejects the caller at once, but
- * a running task continues unheard, since stopping a healthy thread would cost 40 ms and its warmed-up code; only the deadline
- * stops it. Until then it keeps the process alive.
+ * A task waits in the pool's queue until a thread is free, then runs under a deadline. An abort rejects the caller at once, but a
+ * running task continues and its result is dropped: stopping a healthy thread would cost 40 ms and its warmed-up code. Only the
+ * deadline stops a task. Until then it keeps the process alive.
  *
  * Threads are watched: if some are missing for a second, or they fail to load, the whole set is replaced, with growing delays.
  * A thread that died while starting is not replaced individually.
@@ -95,7 +95,7 @@ export class WorkerPool {
   readonly #workerUrl: URL | undefined;
   readonly #lossToleranceMs: number;
   readonly #now: () => number;
-  /** In the order of their calls: a set keeps insertion order, and any of them may leave. */
+  /** FIFO order: a set keeps insertion order, and any task may be removed. */
   readonly #queue: Set<PoolJob> = new Set();
   readonly #running: Set<PoolJob> = new Set();
   /** Number of sessions by thread. */
@@ -107,7 +107,7 @@ export class WorkerPool {
   #isLoading: boolean = false;
   #threads: ThreadSet | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
-  /** The latest failure: the cause when the pool refuses work. */
+  /** The latest failure, given as the cause when the pool refuses work. */
   #lastFailure: unknown;
   #replacements: number = 0;
   #strayErrors: number = 0;
@@ -177,7 +177,7 @@ export class WorkerPool {
     return this.#options.taskTimeoutMs;
   }
 
-  /** Counts a session on a thread in or out, so that the next one goes to a less occupied thread. */
+  /** Updates the number of sessions on a thread, by which the next session goes to the least occupied thread. */
   noteResident(threadId: number, change: 1 | -1): void {
     const residents = (this.#residents.get(threadId) ?? 0) + change;
     if (residents > 0) this.#residents.set(threadId, residents);
@@ -248,7 +248,7 @@ export class WorkerPool {
     this.#update();
   }
 
-  /** If no thread has ever loaded, none will; otherwise the loss timer notices the missing one. */
+  /** Gives up the threads if none has ever loaded, because none will. Otherwise the loss timer notices the missing thread. */
   #noteNotLoaded(reason: unknown, threads: ThreadSet): void {
     this.#lastFailure = toPoolError(reason);
     if (threads.hasLoaded) return;
@@ -288,7 +288,7 @@ export class WorkerPool {
     return this.#threads;
   }
 
-  /** Loads lazily what threads are created with. */
+  /** Loads what threads are created with, on first use. */
   async #load(): Promise<void> {
     this.#isLoading = true;
     try {
@@ -318,8 +318,9 @@ export class WorkerPool {
   }
 
   /**
-   * A thread that died is normally replaced, and then this stops the timer. If it was not, or a stopped one does not end, the
-   * timer runs out. While tasks wait, the timer keeps the process alive: the threads do not.
+   * Starts the loss timer while threads are missing, and stops it once they are back. A thread that died is normally replaced in
+   * time; if it is not, or if a stopped thread does not end, the timer fires and the set is given up. While tasks wait, the timer
+   * keeps the process alive, which the threads do not.
    */
   #watchThreads(): void {
     const threads = this.#threads;
@@ -367,7 +368,7 @@ export class WorkerPool {
   }
 }
 
-/** What the end of a task says about the pool: a task's own error proves that the thread works. */
+/** Returns what the failure of a task says about the pool: a task's own error proves that the thread works. */
 function outcomeOf(thrown: unknown): WorkOutcome {
   if (!(thrown instanceof WorkerPoolError)) return 'success';
   return isRequestRefused(thrown) ? 'cancelled' : 'failure';

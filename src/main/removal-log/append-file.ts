@@ -64,7 +64,7 @@ async function openHandle(
     return { handle: await open(path, newFlags, FILE_MODE), isNew: true };
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    // Without O_NONBLOCK, opening a pipe would wait for a reader.
+    // Without O_NONBLOCK, opening a named pipe would block until it has a reader.
     return { handle: await open(path, flags | constants.O_NONBLOCK), isNew: false };
   }
 }

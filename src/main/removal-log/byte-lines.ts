@@ -1,5 +1,4 @@
-// Splits bytes into lines in bounded memory. Works on bytes because a file can be truncated within a
-// character.
+// Splits bytes into lines in bounded memory. Works on bytes, because a file can be truncated within a character.
 
 /** A line without its line break and without NUL bytes, which JSON never contains. */
 export interface ByteLine {
@@ -78,7 +77,7 @@ class LineBuffer {
   }
 }
 
-/** Copies runs, not single bytes: an unwritten block is one long run. */
+/** Drops NUL bytes. Copies whole runs instead of single bytes, because an unwritten disk block is one long run of NUL bytes. */
 function withoutNuls(bytes: Buffer): { readonly kept: Buffer; readonly firstKeptAt: number } {
   const target = Buffer.allocUnsafe(bytes.length);
   let keptBytes = 0;

@@ -7,7 +7,7 @@ import { StandIns } from './stand-ins.js';
 import type { Doubt } from './stand-ins.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 
-/** A record with a call, or with a response to it that may be the original. */
+/** A record that contains a call, or a response to it that may be the original. */
 export interface CallSighting {
   readonly sessionId: string;
   readonly toolName: string;
@@ -20,7 +20,7 @@ export interface CallSighting {
 export class CallIndex {
   readonly #standIns = new StandIns();
   readonly #sightings = new Map<string, CallSighting[]>();
-  /** Session ids and tool names, which every record brings anew. */
+  /** Interned session ids and tool names, of which every record would otherwise add its own copy. */
   readonly #names = new Map<string, string>();
 
   /** @param onlyCallId skips all other calls */

@@ -1,5 +1,5 @@
-// A lock file with a lease, which keeps a second writer away from a file. The holder renews the lease; if
-// it stops, another process takes the lock over, and the former holder must notice before it writes again.
+// A lock file with a lease, which keeps a second writer away from a file. The holder renews the lease. If it stops, another process
+// takes the lock over, and the former holder must notice that before it writes again.
 
 import { open, readFile, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { systemCode } from './removal-log-errors.js';
 export interface FileLock {
   /** @throws Error with code `ELOCKLOST` if the lock file is gone or belongs to another holder. */
   assertHeld(): Promise<void>;
-  /** Whether there is no lock file any more: somebody deleted it, or its folder. */
+  /** Whether the lock file no longer exists, because somebody deleted it or its folder. */
   isDeleted(): Promise<boolean>;
   /** Removes the lock file, unless it belongs to another holder. */
   release(): Promise<void>;
@@ -28,7 +28,7 @@ export interface LockTiming {
 }
 
 const TIMING: LockTiming = { beatMs: 2_000, leaseMs: 6_000 };
-/** How often a watched lock is read per heartbeat interval. */
+/** How many times per heartbeat interval a watched lock is read. */
 const LOOKS_PER_BEAT = 4;
 /** A takeover takes a few system calls; an older guard file belongs to a process that died during one. */
 const MAX_TAKEOVER_MS = 10_000;
@@ -40,11 +40,10 @@ const HELD_HERE = new Set<string>();
 /**
  * Takes the lock of a file.
  *
- * If this process holds the lock, this fails at once; if the holder was a process of this system that has
- * ended, the lock is taken over at once. Any other holder is watched: with its first heartbeat this
- * fails, and after a lease without one the lock is taken over, be its holder on another host, in a
- * container that is gone, or suspended. A heartbeat is any change of the lock file while it is watched, so
- * no clocks are compared.
+ * If this process holds the lock, this fails at once. If the holder was a process of this system that has ended, the lock is taken
+ * over at once. Any other holder is watched: on its first heartbeat this fails; after a lease without a heartbeat the lock is taken
+ * over, whether its holder is on another host, in a container that is gone, or suspended. A heartbeat is any change of the lock file
+ * while it is watched, so no clocks are compared.
  *
  * @throws Error with code `ELOCKED` if somebody holds the lock; its message names the holder. The system's
  * error if the lock file cannot be created.
@@ -110,7 +109,7 @@ class HeldLock implements FileLock {
       const text = await readLock(this.#lockPath);
       if (text !== undefined && this.#isOwn(text)) await unlink(this.#lockPath);
     } finally {
-      // A lock file that could not be removed is taken over after its lease.
+      // If the lock file could not be removed, it is taken over after its lease.
       HELD_HERE.delete(this.#holder.token);
     }
   }
@@ -125,7 +124,7 @@ class HeldLock implements FileLock {
       this.#beats += 1;
       await handle.write(lockText(this.#holder, this.#beats), 0);
     } catch {
-      // The next beat tries again.
+      // Ignored: the next heartbeat tries again.
     } finally {
       await handle?.close().catch(() => undefined);
     }
@@ -147,7 +146,7 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
   try {
     await handle.writeFile(lockText(holder, 0));
   } catch (error) {
-    // An empty lock file, as on a full disk, must not keep others away.
+    // An empty lock file, which a full disk leaves, must not keep others away.
     await unlink(lockPath);
     throw error;
   } finally {
@@ -156,7 +155,7 @@ async function createLock(lockPath: string, holder: LockHolder): Promise<boolean
   return true;
 }
 
-/** Whether a lock's holder has ended, or sends no heartbeat for a lease. Completing a new lock file counts as one. */
+/** Whether a lock's holder has ended, or sends no heartbeat for a lease. Completing a new lock file counts as a heartbeat. */
 async function isDead(lockPath: string, text: string, timing: LockTiming): Promise<boolean> {
   const holder = parseHolder(text);
   if (holder !== undefined) {
@@ -164,7 +163,7 @@ async function isDead(lockPath: string, text: string, timing: LockTiming): Promi
     if (await isGone(holder)) return true;
   }
   const lookMs = timing.beatMs / LOOKS_PER_BEAT;
-  // Counts reads, not time: this process may be suspended itself, together with the holder.
+  // Counts reads instead of time, because this process may itself be suspended, together with the holder.
   for (let looks = Math.ceil(timing.leaseMs / lookMs); looks > 0; looks -= 1) {
     await delay(lookMs);
     const now = await readLock(lockPath);

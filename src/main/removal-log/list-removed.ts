@@ -1,4 +1,4 @@
-// Lists the tool results whose originals a removal log has, without their content.
+// Lists the tool results whose originals are in a removal log, without their content.
 
 import { keyOfCall } from '../../shared/call-name.js';
 import type { ToolResponseBlock } from '../../shared/content.js';
@@ -21,7 +21,7 @@ export interface RemovedResult {
   readonly isFailed: boolean;
   /** Absent for results without a size, such as numbers. */
   readonly size?: ResultSize;
-  /** One line with all of this, in the format of summaries. */
+  /** One line that describes the result, in the format of summaries. */
   readonly line: string;
   readonly sessionId: string;
   /** In milliseconds since the epoch. */
@@ -57,9 +57,9 @@ interface Sighting {
 
 class Listing {
   readonly #standIns = new StandIns();
-  /** By `weightOf` their doubt, the last sightings by call id, in file order. */
+  /** The last sightings by call id, in file order: one map for each weight of their doubt (`weightOf`). */
   readonly #byWeight = [0, 1, 2].map(() => new Map<string, Sighting>());
-  /** Key parameter, by session, call id and tool. */
+  /** Key parameters of calls, by session, call id and tool. */
   readonly #keys = new Map<string, string | undefined>();
 
   add(record: RemovalRecord): void {
@@ -75,7 +75,7 @@ class Listing {
   }
 
   results(): readonly RemovedResult[] {
-    // Later entries overwrite earlier ones, so those with the least doubt come last.
+    // Later entries overwrite earlier ones in the map, so the sightings with the least doubt come last.
     const likeliest = new Map(this.#byWeight.toReversed().flatMap((seen) => [...seen]));
     return [...likeliest.values()]
       .map((sighting) => this.#describe(sighting))

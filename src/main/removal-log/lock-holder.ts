@@ -10,9 +10,9 @@ import { systemCode } from './removal-log-errors.js';
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
-  /** PID namespace; distinguishes containers with the same host name. `null` if unknown. */
+  /** PID namespace, which distinguishes containers with the same host name. `null` if unknown. */
   readonly namespace: string | null;
-  /** Distinguishes a process from a later one with the same id. `null` if unknown. */
+  /** Start of the process, which distinguishes it from a later one with the same PID. `null` if unknown. */
   readonly startedAt: string | null;
   /** Unique per lock. */
   readonly token: string;

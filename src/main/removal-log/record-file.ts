@@ -1,5 +1,5 @@
-// Writes records to a file so that a failure at any point affects only those being written. Assigns
-// record numbers and keeps track of line starts.
+// Writes records to a file so that a failure at any point affects only the records being written. Assigns record numbers and keeps
+// track of line starts.
 
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -69,10 +69,10 @@ export class RecordFile {
     const startsLine = this.#isAtLineStart && sizeBytes === this.#endOffset;
     let text = startsLine ? '' : '\n';
     let endOffset = sizeBytes + text.length;
-    // Numbers never exceed offsets: a damaged or forged number could otherwise exhaust them. The minimum
-    // also applies after failed writes, which use up numbers, and after a truncation.
+    // A record's number never exceeds its offset; otherwise a damaged or forged number could exhaust the numbers. The minimum also
+    // applies after failed writes, which use up numbers, and after a truncation.
     this.#nextSeq = Math.min(this.#nextSeq, endOffset);
-    // Unknown until the batch is on disk.
+    // Not known until the batch is on disk, so assume the worst.
     this.#isAtLineStart = false;
     for (const { append, draft } of draftsOf(batch)) {
       const encoded = this.#encode(append, draft);
@@ -117,7 +117,7 @@ function* draftsOf(
   }
 }
 
-/** Repeats short writes, which come without an error; the next write then fails with the reason. */
+/** Writes everything. A short write comes without an error, so the rest is written again, which fails with the reason. */
 async function writeAll(file: AppendFile, text: string): Promise<void> {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
@@ -128,8 +128,8 @@ async function writeAll(file: AppendFile, text: string): Promise<void> {
 }
 
 /**
- * Reads backwards in growing windows until one has a record, so that opening a long log is fast. Record
- * numbers ascend, so the highest number among the last records is the highest of all.
+ * Reads the end of a log, backwards in growing windows until one contains a record, so that opening a long log is fast. Record numbers
+ * ascend, so the highest number among the last records is the highest of all.
  */
 export async function readLogTail(path: string): Promise<LogTail> {
   const { sizeBytes, endsInLineBreak } = await readEnd(path);

@@ -1,4 +1,4 @@
-// The errors of the removal log: which file, the system's error, what to do. They never contain recorded content.
+// The errors of the removal log: they name the file, the system's error and what to do, and never contain recorded content.
 
 import { asError, CtxfoldError, isError, textOf } from '../../shared/errors.js';
 
@@ -9,10 +9,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'Permission was refused: choose a path that this user may write.',
   EPERM: 'The operation is not permitted: choose a path that this user may write.',
   EROFS: 'The file system is read-only: choose another path.',
-  // Also what Node says of a folder that it cannot make on a read-only file system.
+  // Node also reports `ENOENT` for a folder that it cannot create on a read-only file system.
   ENOENT: 'It does not exist: check the path, and that its file system is not read-only.',
   EISDIR: 'It is a directory: name a file.',
-  // Of making a folder where a file is.
+  // Reported for creating a folder at the path of a file.
   EEXIST: 'A part of the path is no directory: check the path.',
   ENOTDIR: 'A part of the path is no directory: check the path.',
   ELOOP: 'It is a symbolic link: name the file that it points to.',
@@ -20,7 +20,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EIO: 'The device failed: choose a path on another one.',
   ECONNREFUSED: 'Nothing listens there: start the server, or check its address.',
   ENOTFOUND: 'Its name is not known: check its address.',
-  // Of PostgreSQL: a table is missing, and a replica takes no writes.
+  // PostgreSQL's codes for a missing table, and for a write to a read-only replica.
   '42P01': 'Create its tables with POSTGRES_MIGRATION.',
   '25006': 'Connect to the primary.',
 };
@@ -37,7 +37,7 @@ export function writeFailed(path: string, cause: unknown): CtxfoldError {
   );
 }
 
-/** Whether an error is that of a failed write. */
+/** Whether an error was created by `writeFailed`. */
 export function isWriteFailure(thrown: unknown): thrown is CtxfoldError {
   return thrown instanceof CtxfoldError && thrown.code === 'REMOVAL_LOG_WRITE_FAILED';
 }
@@ -73,14 +73,14 @@ export function systemCode(thrown: unknown): string | undefined {
   return isError(thrown) ? textOf(thrown, 'code') : undefined;
 }
 
-/** Returns the code of a system error, whose message would repeat the path; the message of any other. */
+/** Returns the code of a system error, because its message would repeat the path; the message of any other error. */
 function reasonOf(cause: unknown): string {
   const isOfSystem = isError(cause) && 'syscall' in cause;
   const code = isOfSystem ? systemCode(cause) : undefined;
   return code ?? asError(cause).message;
 }
 
-/** Returns what to do about an error of the system, after a space; the empty string for any other. */
+/** Returns advice about a system error, with a leading space; an empty string for any other error. */
 export function adviceFor(cause: unknown): string {
   const advice = ADVICE[systemCode(cause) ?? ''];
   return advice === undefined ? '' : ` ${advice}`;

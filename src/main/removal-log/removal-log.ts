@@ -24,12 +24,12 @@ export interface RemovalLogOptions {
   readonly now?: () => number;
   /** Opens the file. @default a regular file, created with mode 0600 */
   readonly openFile?: (path: string) => Promise<AppendFile>;
-  /** Timing of its lock. @default a heartbeat every 2 seconds, a lease of 6 */
+  /** Timing of the file's lock. @default a heartbeat every 2 seconds, a lease of 6 seconds */
   readonly lockTiming?: LockTiming;
 }
 
 export interface AppendOptions {
-  /** Removes the records from the queue. Has no effect once their write has begun. */
+  /** Aborting removes the records from the queue. Has no effect once their write has begun. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -46,19 +46,19 @@ interface OpenLog {
 /**
  * Appends records to a removal log.
  *
- * Appends that queue up during a write form one batch: one write per megabyte, one `fdatasync`, then
- * all are acknowledged. If any step fails, every append of the batch is rejected. Some of its records
- * may be in the file all the same: an unacknowledged record says nothing about the history. The next
- * batch starts on a new line, so that a torn record never damages another one.
+ * Appends that queue up during a write form one batch: one write per megabyte, one `fdatasync`, then all appends are acknowledged. If
+ * any step fails, every append of the batch is rejected. Some of its records may be in the file all the same, so an unacknowledged
+ * record does not prove that its change was applied. The next batch starts on a new line, so that a torn record never damages another
+ * record.
  */
 export class RemovalLog {
   /** Path of the file, with the symbolic links of its directories resolved. */
   readonly path: string;
   readonly #closeTimeoutMs: number;
-  /** Opens the file and its lock, as at the beginning. */
+  /** Opens the file and its lock again, as `open` did. */
   readonly #reopen: () => Promise<OpenLog>;
   #parts: OpenLog;
-  /** Covers the first `#indexedBytes` of the file. Built lazily by `restore`. */
+  /** Index of the first `#indexedBytes` of the file. Built lazily by `restore`. */
   #index = new CallIndex();
   #indexedBytes = 0;
   /** Settles when the last `restore` has ended. */
@@ -77,9 +77,9 @@ export class RemovalLog {
   }
 
   /**
-   * Opens a removal log. Creates it and its directories if they are missing (0600, directories 0700).
-   * The lock file `<path>.lock` permits one writer at a time. If its holder may be alive, as in another
-   * container, this waits up to six seconds for a heartbeat, and takes the lock over if there is none.
+   * Opens a removal log. Creates it and its directories if they are missing (0600, directories 0700). The lock file `<path>.lock`
+   * permits one writer at a time. If its holder may be alive, for example in another container, this waits up to six seconds for a
+   * heartbeat, and takes the lock over if there is none.
    *
    * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED` if the file cannot be opened or another writer, in
    * this process or another one, has it open. TypeError or RangeError if an argument is invalid.
@@ -102,12 +102,11 @@ export class RemovalLog {
   }
 
   /**
-   * Appends records, contiguously and behind those of earlier calls. Resolves when they are on disk.
-   * They are encoded when they are written and must not change until then.
+   * Appends records, contiguously and after those of earlier calls. Resolves when they are on disk. Records are encoded when they are
+   * written, and must not change until then.
    *
-   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED`, with the system's error as the cause, if they are
-   * not known to be on disk; `CLOSED` after `close`; the signal's reason if it aborts before their write
-   * begins.
+   * @throws CtxfoldError `REMOVAL_LOG_WRITE_FAILED`, with the system's error as the cause, if the records are not known to be on disk;
+   * `CLOSED` after `close`; the signal's reason if it aborts before the write begins.
    */
   append(drafts: readonly RemovalDraft[], { signal }: AppendOptions = {}): Promise<void> {
     if (this.#closing !== undefined) {
@@ -118,15 +117,14 @@ export class RemovalLog {
     const outcome = new Deferred<void>(signal, () => this.#waiting.delete(append));
     const append: PendingAppend = { drafts, outcome };
     this.#waiting.add(append);
-    // Starting in a microtask combines all appends of one macrotask into one batch.
+    // Starts in a microtask, so that all appends made synchronously now form one batch.
     this.#draining ??= Promise.resolve().then(() => this.#drain());
     return outcome.promise;
   }
 
   /**
-   * Restores the original response to a call, as `restore` does, but indexes only what was appended since
-   * the last call and then reads single records. While the writer is open, it reads the file it writes,
-   * even if that was renamed or deleted.
+   * Restores the original response to a call, as `restore` does, but indexes only what was appended since the last call, and then reads
+   * single records. While the writer is open, this reads the file that it writes, even if the file was renamed or deleted.
    *
    * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if no original is on record, `REMOVAL_LOG_READ_FAILED` if
    * the file cannot be read.
@@ -153,7 +151,7 @@ export class RemovalLog {
     try {
       await this.#readNew(source);
     } catch (error) {
-      // The next call rebuilds it.
+      // The next call rebuilds the index.
       this.#forgetIndex();
       throw error instanceof CtxfoldError ? error : readFailed(this.path, error);
     }
@@ -165,7 +163,7 @@ export class RemovalLog {
 
   async #readNew(source: RemovalSource): Promise<void> {
     const { endOffset } = this.#parts.records;
-    // Somebody truncated the file, and it was written to since.
+    // Somebody truncated the file and more was written since, so the index is wrong.
     if (endOffset < this.#indexedBytes) this.#forgetIndex();
     if (source.file !== undefined) {
       const { sizeBytes } = await this.#parts.file.status();
@@ -196,14 +194,14 @@ export class RemovalLog {
   }
 
   async #release(): Promise<void> {
-    // Failures lose nothing: acknowledged records are on disk.
+    // Failures to close lose nothing, because acknowledged records are on disk.
     await this.#parts.records.close().catch(() => undefined);
     await this.#parts.lock.release().catch(() => undefined);
   }
 
   /**
-   * Begins a new file if somebody deleted this one, or its folder: else nothing could be recorded, and so nothing be removed,
-   * for the rest of the session. What was in it is gone with it.
+   * Begins a new file if somebody deleted this one or its folder. Otherwise nothing could be recorded, and therefore nothing removed,
+   * for the rest of the session. The records in the deleted file are lost.
    */
   async #replaceDeleted(): Promise<void> {
     const { file, records, lock } = this.#parts;
@@ -211,7 +209,7 @@ export class RemovalLog {
     await lock.release();
     this.#parts = await this.#reopen();
     this.#forgetIndex();
-    // A `restore` may be reading it.
+    // Closed later, because a `restore` may still be reading the old file.
     void this.#restoring.then(() => records.close()).catch(() => undefined);
   }
 
@@ -224,7 +222,7 @@ export class RemovalLog {
         await this.#replaceDeleted();
         await this.#parts.lock.assertHeld();
         await this.#parts.records.write(this.#inFlight);
-        // If this process was suspended in between, its records may be mixed with another writer's.
+        // If this process was suspended during the write, its records may be mixed with those of another writer.
         await this.#parts.lock.assertHeld();
         for (const append of this.#inFlight) append.outcome.resolve();
       } catch (error) {

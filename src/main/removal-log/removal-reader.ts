@@ -55,14 +55,14 @@ export interface RemovalSource {
   readonly file?: Pick<AppendFile, 'read'> | undefined;
 }
 
-/** A record, or bytes that are not one, with its range on the line. */
+/** A record, or bytes that are not a record, with their range on the line. */
 type LinePart = DecodedRemoval & { readonly start: number; readonly end: number };
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 const CHUNK_BYTES = 256 * 1024;
-/** Maximum number of skipped places that are listed; all are counted. */
+/** Maximum number of skipped places that are listed. Further ones are only counted. */
 const MAX_LISTED = 1_000;
-/** Number of previous records among which a copy is recognized. */
+/** Number of previous records that are remembered to recognize copies. */
 const COPY_WINDOW = 65_536;
 
 /**
@@ -129,7 +129,7 @@ export class RemovalReading implements AsyncIterable<LocatedRemoval> {
       } else if (crcBySeq.get(part.record.seq) === part.crc) {
         this.#skip(lineNumber, offset + part.start, bytes, 'copy');
       } else {
-        // A repeated number with other content is not a copy, so the record counts.
+        // A repeated number with different content is not a copy, so the record is yielded.
         remember(crcBySeq, part.record.seq, part.crc);
         yield { record: part.record, location: { offset, bytes: spanBytes } };
       }
@@ -191,7 +191,7 @@ async function* readChunks(
 }
 
 async function openToRead(path: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a pipe would wait for its other end.
+  // Without O_NONBLOCK, opening a named pipe would block until its other end is opened.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();

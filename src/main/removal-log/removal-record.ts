@@ -1,5 +1,5 @@
-// The encoding of one record of the removal log: a mark byte that never occurs in JSON, JSON that ends
-// with its own checksum, a line break.
+// The encoding of one record of the removal log: a mark byte that never occurs in JSON, then JSON that ends with its own checksum,
+// then a line break.
 
 import { crc32 } from 'node:zlib';
 import type { IContent } from '../../shared/content.js';
@@ -33,7 +33,7 @@ export interface RemovalRecord {
   /** Index in the history before the pass. */
   readonly index: number;
   readonly entry: IContent;
-  /** `checksumOfBlocks` of the new entry, if that has tool responses. */
+  /** `checksumOfBlocks` of the new entry, if the new entry has tool responses. */
   readonly replacementCrc?: number;
 }
 
@@ -58,7 +58,7 @@ export type DecodedRemoval =
   | { readonly record: RemovalRecord; readonly crc: number }
   | { readonly record?: never; readonly reason: SkipReason };
 
-/** Longer lines are neither written nor read. An entry of 8 Mi characters fits, even if all are escaped. */
+/** Longer lines are neither written nor read. An entry of 8 Mi characters fits, even if all of them are escaped. */
 export const MAX_RECORD_BYTES: number = 64 * 1024 * 1024;
 
 /**
@@ -115,7 +115,7 @@ export function encodeRemoval(
   return { line, bytes };
 }
 
-/** Decodes one record, from the mark on and without line break, or returns why the bytes are not one. */
+/** Decodes one record, which starts with its mark and has no line break, or returns why the bytes are not a record. */
 export function decodeRemoval(bytes: Buffer): DecodedRemoval {
   if (bytes[0] !== RECORD_MARK) {
     return { reason: startsWith(bytes, UNMARKED_START) ? 'unknown-version' : 'no-record' };

@@ -1,5 +1,5 @@
-// Restores from the removal logs of open sessions if the caller does not know which one has a call. The scope decides
-// which sessions are searched, never the call id.
+// Restores a call's response from the removal logs of open sessions, if the caller does not know which session made the call. The
+// scope decides which sessions are searched, never the call id.
 
 import { resolve } from 'node:path';
 import { CtxfoldError } from '../../shared/errors.js';
@@ -20,9 +20,9 @@ export type RestoreOptions = SessionScope & {
 /** An open session. */
 export interface OpenSession {
   readonly sessionId: string;
-  /** Absent if it has none. */
+  /** Absent if the session has no removal log. */
   readonly removalLog?: Pick<SessionLog, 'restore'> | undefined;
-  /** Absolute path of the directory of its removal log; absent if it has none. */
+  /** Absolute path of the directory of the removal log; absent if the session has none. */
   readonly directory?: string | undefined;
 }
 

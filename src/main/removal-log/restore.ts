@@ -17,7 +17,7 @@ import { notInRemovalLog, readFailed } from './removal-log-errors.js';
 /** An original tool response. */
 export interface RestoredResponse {
   readonly response: ToolResponseBlock;
-  /** The call that it answers; absent if it was not recorded because the history still has it. */
+  /** The call that the response answers; absent if the call was not recorded because the history still has it. */
   readonly call?: ToolCallBlock;
   readonly sessionId: string;
   /** When it was recorded, in milliseconds since the epoch. */
@@ -28,12 +28,11 @@ export interface RestoredResponse {
  * Restores the original response to a call from the records of one session or, with
  * `acrossSessions: true`, of any. Reads the whole file once; `RemovalLog.restore` reads single records.
  *
- * A call can be on record several times: its original response, then the stand-ins by which passes
- * replaced it. An entry that equals the replacement of an earlier one is a stand-in, and so is the pruned
- * pointer. What looks like a placeholder or an excerpt is used only if nothing else is on record, and what
- * equals a stand-in of another session, which may be the same conversation after a restart, only after
- * that. Of several originals the latest is used: if an id was used for several calls, that is the newest.
- * The returned call is of the same session and tool.
+ * A call can be on record several times: its original response, then the stand-ins with which passes replaced it. An entry that equals
+ * the replacement of an earlier entry is a stand-in, and so is the pruned pointer. A response that looks like a placeholder or an
+ * excerpt is used only if there is no other; a response that equals a stand-in of another session, which may be the same conversation
+ * before a restart, is used last. Of several originals, the latest is used: if several calls had the same id, it belongs to the newest
+ * call. The returned call is of the same session and tool.
  *
  * @throws CtxfoldError `NOT_IN_REMOVAL_LOG` if no original is on record, `REMOVAL_LOG_READ_FAILED` if the
  * file cannot be read; TypeError if the scope names no session.
@@ -56,7 +55,7 @@ export async function restore(
 }
 
 /**
- * Restores from indexed sightings, last one first. Reads one record, and one more for the call.
+ * Restores a response from indexed sightings, last one first. Reads one record, and one more for the call.
  *
  * @returns `undefined` if none of them is an original
  * @throws CtxfoldError `REMOVAL_LOG_READ_FAILED` if a record is no longer at its place.
@@ -96,7 +95,7 @@ export async function restoreFromSightings(
   };
 }
 
-/** Ignores stand-ins of other sessions if only one session is searched. */
+/** Returns the weight of a doubt. Ignores stand-ins of other sessions if only one session is searched. */
 function weightWithin({ acrossSessions }: SessionScope, doubt: Doubt): number {
   return weightOf(acrossSessions === true ? doubt : { ...doubt, isStandInElsewhere: false });
 }

@@ -1,5 +1,5 @@
-// The removal log of a session. Where another process has it open, as when a fleet serves a conversation by turns, the session goes
-// on and edits nothing until that one has closed it.
+// The removal log of a session. If another process has it open, for example in a fleet whose processes serve a conversation in turns,
+// the session continues but edits nothing until the other process has closed the log.
 
 import { asError } from '../../shared/errors.js';
 import { asRecord } from '../../shared/json.js';
@@ -10,7 +10,7 @@ import { restore } from './restore.js';
 /** The part of a removal log that a session uses. */
 export type SessionLog = Pick<RemovalLog, 'path' | 'append' | 'restore' | 'close'>;
 
-/** Opens the removal log of a session. Throws as `RemovalLog.open`, but for a log that another process has open. */
+/** Opens the removal log of a session. Throws as `RemovalLog.open` does, except if another process has the log open. */
 export async function openSessionLog(path: string): Promise<SessionLog> {
   try {
     return await RemovalLog.open(path);
@@ -20,7 +20,10 @@ export async function openSessionLog(path: string): Promise<SessionLog> {
   }
 }
 
-/** A log that rejects what it is given, and with that tries to open the file in the background: finding out takes seconds. */
+/**
+ * A log that another process has open. Rejects each append until it could open the file, which each rejected append tries in the
+ * background, because finding out takes seconds.
+ */
 class AwaitedLog implements SessionLog {
   readonly path: string;
   #failure: Error;

@@ -1,5 +1,5 @@
-// Distinguishes original results from stand-ins, by which a pass had replaced one. Used by restoring and listing,
-// which must agree.
+// Distinguishes original results from stand-ins, with which passes had replaced them. Shared by restoring and listing, which must
+// agree.
 
 import type { ToolResponseBlock } from '../../shared/content.js';
 import { isExcerpt } from '../../shared/density/index/excerpt.js';
@@ -9,13 +9,13 @@ import type { RemovalRecord } from './removal-record.js';
 
 /** Evidence that a recorded result is not an original. */
 export interface Doubt {
-  /** Whether it looks like a placeholder or an excerpt. */
+  /** Whether the result looks like a placeholder or an excerpt. */
   readonly looksLikePlaceholder: boolean;
   /** Whether another session, which may be the same conversation before a restart, used it as a stand-in. */
   readonly isStandInElsewhere: boolean;
 }
 
-/** Returns the weight of a doubt. Of several results, the latest of those with the least weight is used. */
+/** Returns the weight of a doubt. Of several recorded results, the latest one with the least weight is used. */
 export function weightOf({ looksLikePlaceholder, isStandInElsewhere }: Doubt): 0 | 1 | 2 {
   if (isStandInElsewhere) return 2;
   return looksLikePlaceholder ? 1 : 0;
@@ -26,10 +26,10 @@ export class StandIns {
   readonly #callIds = new Set<string>();
   /** The first session that used a stand-in, by call id and checksum. */
   readonly #sessions = new Map<string, string>();
-  /** Further uses, by call id, checksum and session. */
+  /** Uses by further sessions, by call id, checksum and session. */
   readonly #further = new Set<string>();
 
-  /** Notes the stand-in by which a complete response was replaced, if the record has one. */
+  /** Notes the stand-in that replaced a complete response, if the record has one. */
   note({ callId }: ToolResponseBlock, { sessionId, replacementCrc }: RemovalRecord): void {
     if (replacementCrc === undefined) return;
     this.#callIds.add(callId);
@@ -42,7 +42,7 @@ export class StandIns {
   /**
    * Judges a complete response by the records before its own.
    *
-   * @returns `null` if it is no original but the pruned pointer or a stand-in of this session
+   * @returns `null` if the response is not an original but the pruned pointer or a stand-in of this session
    */
   judge(response: ToolResponseBlock, { entry, sessionId }: RemovalRecord): Doubt | null {
     const { callId, result } = response;

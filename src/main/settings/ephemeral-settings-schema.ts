@@ -1,5 +1,5 @@
-// Settings as part of a larger schema. Apart from their parser, which users import: its declarations may not name zod, which is
-// bundled.
+// Settings as part of a larger schema. Separate from the parser, which users import: the parser's declarations must not refer to
+// zod, because zod is bundled.
 
 import * as z from 'zod/mini';
 import type { EphemeralSettings } from './ephemeral-settings.js';

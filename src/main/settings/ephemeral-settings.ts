@@ -46,15 +46,15 @@ export interface EphemeralSettings {
   /** Results to keep per tool; below 1 means 1. @default 3 */
   readonly 'compression.density.recencyRetention'?: number | undefined;
   /**
-   * Whether to remove results that the agent no longer works with: by the `default` rules, by `aggressive` ones, or by those
-   * that the session was created with, if any.
+   * Whether to remove results that the agent no longer works with, and by which rules: `default` ones, `aggressive` ones, or with
+   * `preset`, those that the session was created with, if any.
    *
    * @default 'preset'
    */
   readonly 'compression.density.workingSet'?: WorkingSetChoice | undefined;
   /**
-   * How far results are shrunk before they are first sent: not at all, without losing anything an agent could use, to what a
-   * person would read, further, or as the session was created with.
+   * How far results are shrunk before they are first sent: `off`, not at all; `lossless`, without losing anything an agent could
+   * use; `default`, to what a person would read; `strong`, further; `preset`, as the session was created with.
    *
    * @default 'preset'
    */
@@ -75,5 +75,5 @@ export type SettingName = keyof EphemeralSettings;
 /** An alias of a setting: accepted wherever its key is, never returned. */
 export type SettingAlias = 'compression-threshold';
 
-/** The name that a setting is stored by. */
+/** The name under which a setting is stored. */
 export type SettingKey = Exclude<SettingName, SettingAlias>;

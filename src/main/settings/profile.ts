@@ -81,7 +81,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Private to the owner: settings say something about an agent. */
+/** Readable and writable by the owner only: settings reveal something about an agent. */
 const FILE_MODE = 0o600;
 
 /**

@@ -1,5 +1,5 @@
-// How one session is configured, and what that amounts to: the accessors for strategies, the chosen strategy, and the
-// configuration of density passes. Settings may change while the session runs; what is derived from them is kept until they do.
+// The configuration of one session, and what is derived from it: the accessors for strategies, the chosen strategy, and the
+// configuration of density passes. Settings may change while the session runs; derived values are cached until they do.
 
 import { DEFAULT_DENSITY_CONFIG, placeholderOf } from '../../shared/density.js';
 import type { DensityConfig, PassSettings } from '../../shared/density.js';
@@ -33,24 +33,24 @@ export type DensityOptions = Pick<
 
 export interface SessionConfigInit {
   readonly settings: Settings;
-  /** The accessors over these settings. */
+  /** The accessors that read `settings`. */
   readonly runtimeContext: AgentRuntimeContext;
   readonly densityOptions: DensityOptions;
   readonly edits: CompleteEditOptions;
-  /** The model that it talks to. */
+  /** The model that the session talks to. */
   readonly model: SessionModel;
   readonly resolveStrategy: (name: CompressionStrategyName) => CompressionStrategy;
-  /** Whether a strategy that does not prune is joined by the pass of `high-density`. @default false */
+  /** Whether the pass of `high-density` also runs beside a strategy that does not prune. @default false */
   readonly alwaysPrunes?: boolean | undefined;
 }
 
-/** The configuration of a density pass, in each state of the prompt cache. */
+/** The configurations of a density pass: with a warm prompt cache, and if losing the cache costs nothing. */
 interface PassConfigs {
   readonly warm: DensityConfig;
   readonly free: DensityConfig;
 }
 
-/** The strategy and the density configuration of a session, by its present settings. */
+/** The strategy and the density configuration of a session, by its current settings. */
 export class SessionConfig {
   readonly settings: Settings;
   readonly runtimeContext: AgentRuntimeContext;
@@ -80,7 +80,7 @@ export class SessionConfig {
     return this.#strategy.is;
   }
 
-  /** The strategy whose `optimize` runs before each send, if it has one: the chosen one, or `high-density` beside it. */
+  /** The strategy whose `optimize`, if it has one, runs before each send: the chosen strategy, or `high-density` beside it. */
   get pruning(): CompressionStrategy {
     const { strategy } = this;
     const isJoined = this.#alwaysPrunes && strategy.optimize === undefined;
@@ -88,10 +88,9 @@ export class SessionConfig {
   }
 
   /**
-   * The configuration of the next density pass: the same object until something in it changes.
+   * Returns the configuration of the next density pass: the same object until something in it changes.
    *
-   * @param isFree whether the prompt cache is cold or will be lost anyway: under policies that weigh cost, everything stale may
-   *   leave then
+   * @param isFree whether the prompt cache is cold or will be lost anyway. Policies that weigh cost then remove everything stale.
    */
   density(isFree: boolean = false): DensityConfig {
     const from = this.settings.current;
@@ -121,9 +120,9 @@ export class SessionConfig {
 }
 
 /**
- * The pass settings that the rules are set to.
+ * Returns the fields of the pass configuration that the settings of the density rules determine.
  *
- * @param given the density options the session was created with
+ * @param given the density options that the session was created with, which a setting of `preset` selects
  */
 function ruleSettings(
   settings: EphemeralSettings,
@@ -155,12 +154,12 @@ export function withContextLimit(
 }
 
 /**
- * Makes the accessors over a session's settings. Each returns the session's value, else the profile's, else the default; the
- * default threshold is the strategy's.
+ * Creates the accessors that read a session's settings. Each returns the session's value, else the profile's, else the default;
+ * the default threshold is the strategy's.
  *
  * @param contextLimit tokens that the model accepts, or a function that returns them
  * @param canRecall whether removed results can be restored
- * @param ahead share of the window at which summaries are requested in the background, unless set
+ * @param ahead default share of the window at which summaries are requested in the background
  */
 export function createAgentRuntimeContext(
   settings: Settings,
@@ -194,7 +193,7 @@ export function createAgentRuntimeContext(
       densityRecencyRetention: reader('compression.density.recencyRetention'),
       densityWorkingSet: reader('compression.density.workingSet'),
       densityShrink: reader('compression.density.shrink'),
-      // Placeholders tell how to recall a result only if the session can.
+      // Placeholders explain how to recall a result only if the session supports recall.
       densityPlaceholder: () =>
         placeholderStyle() === 'informative' && canRecall ? 'recallable' : placeholderStyle(),
     },

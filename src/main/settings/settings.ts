@@ -1,4 +1,4 @@
-// The settings of one session, which may change while it runs. What they amount to is derived in session-config.ts.
+// The settings of one session, which may change while it runs. session-config.ts derives the configuration from them.
 
 import type { EphemeralSettings, SettingKey, SettingName } from './ephemeral-settings.js';
 import { parseEphemeralSettings, unknownSettingMessage } from './parse-ephemeral-settings.js';
@@ -9,7 +9,7 @@ export class Settings {
   #overrides: EphemeralSettings;
   readonly #profile: EphemeralSettings;
   /**
-   * The values set for the session or by its profile, by key: another object after each change.
+   * The values set for the session or by its profile, by key. Replaced by a new object on each change.
    *
    * @internal
    */

@@ -1,11 +1,14 @@
-// The shrinker `blobs`: shortens base64 and other long runs without a break, and lines of minified code. They are unreadable,
-// and not needed for edits.
+// The shrinker `blobs`: shortens base64 and other long unbroken runs of characters, and lines of minified code. Neither is
+// readable, or needed for edits.
 
 import { surrogateSafe } from '../shown-text.js';
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** Shorter runs may be names, hashes or tokens that a later call has to pass on, such as that of the next page. */
+/**
+ * Minimum length of a run to shorten, in UTF-16 units. Shorter ones may be names, hashes, or tokens that a later call has to pass on,
+ * such as the token of the next page.
+ */
 const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 2_048,
@@ -13,7 +16,7 @@ const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
 };
 const RUN_HEAD = 48;
 const RUN_TAIL = 16;
-/** Longer lines were not written by hand. */
+/** Longer lines, in UTF-16 units, are checked for minified code, because nobody wrote them by hand. */
 const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 4_000,
@@ -21,19 +24,19 @@ const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
 };
 const LINE_HEAD = 600;
 const LINE_TAIL = 200;
-/** A line is judged in parts of this length, of which fewer are not worth a cut. */
+/** A line is judged in parts of `PART` UTF-16 units. Less than `MIN_PARTS` consecutive units of code are not worth a cut. */
 const PART = 1_000;
 const MIN_PARTS = 2_000;
-/** Minimum shares of minified code that are punctuation, and brackets and semicolons among it. What a page says has less. */
+/** Minimum shares of minified code that are punctuation, and opening brackets and semicolons. The text of a page has less. */
 const MIN_PUNCTUATION = 0.12;
 const MIN_MARKS = 0.005;
-/** Maximum share of keys in a line, of which JSON has more, and in a part of it. */
+/** Maximum keys (`":`) per UTF-16 unit of minified code, in a line and in a part of it. JSON has more. */
 const MAX_KEYS = 0.004;
 const MAX_KEYS_OF_PART = 0.02;
-/** Maximum share of scripts that need no spaces and may have punctuation of their own. */
+/** Maximum share of non-ASCII characters in minified code: scripts without spaces have long lines too, and maybe own punctuation. */
 const MAX_FOREIGN = 0.1;
 
-/** Removes content that is not text. */
+/** Shortens content that is not readable text. */
 export const BLOBS: Shrinker = {
   name: 'blobs',
   label: 'long runs that are no text',
@@ -45,12 +48,12 @@ export const BLOBS: Shrinker = {
   },
 };
 
-/** By character code: 1 for characters of base64. */
+/** By character code: 1 for characters of base64 and base64url. */
 const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** A run of at least `minRun` covers a multiple of `minRun`, so only every `minRun`th character is probed. */
+/** Shortens runs. A run of at least `minRun` characters contains a probe, so only every `minRun`th character is read. */
 function withoutBlobs(text: string, minRun: number): string {
   let kept = '';
   let from = 0;
@@ -74,7 +77,7 @@ function isOfRun(text: string, at: number): boolean {
   return code < 128 && IS_OF_RUN[code] === 1;
 }
 
-/** Whether a run has many different characters. A ruler has one; it is left to `likeLines`. */
+/** Whether a run has many different characters. A ruler such as `-----` has one, and is left to `likeLines`. */
 function hasManyCharacters(text: string, start: number): boolean {
   return new Set(text.slice(start, start + MIN_RUN.strong)).size > 8;
 }
@@ -98,7 +101,7 @@ function withoutMinified(text: string, maxLine: number): string {
   return kept + text.slice(from);
 }
 
-/** The parts of a long line that are minified code and worth a cut: between the scripts of a page is what it says. */
+/** Returns the ranges of a long line that are minified code and worth a cut. The rest stays: a page has its text between scripts. */
 function minifiedParts(
   text: string,
   start: number,
@@ -141,7 +144,7 @@ function isMinified(part: string): boolean {
   );
 }
 
-/** By character code: what code has much of. */
+/** By character code: `MARK` for the marks typical of code, 1 for other punctuation frequent in code, otherwise 0. */
 const MARK = 2;
 const PUNCTUATION = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);

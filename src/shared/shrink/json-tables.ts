@@ -1,5 +1,5 @@
-// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with like keys as tables. The output is
-// JSON with the same values; JSON that does not survive a round trip exactly is unchanged.
+// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with the same keys as tables. The output
+// is JSON with the same values. JSON that does not survive a round trip through `JSON.parse` exactly is unchanged.
 
 import { isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
@@ -7,20 +7,20 @@ import { usualOf } from './number-columns.js';
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
-/** Lists of fewer objects do not become tables. */
+/** Minimum number of objects in a list that becomes a table. */
 const MIN_ROWS = 3;
-/** At least this share of them has the same keys, in the same order: APIs leave out fields that have no value. */
+/** Minimum share of a list's objects with the same keys in the same order. Not all of them: APIs omit fields without a value. */
 const ROWS_SHARE = 0.5;
-/** Nor do lists within so many others. The objects around them do not count: APIs wrap what they list, as GraphQL does. */
+/** Lists nested in this many other lists stay lists. Enclosing objects do not count: APIs such as GraphQL wrap their lists. */
 const MAX_TABLE_DEPTH = 3;
-/** Agents may add this many lines before an output. */
+/** Maximum number of lines before the JSON: agents may put a header there. */
 const MAX_HEADER_LINES = 12;
-/** And this before its first line. */
+/** Prefix that agents may put before the first line of an output. */
 const LABEL = 'Output: ';
-/** Deeper JSON is unchanged. */
+/** JSON that is nested deeper is unchanged. */
 const MAX_DEPTH = 64;
 
-/** Writes JSON with fewer characters. */
+/** Writes JSON compactly, with tables for lists of objects. */
 export const JSON_TABLES: Shrinker = {
   name: 'jsonTables',
   label: 'white space in JSON, lists of objects as "columns" and "rows"',
@@ -29,7 +29,7 @@ export const JSON_TABLES: Shrinker = {
   shrink({ text }) {
     const shorter = withTables(text, 0, text.length);
     if (shorter !== undefined || !/^[[{]/.test(text)) return shorter;
-    // Of a tool that wraps what it says in JSON, `result-text.ts` has written out the texts, each between lines of its own.
+    // The JSON may wrap the tool's output: then `result-text.ts` has put each text on lines of its own, after `"` and before `"`.
     return withTables(text, text.indexOf('"\n') + 2, text.lastIndexOf('\n"'));
   },
 };
@@ -49,7 +49,7 @@ function withTables(text: string, from: number, to: number): Draft | undefined {
   return Draft.ofText(text.slice(0, start) + written + text.slice(end));
 }
 
-/** Where a part may contain JSON: from one of its first lines to its last bracket. */
+/** Returns the range of a part that may be JSON: from a bracket that starts one of its first lines to its last closing bracket. */
 function placeOfJson(
   text: string,
   from: number,
@@ -69,7 +69,7 @@ function placeOfJson(
   return [0, 0];
 }
 
-/** JSON without white space between tokens; `undefined` if it is nested too deep. */
+/** Returns JSON without white space between tokens, or `undefined` if it is nested too deeply. */
 function withoutSpaces(json: string): string | undefined {
   let compact = '';
   let from = 0;
@@ -109,7 +109,7 @@ function jsonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-/** The keys of most objects of a list, in their order; `undefined` if no keys are those of most. */
+/** Returns the keys that most objects of a list have, in order; `undefined` if the list cannot become a table. */
 function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
   if (list.length < MIN_ROWS || !list.every(isRecord)) return undefined;
   const keys = usualOf(list.map(keysOf), ROWS_SHARE);
@@ -121,7 +121,7 @@ function keysOf(row: JsonRecord): string {
   return JSON.stringify(Object.keys(row));
 }
 
-/** Objects with other keys stay objects among the rows. */
+/** Writes a list as a table. Objects with other keys stay objects among the rows. */
 function tableOf(rows: readonly JsonRecord[], columns: readonly string[], depth: number): string {
   const keys = JSON.stringify(columns);
   const cells = (row: JsonRecord): string =>

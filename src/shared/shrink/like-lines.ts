@@ -1,6 +1,6 @@
-// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and of the output of commands
-// the first and last of lines that differ only in numbers, and some between them that show a course. Numbers that another tool
-// returns are data.
+// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines. In command output, of lines that
+// differ only in numbers, keeps the first, the last and some between that show the trend. At the default level, numbers that
+// other tools return are data and stay.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import { exceptionsIn, extremesIn, haveIdentifiers, numbersIn } from './number-columns.js';
@@ -9,44 +9,44 @@ import type { Shrinker } from './shrinker.js';
 
 /** How to shorten a run of lines. */
 interface Cut {
-  /** Shorter runs are unchanged. */
+  /** Minimum lines of a run to shorten. */
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Lines to keep at even distances between head and tail, along with the extremes of what is measured. @default 0 */
+  /** Evenly spaced lines to keep between head and tail. If there are any, lines with extreme values are kept too. @default 0 */
   readonly between?: number;
-  /** The numbers of its lines, of which exceptions stay. */
+  /** The numbers of the run's lines; see `exceptionsIn` for the lines that are kept because of them. @default none */
   readonly numbers?: NumberColumns;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
-/** The note is longer than blank lines. In UTF-16 units. */
+/** Equal lines stay if the repetitions have at most this many UTF-16 units: the note would be longer than a few blank lines. */
 const MIN_EQUAL_LENGTH = 44;
-/** Only the last state of progress output matters. */
+/** Progress output: only the last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Rows of numbers may be what was asked for: more of them are kept, and the agent can write them to a file. */
+/** Rows of numbers may be what the agent asked for, so more of them are kept. For all of them it can write them to a file. */
 const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
   strong: { minLines: 12, head: 4, tail: 2 },
 } as const satisfies Record<string, Cut>;
-/** What is measured, as the loss of a training, has a course. */
+/** Measured values, such as the loss of a training: samples between head and tail show the trend. */
 const MEASURED = { head: 3, tail: 6, between: 8 } as const;
-/** With identifiers, and of a table, as long a list as `grouping` keeps whole. */
+/** Lines with identifiers, and rows of a table: kept whole up to the length of a list that `grouping` keeps whole. */
 const IDENTIFIED: Cut = { minLines: 300, head: 150, tail: 50 };
-/** Fewer lines between others are not worth a note. */
+/** Fewer consecutive lines are not worth a note. */
 const MIN_LEFT_OUT = 2;
-/** Shorter lines are not compared. */
+/** Minimum length of lines compared for similarity, in UTF-16 units; and how much of a line is matched against patterns. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
-/** A decimal with a name, which is neither a time, a size, a rate nor a share of what is done. */
+/** Matches a named decimal, such as `loss: 0.25`, that is not a duration, a size, a rate or a percentage. */
 const MEASURE =
   /\b(?!(?:in|took|after)\b)\p{L}\w*["']?\s?[:= ]\s?-?\d+\.\d+(?:e[+-]?\d+)?(?![\w.%/:])(?!\s?(?:%|m?s\b|sec|min|it\/|[kKMGT]i?B))/u;
-/** The line under the names of a table's columns. */
+/** Matches the ruler under the column names of a table. */
 const RULER = /^[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*(?:-{3}|[═─━]{3})[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*$/;
-/** How much is done: a percentage, or a number out of another one, which is not of a network. */
+/** Matches a progress value: a percentage, or `3/10`, but not a network such as `10.0.0.0/8`. */
 const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+)\/(\d+)(?![\d/.])/;
 
 /** Removes lines that repeat others. */
@@ -68,7 +68,8 @@ export const LIKE_LINES: Shrinker = {
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && cutsNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
-        // Each with the one before it, which is like all before: the first one may be long, and would be read for each.
+        // Compares each line with its predecessor rather than with the first line, which may be long and would be re-read for each.
+        // Similarity is transitive, so the result is the same.
         while (likeEnd < lines.length && isLike(lines, likeEnd)) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
@@ -87,7 +88,7 @@ export const LIKE_LINES: Shrinker = {
   },
 };
 
-/** A run of lines without those that its cut leaves out. */
+/** Returns the lines of a run that its cut keeps, with notes in place of the others. */
 function shortened(
   lines: readonly string[],
   start: number,
@@ -117,7 +118,7 @@ function shortened(
   return kept;
 }
 
-/** How to shorten a run of similar lines. Lines about failures are kept. */
+/** Decides how to shorten a run of similar lines. Lines about failures are kept whole. */
 function cutOf(
   lines: readonly string[],
   start: number,
@@ -138,18 +139,18 @@ function cutOf(
   return { ...(isList ? IDENTIFIED : cut), ...(isMeasured && !isList && MEASURED), numbers };
 }
 
-/** Between the cells of a row; in a sentence, a space follows. */
+/** Matches delimiters of cells, but not the same characters in a sentence, where a space follows. */
 const DELIMITERS = /[,;|\t](?! )/g;
 const MIN_DELIMITERS = 2;
 
-/** Whether the lines are rows of cells, as of CSV, which were asked for. */
+/** Whether the lines are delimited rows such as CSV, which the agent asked for. Only the first and last line are compared. */
 export function isDelimited(lines: readonly string[], start: number, end: number): boolean {
   const count = (at: number): number =>
     (lines[at] ?? '').slice(0, MAX_SCANNED).match(DELIMITERS)?.length ?? 0;
   return count(start) >= MIN_DELIMITERS && count(start) === count(end - 1);
 }
 
-/** Whether the lines are rows of a table, which was asked for. */
+/** Whether the lines are rows of a table, which the agent asked for: a ruler is above them, with no blank line between. */
 function isInTable(lines: readonly string[], start: number): boolean {
   const first = Math.max(0, start - IDENTIFIED.minLines);
   for (let at = start - 1; at >= first; at -= 1) {
@@ -160,14 +161,14 @@ function isInTable(lines: readonly string[], start: number): boolean {
   return false;
 }
 
-/** Whether what is done never gets less, and begins at nothing or comes to its end. */
+/** Whether the lines' progress values never decrease, and begin at 1 or less or come within 1 % of the end. */
 function isProgress(lines: readonly string[], start: number, end: number): boolean {
   let before = 0;
   let isComplete = false;
   for (let at = start; at < end; at += 1) {
     const [, percent, count, of] = DONE.exec((lines[at] ?? '').slice(0, MAX_SCANNED)) ?? [];
     const done = Number(percent ?? count);
-    // NaN where there is none.
+    // `done` is NaN, and the comparison false, if the line has no progress value.
     if (!(done >= before)) return false;
     before = done;
     const whole = percent === undefined ? Number(of) : 100;
@@ -182,9 +183,9 @@ function isLike(lines: readonly string[], at: number): boolean {
   return isSimilar(lines[at - 1] ?? '', lines[at] ?? '');
 }
 
-/** Whether two lines are equal except for digits, spaces and bars, and are not of these alone. */
+/** Whether two lines are equal except for digits, spaces and progress bars, and have other characters as well. */
 export function isSimilar(a: string, b: string): boolean {
-  // Lines that begin alike mostly differ in their ends as well.
+  // Fast path: lines that start alike but are not similar mostly have different ends as well.
   const last = lastLetterOf(a);
   if (last === undefined || last !== lastLetterOf(b)) return false;
   let at = 0;
@@ -202,7 +203,7 @@ export function isSimilar(a: string, b: string): boolean {
   }
 }
 
-/** The last character that does not vary; `undefined` if there is none. */
+/** Returns the code of the last character that does not vary, or `undefined`. */
 function lastLetterOf(line: string): number | undefined {
   for (let at = line.length - 1; at >= 0; at -= 1) {
     const code = line.charCodeAt(at);
@@ -211,7 +212,7 @@ function lastLetterOf(line: string): number | undefined {
   return undefined;
 }
 
-/** Spaces, digits, and the characters of progress bars. */
+/** Whether a character may differ between similar lines: a space, a digit, or part of a progress bar. */
 function isVarying(code: number): boolean {
   return (
     code === 0x20 ||

@@ -1,12 +1,12 @@
-// The numbers in lines that are otherwise equal, as columns: which lines are exceptions, and whether the lines are told apart
-// by identifiers.
+// Treats the numbers in otherwise equal lines as columns, to find the lines that are exceptions, and to tell whether identifiers
+// distinguish the lines.
 
-/** Of a line, how much is searched for numbers, in UTF-16 units, and how many are compared. */
+/** UTF-16 units of a line that are searched for numbers, and how many numbers of a line are compared. */
 const MAX_SCANNED = 200;
 const MAX_COLUMNS = 16;
 const NUMBER = /\d+(?:\.\d+)*/g;
 
-/** The numbers of each line. */
+/** The numbers of each line, as written: a row per line, a column per position. */
 export type NumberColumns = readonly (readonly string[])[];
 
 export function numbersIn(lines: readonly string[], start: number, end: number): NumberColumns {
@@ -15,16 +15,20 @@ export function numbersIn(lines: readonly string[], start: number, end: number):
     .map((line) => line.slice(0, MAX_SCANNED).match(NUMBER)?.slice(0, MAX_COLUMNS) ?? []);
 }
 
-/** At least this share of the lines has the number that is the usual one of its column. */
+/** Minimum share of lines with the same number in a column for that number to be the usual one. */
 const USUAL_SHARE = 0.9;
-/** Where there is none, of the lines with as many digits: of evenly spread numbers, a tenth has fewer. */
+/**
+ * Fallback without a usual number: minimum share of lines with the same number of digits. Above 0.9, because a tenth of uniformly
+ * distributed numbers has fewer digits.
+ */
 const USUAL_DIGITS_SHARE = 0.95;
-/** Exceptions that are told, in a run of lines. */
+/** Maximum number of exceptions to return for a run of lines. */
 const MAX_EXCEPTIONS = 20;
 
 /**
- * The lines with another number where nearly all have the same one, or as many digits, as the one of a server that does not run
- * or is slow: whoever reads the others would think that there are none. Of consecutive ones with the same exception, the first.
+ * Returns the indices of outlier rows: in some column, nearly all rows have the same number, or as many digits, and this row does
+ * not. An example is the one server that is down or slow. A reader of the other rows would assume that there are no outliers. Of
+ * consecutive rows with the same exception, only the first is returned.
  */
 export function exceptionsIn(rows: NumberColumns): readonly number[] {
   const usual = (rows[0] ?? []).map((_, column) => {
@@ -48,7 +52,7 @@ export function exceptionsIn(rows: NumberColumns): readonly number[] {
   return found;
 }
 
-/** The first lines with the lowest and the highest number of each column of decimals, as the best epoch of a training. */
+/** Returns, for each column of decimals, the first rows with the minimum and the maximum, such as a training's best epoch. */
 export function extremesIn(rows: NumberColumns): readonly number[] {
   const extremes = new Set<number>();
   for (const column of (rows[0] ?? []).keys()) {
@@ -64,13 +68,13 @@ export function extremesIn(rows: NumberColumns): readonly number[] {
   return [...extremes];
 }
 
-/** The number of digits before the point. */
+/** Returns the number of digits before the decimal point. */
 function digitsOf(number: string): number {
   const point = number.indexOf('.');
   return point === -1 ? number.length : point;
 }
 
-/** What so many of the values are: a majority vote finds the only candidate. */
+/** Returns the value that at least `share` of the values equal, if any. A majority vote (Boyer-Moore) finds the only candidate. */
 export function usualOf<Value>(values: readonly Value[], share: number): Value | undefined {
   let candidate: Value | undefined;
   let votes = 0;
@@ -83,24 +87,27 @@ export function usualOf<Value>(values: readonly Value[], share: number): Value |
   return count >= share * values.length ? candidate : undefined;
 }
 
-/** Shorter numbers are amounts and codes; of evenly spread identifiers, a tenth is shorter. */
+/**
+ * Minimum digits of an identifier, because shorter numbers are amounts and codes; and the minimum share of lines that have that
+ * many. Below 0.9, because a tenth of uniformly distributed identifiers is shorter.
+ */
 const MIN_IDENTIFIER = 5;
 const IDENTIFIER_SHARE = 0.8;
 /**
- * Identifiers come in no order, or are sorted with gaps that cannot be guessed; times rise so as well, and counters by the same steps.
- * As shares of the lines.
+ * Thresholds, as shares of the lines. Identifiers are distinct, and either unordered, with rises and falls, or sorted with gaps
+ * that cannot be guessed. Timestamps rise in irregular gaps too, and counters in equal ones, so neither counts as an identifier.
  */
 const MIN_TURNS = 0.2;
 const MIN_DIFFERENT = 0.5;
 const USUAL_GAP_SHARE = 0.5;
-/** Seconds since 1970, or fractions of them. */
+/** A Unix timestamp in seconds, milliseconds, microseconds or nanoseconds. */
 const TIME = /^1\d{9}(?:\d{3}){0,3}$/;
 
 function isLong(number: string): boolean {
   return number.length >= MIN_IDENTIFIER && !number.includes('.');
 }
 
-/** Whether the lines differ in identifiers, of which none can be guessed from the others. */
+/** Whether identifiers distinguish the lines, so that no removed line could be guessed from the others. */
 export function haveIdentifiers(rows: NumberColumns): boolean {
   return (rows[0] ?? []).some((_, column) => isOfIdentifiers(rows, column));
 }
@@ -108,7 +115,7 @@ export function haveIdentifiers(rows: NumberColumns): boolean {
 function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
   let long = 0;
   for (const { [column]: number = '' } of rows) if (isLong(number)) long += 1;
-  // As in most columns, which need not be compared.
+  // Early exit: true of most columns, and cheaper than comparing their values.
   if (long < IDENTIFIER_SHARE * rows.length) return false;
   const different = new Set<string>();
   let rises = 0;

@@ -1,27 +1,27 @@
-// The text that shrinkers and comparisons of lines see of a result. Many tools wrap what they read or what a command printed
-// in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays. Data
-// is seen as the JSON that the model is sent.
-// A result whose fields alone say that it failed stays as it is, for others read it there.
+// Returns a result as the text that shrinkers and line comparisons see. Many tools wrap file contents or command output in JSON,
+// which makes one long line of it: the long texts in such JSON are unescaped onto lines of their own, and the rest of the JSON
+// stays. Data is seen as the JSON that the model is sent.
+// A result that states its failure only in JSON fields stays as it is, because other code reads the failure from these fields.
 
 import { endedInFailure } from '../outcome.js';
 import { asRecord, isRecord, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
-/** Said of results whose texts were written out. */
+/** The label of shrunk results whose texts were written out. */
 export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 
-/** Texts with fewer line breaks stay as they are. */
+/** Minimum line breaks in a text that is written out. */
 const MIN_BREAKS = 2;
-/** Longer JSON stays as it is: it is parsed where the history is indexed, which may be the turn's thread. */
+/** Longer JSON, in UTF-16 units, stays as it is: it is parsed where the history is indexed, which may be the turn loop's thread. */
 const MAX_LENGTH = 1_000_000;
-/** Texts that are written out are at least this share of the JSON, so that what is data stays data. */
+/** Minimum share of the JSON that the written-out texts must make up, so that data stays data. */
 const MIN_SHARE = 0.5;
-/** A wrapper is a list of objects at most, or what MCP answers; deeper texts are data. */
+/** Maximum nesting of texts to write out: a wrapper is at most a list of objects; MCP's answers have one level more. Deeper is data. */
 const MAX_DEPTH = 2;
 const MCP = /^\{"content":\s*\[/;
-/** The start of a text that is JSON itself. */
+/** Matches the start of a JSON string whose text is JSON itself: an object, or a list that begins with one. */
 const DATA = /^"(?:\[\s?)?\{\\"/;
-/** Not sent as it is: providers refuse half of a surrogate pair, and databases NUL. */
+/** Must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
@@ -29,8 +29,9 @@ const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Returns what shrinkers see of a result: of a text, the text; of an object or a list of objects, the JSON that the model is
- * sent. `undefined` for anything else, what failed, and very long JSON. Linear.
+ * Returns a result as shrinkers see it: a string as it is, an object or a list of objects as the JSON that the model is sent; in
+ * either, the long texts of a JSON wrapper are written out. `undefined` for other results, and for objects and lists that state a
+ * failure or whose JSON is longer than `MAX_LENGTH`. Linear in the length of the result.
  */
 export function resultText(result: unknown): string | undefined {
   const json = isJson(result) ? payloadText(result) : result;
@@ -45,7 +46,7 @@ export function resultText(result: unknown): string | undefined {
   return isSame ? written : asGiven;
 }
 
-/** Whether a model is sent the result's JSON; of content with types, it sees pictures and documents. */
+/** Whether the model is sent the result as JSON. Of content with other types than text, it is sent the images and documents. */
 function isJson(result: unknown): boolean {
   if (Array.isArray(result)) {
     return result.every((item) => isRecord(item) && item['type'] === undefined);
@@ -55,13 +56,13 @@ function isJson(result: unknown): boolean {
   return !Array.isArray(content) || content.every(isText);
 }
 
-/** Of content as MCP answers; whatever else has no type is data. */
+/** Whether a part of content is a text, as in MCP's answers, or has no type and is data. */
 function isText(part: unknown): boolean {
   const { type = 'text' } = asRecord(part) ?? {};
   return type === 'text';
 }
 
-/** Writes out the long texts of JSON; `undefined` if they are too little of it. */
+/** Returns JSON with its long texts written out; `undefined` if they make up too little of it. */
 function writtenOut(json: string): string | undefined {
   const isAnswer = MCP.test(json);
   const maxDepth = isAnswer ? MAX_DEPTH + 1 : MAX_DEPTH;
@@ -86,7 +87,7 @@ function writtenOut(json: string): string | undefined {
   return length < MIN_SHARE * json.length ? undefined : written + json.slice(from);
 }
 
-/** The end of the string that starts at `start`, in valid JSON. */
+/** Returns the index after the closing quote of the string that starts at `start`, in valid JSON. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
@@ -96,9 +97,9 @@ function endOfString(json: string, start: number): number {
 }
 
 /**
- * The text that is written out for a string of JSON; `undefined` if it stays as it is.
+ * Returns the text to write out for a JSON string, or `undefined` if the string stays as it is.
  *
- * @param isAnswer whether it may be data that MCP answers
+ * @param isAnswer whether the JSON is an MCP answer, whose texts may be data as JSON
  */
 function textIn(string: string, isAnswer: boolean): string | undefined {
   const isData = isAnswer && DATA.test(string);

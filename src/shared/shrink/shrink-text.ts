@@ -1,4 +1,4 @@
-// Runs the chain of shrinkers on a result. Does not know what was sent before; the caller keeps the original.
+// Runs the chain of shrinkers on a result. The caller finds what the session already shows, and keeps the original.
 
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
@@ -13,7 +13,7 @@ import type { ShownElsewhere } from './shown-before.js';
 import type { Shrinker, ShrinkerName, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 import { TERMINAL_CODES } from './terminal-codes.js';
 
-/** The shrinkers that need only the result, in the order in which they run. */
+/** The shrinkers that need only the result and its call, in the order in which they run. */
 const TEXT_SHRINKERS: readonly Shrinker[] = [
   TERMINAL_CODES,
   LINE_NUMBERS,
@@ -30,17 +30,17 @@ export const SHRINKER_NAMES: readonly ShrinkerName[] = [
   ...TEXT_SHRINKERS.map(({ name }) => name),
 ];
 
-/** A level, and shrinkers that are turned on or off. Flat, so that two of them are easy to compare. */
+/** A level, and overrides that turn single shrinkers on or off. Flat, so that two settings are easy to compare. */
 export type ShrinkSettings = { readonly level: ShrinkLevel } & Partial<
   Readonly<Record<ShrinkerName, boolean | undefined>>
 >;
 
-/** Shorter results are unchanged. In UTF-16 units. */
+/** Minimum length of a result to shrink, in UTF-16 units. */
 export const MIN_SHRUNK_LENGTH = 400;
-/** Longer results are unchanged too: they would occupy the worker for too long. */
+/** Maximum length of a result to shrink, in UTF-16 units: longer ones would occupy the worker for too long. */
 const MAX_LENGTH = 8_000_000;
 
-/** Whether a shrinker runs. */
+/** Whether the settings let a shrinker run: by its own override, else by the level. */
 export function runsShrinker(
   settings: ShrinkSettings,
   { name, from }: Pick<Shrinker, 'name' | 'from'>,
@@ -54,12 +54,12 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 }
 
 /**
- * Returns a shrunk result, with a last line that says so and names the original; `undefined` if too little can be saved.
- * Pure, and linear in the text.
+ * Returns a shrunk result, whose last line says that it was shrunk and how to get the original; `undefined` if too little can be
+ * saved. Pure, and linear in the length of the text.
  *
- * @param text what shrinkers see of the result
- * @param runs its lines that the session already shows
- * @param call without a purpose, it is the text of a file: only shrinkers run that keep everything an edit could need
+ * @param text the result as shrinkers see it; see `resultText`
+ * @param runs lines of the text that the session already shows elsewhere
+ * @param call if it has no purpose, the text is that of a file, and only shrinkers with `keepsText` run
  * @param ending see `placeholderEnding`
  */
 export function shrinkText(
@@ -115,7 +115,7 @@ function leftOf(
   for (const shrinker of TEXT_SHRINKERS) {
     const sees = purpose !== undefined || shrinker.keepsText === true;
     if (!sees || !runsShrinker(settings, shrinker)) continue;
-    // A shrinker that is turned on by name runs at least at its own minimum level.
+    // A shrinker that is turned on by name below its minimum level runs at that minimum.
     const level = isAtLeast(settings.level, shrinker.from) ? settings.level : shrinker.from;
     const shorter = shrinker.shrink(draft, { ...seen, level });
     if (shorter === undefined) continue;
@@ -126,10 +126,10 @@ function leftOf(
   return draft;
 }
 
-/** Of a command, so many lines about failures are shown again. */
+/** Maximum number of a command's lines about failures that are shown again. */
 const MAX_FAILURES = 12;
 
-/** Splits runs where a command reports a failure: that it still does is what the command was run again for. */
+/** Splits runs at lines that report a failure, which are shown again: a command is rerun to see whether it still fails. */
 function withoutFailures(
   { text, lines }: Draft,
   runs: readonly ShownElsewhere[],
@@ -152,9 +152,9 @@ function withoutFailures(
   });
 }
 
-/** What is known of a result and its call. */
+/** What is known about a result and its call. */
 export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
-  /** The result as it is sent if it is not shrunk. @default the text */
+  /** The result as the model is sent it if it is not shrunk. @default the text */
   readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
   /** What shrinkers took from the text already, which are not to run again. */

@@ -37,31 +37,32 @@ export type ShrinkerName =
 /** One way to make a result smaller. It runs on a worker, once per result. */
 export interface Shrinker {
   readonly name: ShrinkerName;
-  /** What it removes, in a few words for the model. */
+  /** What the shrinker removes, in a few words. The model reads it in the last line of a shrunk result. */
   readonly label: string;
-  /** The mildest level at which it runs. */
+  /** The mildest level at which the shrinker runs by default. */
   readonly from: ShrinkLevel;
-  /**
-   * Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; linear in any text.
-   */
+  /** Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; linear in the text's length. */
   shrink(draft: Draft, subject: ShrinkSubject): Draft | undefined;
-  /** Whether its output is data, which other shrinkers must not change. */
+  /** Whether the output is data that later shrinkers must not change. */
   readonly isFinal?: boolean;
-  /** Whether it keeps everything that an edit could have to quote; only then does it run on the text of files. */
+  /** Whether all text that an edit might have to quote is kept. Only such shrinkers run on the text of files. */
   readonly keepsText?: boolean;
 }
 
-/** Marks removed content. */
+/** Returns the note that replaces removed content. */
 export function leftOut(what: string): string {
   return `[… ${what} left out …]`;
 }
 
-/** Whether a line says what was removed. */
+/** Whether a line has the form of a note about removed content, as `leftOut` makes it. */
 export function saysLeftOut(line: string): boolean {
   return line.startsWith('[… ') && line.endsWith(' …]');
 }
 
-/** How many lines of a text these lines of its draft stand for: one that says what was removed stands for more, but not its lookalikes. */
+/**
+ * Returns how many lines of the original text these lines of its draft stand for. A note about removed lines stands for as many as
+ * it names; a lookalike in the original stands for itself.
+ */
 export function countBehind(
   lines: readonly string[],
   { lookalikes }: Pick<ShrinkSubject, 'lookalikes'>,
@@ -75,22 +76,22 @@ export function countBehind(
   return count;
 }
 
-/** A number of lines, or the first and the last of them. */
+/** Matches a note and captures its number of lines, or the first and last number of its range of lines. */
 const COUNTED =
   /^\[… (?:the same line |lines (\d{1,9})-)?(\d{1,9}) (?:lines? |more |as in |unchanged,)/;
 
-/** Whether a line is about a failure; such lines are kept. */
+/** Whether a line is about a failure. Shrinkers keep such lines. */
 export function mentionsFailure(line: string): boolean {
   const start = line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line;
   return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 
-/** Only the start of a line is searched for what it tells, in UTF-16 units. */
+/** UTF-16 units at the start of a line that are searched for words of failure or warning. */
 export const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
 
-/** As each class of tests says that passed. */
+/** Matches a count of zero failures, such as `0 errors` or `failed: 0`. Test runners print it for every class of tests that passed. */
 const NO_FAILURES =
   /(?<![\d.,])0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?) {0,2}[:=] {0,6}0\b(?![.:]\d)/gi;
 

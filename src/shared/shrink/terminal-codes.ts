@@ -1,5 +1,5 @@
-// The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
-// progress bars that were overwritten.
+// The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and overwritten states
+// of progress bars.
 
 import { withoutCodes } from '../shown-text.js';
 import { isDelimited, isSimilar } from './like-lines.js';
@@ -8,12 +8,15 @@ import type { Shrinker } from './shrinker.js';
 
 const LINE = /[^\r\n]+/g;
 const BELLS = /\u0007/g;
-/** Characters that must be equal at the start, but for numbers, for a line to count as overwritten by the next state. */
+/**
+ * A state counts as overwritten only if it starts with the same `SAME_START` characters as the next one. Each run of digits counts as
+ * one digit, within the first `MAX_START` UTF-16 units.
+ */
 const SAME_START = 4;
 const MAX_START = 24;
 const PERCENT = /^\d[\d.]*\s?%/;
 
-/** Removes escape codes and overwritten progress; the targets of links stay. */
+/** Removes escape codes and overwritten progress. Targets of hyperlinks stay. */
 export const TERMINAL_CODES: Shrinker = {
   name: 'terminalCodes',
   label: 'terminal codes',
@@ -27,7 +30,7 @@ export const TERMINAL_CODES: Shrinker = {
   },
 };
 
-/** A line as a terminal shows it: backspaces move back, and what follows is written over what stands there. */
+/** Returns a line as a terminal shows it: a backspace moves the cursor back, and later characters overwrite earlier ones. */
 function withoutErased(line: string): string {
   if (!line.includes('\b')) return line;
   const shown: string[] = [];
@@ -42,7 +45,7 @@ function withoutErased(line: string): string {
   return shown.join('');
 }
 
-/** Removes states of lines that a later state has overwritten. */
+/** Removes states of a line that a later state overwrote after a carriage return. */
 function withoutOverwritten(text: string): string {
   if (isTableOfOldMac(text)) return text;
   let kept = '';
@@ -60,7 +63,7 @@ function withoutOverwritten(text: string): string {
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Whether carriage returns alone end the rows of a table. */
+/** Whether a text is a table whose rows end with a carriage return alone, so that it is a line break and overwrites nothing. */
 function isTableOfOldMac(text: string): boolean {
   if (text.includes('\n') || !text.includes('\r')) return false;
   const rows = text.trimEnd().split('\r');
@@ -68,8 +71,8 @@ function isTableOfOldMac(text: string): boolean {
 }
 
 /**
- * Whether a line state starts like the next one, which follows the carriage return at `end`. One that
- * warns is only overwritten by one that differs in numbers.
+ * Whether the state from `start` to the carriage return at `end` starts like the next one. A state that mentions a failure or a
+ * warning counts as overwritten only if the next one is similar as a whole; see `isSimilar`.
  */
 function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
@@ -83,7 +86,7 @@ function isOverwritten(text: string, start: number, end: number): boolean {
   return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
 }
 
-/** As `[12/300] Build` and `[13/300] Build` start. */
+/** Returns the normalized start of a state: the same for `[12/300] Build` and `[13/300] Build`. */
 function startOf(text: string, at: number): string {
   return text
     .slice(at, at + MAX_START)
@@ -91,7 +94,7 @@ function startOf(text: string, at: number): string {
     .slice(0, SAME_START);
 }
 
-/** Longer states are cut. */
+/** Maximum length of a state that is compared, in UTF-16 units; the rest is ignored. */
 const MAX_STATE = 4_000;
 const WARNING = /\bwarn/i;
 

@@ -9,7 +9,7 @@ const HELD =
 
 const conversations = new Map<string, ConversationRecord>();
 let status: GatewayStatus | undefined;
-/** The row of each record: with hundreds of conversations, making all of them anew takes longer than calls are apart. */
+/** Cache of the row of each record: with hundreds of conversations, rebuilding all rows takes longer than the time between calls. */
 const rows = new WeakMap<ConversationRecord, HTMLElement>();
 let selected: string | undefined;
 /** The record whose detail is shown. */
@@ -38,7 +38,7 @@ function schedule(): void {
 function show(): void {
   const all = [...conversations.values()].reverse();
   const table = bodyOf('conversations');
-  // Replacing it would close a list of modes that is open.
+  // Replacing a focused `select` would close its list of modes while the user chooses.
   if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
   byId('none').hidden = all.length > 0;
   showTotals(all);
@@ -46,7 +46,7 @@ function show(): void {
   showDetail(selected === undefined ? undefined : conversations.get(selected));
 }
 
-/** Replaces the rows of a table but those that stay; the focus stays in the row that has it. */
+/** Updates the rows of a table and keeps elements that stay. The focus stays in its row. */
 function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
   const focused = body.contains(document.activeElement) ? document.activeElement : null;
   const id = focused?.closest('tr')?.dataset['id'];
@@ -58,7 +58,7 @@ function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
   }
   const row = id === undefined ? undefined : wanted.find(({ dataset }) => dataset['id'] === id);
   const place = focused instanceof HTMLButtonElement ? row?.querySelector('button') : row;
-  // Whoever reads further down stays there.
+  // Keep the scroll position of a reader further down.
   place?.focus({ preventScroll: true });
 }
 
@@ -230,7 +230,7 @@ async function showOriginal(conversation: string, edit: number): Promise<void> {
 const events = new EventSource('ctxfold/events');
 events.addEventListener('open', () => {
   byId('state').textContent = 'live';
-  // All of them follow. After a reconnection it may be another gateway.
+  // The gateway sends all records after this event. After a reconnection, it may be another gateway.
   conversations.clear();
   bodyOf('conversations').replaceChildren();
   schedule();
