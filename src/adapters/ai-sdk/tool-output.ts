@@ -70,15 +70,15 @@ export function rewriteToolOutput(
   }
 }
 
-/** The only field, if it is the text that a tool has answered; else empty. */
+/** Returns the name of the only field, if that field has the text of the tool's answer; else an empty string. */
 function textField(fields: JsonRecord): string {
   const field = outputField(fields) ?? '';
   return typeof fields[field] === 'string' && field !== 'error' ? field : '';
 }
 
 /**
- * Returns a text in the shape that OpenAI's shells and its tool for patches require, since the SDK sends another output as that of a
- * function, which OpenAI rejects; `undefined` for any other tool.
+ * Returns a text in the shape that OpenAI's shell tools and `apply_patch` require; `undefined` for any other tool. The SDK would send
+ * output of another shape as a function's output, which OpenAI rejects.
  */
 function inShape(value: JsonRecord, text: string, toolName: unknown): JsonRecord | undefined {
   const { output } = value;
@@ -96,7 +96,7 @@ function isToolReference(item: unknown): boolean {
   return asRecord(options?.['anthropic'])?.['type'] === 'tool-reference';
 }
 
-/** Returns a list if there are items of a provider, which a text cannot replace. */
+/** Returns the joined texts, or a list if there are provider-specific items, which a text cannot replace. */
 function readContent(value: unknown): string | readonly string[] {
   if (!Array.isArray(value)) return payloadText(value);
   const items = value as readonly unknown[];
@@ -131,9 +131,9 @@ function itemTokens(item: unknown): number {
     return estimatePayloadTokens(data['text']);
   }
   const named = typeof mediaType === 'string' ? mediaType : type;
-  // There may be no subtype: `image` as a media type, `image-url` as a type.
+  // The media type may lack a subtype (`image`), or only the item's type is known (`image-url`).
   return payloadTokens(named.replace(/^image(?:-.*)?$/, 'image/*'));
 }
 
-/** `media`, `file` and `image`, also with a suffix: `file-data`, `image-url`, `image-file-id`. */
+/** Matches `media`, `file` and `image`, alone or with a suffix: `file-data`, `image-url`, `image-file-id`. */
 const MEDIA_ITEM = /^(?:media|file|image)(?:-|$)/;

@@ -99,7 +99,7 @@ export class HostCompactor<Message> {
     return { compactor, compact };
   }
 
-  /** Returns a logger for the adapter that also notes in the running call why it failed: the adapter warns of each failure. */
+  /** Returns a logger for the adapter that also notes the error of each warning in the running call, as why that was not compacted. */
   #noting(logger: Logger = SILENT_LOGGER): Logger {
     const host = safeLogger(logger);
     const warn: Logger['warn'] = (message, details) => {
@@ -146,7 +146,7 @@ export class HostCompactor<Message> {
   /**
    * Returns the messages to send. Never throws.
    *
-   * @returns the same list if nothing is edited, or the signal is aborted; after a failure in ctxfold, messages with earlier edits only
+   * @returns the same list if nothing is edited, or the signal is aborted; after a failure in ctxfold, messages without further edits
    */
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const {
@@ -179,7 +179,7 @@ export class HostCompactor<Message> {
     return this.#failure !== undefined || this.#failures.has(sessionId);
   }
 
-  /** Takes a provider's error, so that the session's next call to the same model is compacted to avoid the same refusal. */
+  /** Takes a provider's error, so that the session's next call to the same model is edited to avoid the same refusal. */
   reportRefusal(
     refusal: unknown,
     { sessionId, modelName }: Pick<HostCall, 'sessionId' | 'modelName'>,

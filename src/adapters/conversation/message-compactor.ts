@@ -21,10 +21,10 @@ import { warnOfFailure } from './warn-of-failure.js';
 export interface MessageCompactor<Message> {
   /**
    * @returns a new list
-   * @throws by default only TypeError if it is not a list, and the signal's reason; after any other failure it returns the messages
-   * with earlier edits and no further one. With `onError: 'throw'`: TypeError naming the message if it is not a list of messages of
-   * the format, and TypeError or RangeError for invalid call arguments, both without any change, so that the next call continues;
-   * `ContextWindowExceededError` if the messages cannot be made to fit; the signal's reason
+   * @throws by default only TypeError if it is not a list, and the signal's reason; after any other failure it returns the messages as
+   * passed, or with earlier edits if only this call's compaction failed. With `onError: 'throw'`: TypeError naming the message if it
+   * is not a list of messages of the format, and TypeError or RangeError for invalid call arguments, both without any change, so that
+   * the next call continues; `ContextWindowExceededError` if the messages cannot be made to fit; the signal's reason
    */
   (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
   /** Reports of its conversations, least recently used first. */

@@ -174,13 +174,13 @@ function accessorsOf(value: object): readonly string[] {
   return [...names];
 }
 
-/** Whether it has no class. */
+/** Whether an object is no instance of a class: its prototype is `null` or a root prototype. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
 }
 
-/** Whether it is the `Object.prototype` of any realm. */
+/** Whether a prototype is the `Object.prototype` of any realm. */
 function isRootPrototype(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null;
 }
