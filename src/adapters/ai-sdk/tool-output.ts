@@ -11,7 +11,8 @@ const FAILED = 'The tool failed.';
 const DENIED = 'Tool execution denied.';
 
 /**
- * Reads an output. Texts, JSON and values of unknown types are the result as they are. Of content, the result has the texts
+ * Reads an output. Texts and values of unknown types are the result unchanged; so is JSON, but for a computer's screenshot, which gets
+ * a stand-in, and an object whose only field is the text of the answer, which is then the result. Of content, the result has the texts
  * and a stand-in for each other item. Errors and denials by the user set `error`.
  */
 export function readToolOutput(output: JsonRecord): Outcome {
@@ -40,8 +41,9 @@ export function readToolOutput(output: JsonRecord): Outcome {
 }
 
 /**
- * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged. An output
- * that loads tools by reference stays as it is: without it, the model loses them.
+ * Returns the output with another result, as text. Errors become `error-text`, denials keep their type, and JSON of a shape that the
+ * provider requires keeps that shape. Provider options are unchanged. An output that loads tools by reference stays as it is, because
+ * the model would lose these tools.
  */
 export function rewriteToolOutput(
   output: JsonRecord,

@@ -39,7 +39,7 @@ export class MessageView<Message> {
   readonly #records: GivenMessage<Message>[] = [];
   /** By id of a tool call, the messages with parts that must be removed along with it. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
-  /** By id, the number of calls that were not removed. */
+  /** By id of a tool call, the number of calls that were not removed. */
   readonly #remainingCalls = new Map<string, number>();
   /** Cache marks, as text, of edited messages that have some: an LRU of at most `MARKED_MESSAGES`. */
   readonly #marks = new Map<GivenMessage<Message>, string>();

@@ -43,8 +43,8 @@ export class CallPairing {
   }
 
   /**
-   * Finds the call that a response answers. If the response is complete, no later one can answer that call. A response without a
-   * call gets a generated id.
+   * Finds the call that a response answers. A complete response closes its call, so that no later response matches it. A response
+   * without a call gets a generated id.
    */
   answer(response: ToolUseName, origin: Origin, isComplete: boolean): AnsweredTool {
     const call = this.#callOf(response);

@@ -53,7 +53,7 @@ class PlainCopy {
     this.#where = where;
   }
 
-  /** Copies the root. What throws while it is read does so at the current path: nothing is guarded one by one. */
+  /** Copies the root. One `try` serves all reads, because `#path` is where the reading was when something threw. */
   copyOf(root: unknown): unknown {
     try {
       return this.#copyOf(root);
