@@ -1,4 +1,4 @@
-// Recognizes Anthropic's models, which are particular about reasoning once anything before it has changed, by their names.
+// Recognizes Anthropic's models by their names: most of them reject reasoning once anything before it has changed.
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -9,11 +9,11 @@ import { reasoningOfModel } from '../request/claude-reasoning.js';
 export type ModelReference = string | { readonly provider: string; readonly modelId: string };
 
 /**
- * Returns call arguments that follow from the model and the options of its provider. Most of Anthropic's models reject reasoning once
- * anything before it has changed, so it is removed from the first edit on; but with a budget they reject a turn without it.
- * Whoever serves them, the name contains `anthropic`: `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock,
- * `anthropic/claude-…` at a gateway. An application inference profile of Bedrock has no such name: there, a request for thinking
- * tells. For others the session decides by the model.
+ * Returns the call arguments that follow from the model and its provider options. Most of Anthropic's models reject reasoning once
+ * anything before it has changed, so reasoning is removed from the first edit on; but with a thinking budget they reject a turn without
+ * reasoning. With any provider, the name contains `anthropic`: `vertex.anthropic.messages`, `us.anthropic.claude-…` at Bedrock,
+ * `anthropic/claude-…` at a gateway. Only an application inference profile of Bedrock lacks it: there, a request for thinking identifies
+ * the model. For all other models `reasoning` is `undefined`, and the session decides by the model.
  *
  * @param providerOptions those of the request, if they are known
  */

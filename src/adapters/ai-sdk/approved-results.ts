@@ -1,30 +1,31 @@
-// The results of a step in which the user approved or denied some calls, in the order in which they were first sent. The SDK answers
-// these calls last, 6 the denied ones after the approved, 7 before them. Once it has converted UI messages for the next request, results
-// come in the order of the calls, and denials are errors. That would be another conversation, and miss the provider's cache.
+// Restores the order in which the results of a step were first sent, if the user approved or denied some of its calls. Within a run the
+// SDK puts the results of these calls last: AI SDK 6 puts the denied ones after the approved ones, AI SDK 7 before them. After UI messages
+// are converted for the next request, results are in the order of the calls, and denials are errors. Without this module, the messages
+// would then look like another conversation and miss the provider's cache.
 
 import { asRecord } from '../../shared/json.js';
 import { callsIn } from './sdk-message.js';
 import type { ApprovedCalls, SdkMessage, SdkPart } from './sdk-message.js';
 
-/** What the SDK says of a call that was denied without a reason. */
+/** The SDK's text for a call that was denied without a reason. */
 const DENIED = 'Tool call execution denied.';
 
 type SdkFields = SdkPart & Readonly<Record<string, unknown>>;
 
-/** A message as several. */
+/** A message that was divided into several. */
 interface Divided {
   readonly whole: SdkMessage;
   readonly pieces: readonly SdkMessage[];
-  /** Whether the pieces have the results that the message has, in its order. */
+  /** Whether the pieces have the same result objects as the message, in the same order. */
   readonly isInOrder: boolean;
 }
 
-/** By message, and by the first of its pieces. */
+/** Keyed by the whole message and by the first of its pieces. */
 const DIVIDED = new WeakMap<SdkMessage, Divided>();
 
 /**
- * Returns messages with those divided that have results of calls for which approval was asked, or a list that cannot be read as it is: its
- * compaction fails, and says why. While the SDK goes on, these results are in a message of their own.
+ * Divides messages that have results of calls for which approval was asked: within a run, the SDK has these results in a message of their
+ * own. Returns a list that cannot be read as it is, because its compaction fails and says why.
  */
 export function divideApproved(messages: readonly SdkMessage[]): readonly SdkMessage[] {
   try {
@@ -48,7 +49,7 @@ function divided(
   return divide(whole, answersBefore(messages, at))?.pieces ?? whole;
 }
 
-/** Approvals by the call that they are about, up to a message of the same step. */
+/** Returns the step's approval responses up to a message, by the id of the call that they are about. */
 function answersBefore(messages: readonly SdkMessage[], at: number): Map<unknown, SdkFields> {
   let start = at;
   while (start > 0 && messages[start]?.role === 'tool') start -= 1;
@@ -90,7 +91,7 @@ function divide(
   return known;
 }
 
-/** Returns what answers a denied call as the SDK has it while it goes on: from UI messages it makes an error of the same words. */
+/** Turns a denial back to what the SDK has within a run: converted UI messages have an error with the same text instead. */
 function asDenied(result: SdkFields, approval: SdkFields | undefined): SdkFields {
   const { type, value } = asRecord(result['output']) ?? {};
   const reason = approval?.['reason'];
@@ -99,7 +100,7 @@ function asDenied(result: SdkFields, approval: SdkFields | undefined): SdkFields
   return { ...result, output: { type: 'execution-denied', reason } };
 }
 
-/** Returns messages that were divided, and neither edited nor put in another order, as they were. */
+/** Reverts `divideApproved` for messages whose pieces are neither edited nor in another order than the message's results. */
 export function unite(messages: readonly SdkMessage[]): SdkMessage[] {
   const all: SdkMessage[] = [];
   for (let at = 0; at < messages.length; at += 1) {
@@ -150,9 +151,9 @@ function resultsInOrder(message: SdkMessage, before: SdkMessage | undefined): Sd
 }
 
 /**
- * Returns a prompt with denials as errors, which they are after a conversion: providers write the two in different ways, and the process
- * that serves the next request knows them as errors only. What has options stays: its provider asked for the approval, and finds it by
- * them. The same list if it cannot be read.
+ * Returns a prompt with denials as errors, as they are after a conversion of UI messages: a provider's package writes the two differently,
+ * and the process that serves the next request knows them as errors only. A denial with provider options stays: its provider asked for the
+ * approval, and finds the approval by these options. Returns the same list if it cannot be read.
  */
 export function withDenialsAsErrors(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
   const isAsked = (part: SdkFields): boolean =>

@@ -38,7 +38,7 @@ export interface PromptParams {
   readonly abortSignal?: AbortSignal | undefined;
   /** May say how long the prompt is to be cached. */
   readonly providerOptions?: object | undefined;
-  /** Take a part of the window. */
+  /** Counted as overhead, like `responseFormat`, because both take a part of the context window. */
   readonly tools?: readonly object[] | undefined;
   readonly responseFormat?: object | undefined;
 }
@@ -70,10 +70,10 @@ export interface CompactionMiddleware {
   }) => Promise<Result>;
 }
 
-/** Prompts as they were given to a middleware. */
+/** Prompts that a middleware has compacted, as they were given to it. */
 const COMPACTED_PROMPTS = new WeakSet<object>();
 
-/** Whether a middleware has compacted a prompt, and is told what the provider says of it. */
+/** Whether a middleware has compacted this prompt, so that the middleware handles its usage and refusals. */
 export function isCompactedPrompt(prompt: unknown): boolean {
   return Array.isArray(prompt) && COMPACTED_PROMPTS.has(prompt);
 }
@@ -95,7 +95,7 @@ export function compactionMiddleware(
   const compact = createMessageCompactor(compactor, PROMPT_FORMAT, options);
   const ignoring = IGNORING_MODELS.get(compactor) ?? new Set();
   IGNORING_MODELS.set(compactor, ignoring);
-  /** By the parameters that calls were given, once compacted. */
+  /** Keyed by the parameters that `transformParams` returned. */
   const calls = new WeakMap<object, CompactedCall>();
   return {
     specificationVersion: 'v3',
@@ -158,13 +158,13 @@ export function compactionMiddleware(
     try {
       return passingUsage(answer, (usage) => call?.takeUsage?.(usage));
     } catch {
-      // Usage only helps, and the model has answered.
+      // Usage is optional and the answer is there, so a failure to read usage must not fail the call.
       return answer;
     }
   }
 }
 
-/** A call as it was given, and what takes the usage of its answer. */
+/** A call as it was given, and the callback for the usage of its answer. */
 interface CompactedCall {
   readonly modelCall: ModelCall<PromptParams>;
   takeUsage?: (usage: CompactCall) => void;
@@ -180,8 +180,8 @@ const IGNORED =
   'the model has answered as if it was asked for none: that takes @ai-sdk/openai 4, and a provider that knows it.';
 
 /**
- * Returns a function that has the call's model compact messages: it repeats the call with the trigger, for the leading system
- * messages and these, without streaming. It rejects with the reason if the model does not support that.
+ * Returns a function that has the call's model compact messages: it repeats the call without streaming, with the compaction trigger, and
+ * with only the leading system messages and the messages to compact. It rejects with the reason if the model does not support that.
  *
  * @param ignoring models that have ignored the trigger and answered normally; they are not asked again, because an answer costs money
  */
@@ -243,7 +243,7 @@ function isFilled(providerMetadata: unknown): boolean {
 }
 
 /**
- * Returns an answer whose usage is passed on once it is known: the same answer, or one whose stream is read on its way.
+ * Passes on the usage of an answer once it is known. Returns the same answer, or for a stream one whose stream also reads the usage.
  */
 export function passingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) => void): Answer {
   const { usage, content, stream } = asRecord(answer) ?? {};

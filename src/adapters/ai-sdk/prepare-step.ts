@@ -31,28 +31,27 @@ export interface PrepareStepOptions extends AdapterOptions {
 export interface StepInput<Message, Model extends ModelReference = ModelReference> {
   readonly model: Model;
   readonly messages: readonly Message[];
-  /** Of AI SDK 7. */
+  /** System text. Passed by AI SDK 7 only. */
   readonly instructions?: unknown;
   readonly steps: readonly { readonly usage: { readonly inputTokens?: number | undefined } }[];
 }
 
 /** What `prepareStep` changes in a step. */
 export interface PreparedStep<Message, Model> {
-  /** Those to send, if they differ from those given. */
+  /** The messages to send, if they differ from those given. */
   messages?: Message[];
   /**
-   * That of the step, whose calls also tell the conversation the usage of their answers, and that they were refused as too long.
-   * Absent where the step has only its name.
+   * A proxy of the step's model that also reports the usage of its answers, and refusals, to the conversation. Absent if the step has
+   * only the model's name.
    */
   model?: Model;
 }
 
 /**
- * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools: returns the messages to send and the model to send them to, always in an
- * object: not every agent that takes such a function expects `undefined`. For another model, `step` has to name that:
- * `{ model, ...(await prepare({ ...step, model })) }`. Rejects with
- * `ContextWindowExceededError` if they cannot be made to fit, with the signal's reason, and with a `TypeError` for an invalid
- * message.
+ * A `PrepareStepFunction` of AI SDK 6 and 7, for any tools. Returns the messages to send and the model to send them to, always in an
+ * object, because not every agent that takes such a function accepts `undefined`. To switch to another model, pass it in `step`:
+ * `{ model, ...(await prepare({ ...step, model })) }`. Rejects with `ContextWindowExceededError` if the messages cannot be made to fit,
+ * with the signal's reason, and with a `TypeError` for an invalid message.
  */
 export type PrepareStep = <Message extends SdkMessage, Model extends ModelReference>(
   step: StepInput<Message, Model>,
@@ -94,7 +93,7 @@ export function prepareStep(compactor: Compactor, options: PrepareStepOptions = 
       conversationId,
       overheadTokens: overheadOf(instructions),
       ...reportedUsage(usage?.['inputTokens'], cacheReadTokens, cacheWriteTokens),
-      // Agents that go on with a model of their own tell the usage of a step with the next one.
+      // For agents that ignore the returned model, `steps` of the next call has the usage of this step.
       answerUsage: watched && ((take) => void (takeUsage = take)),
     })) as Message[];
     const isSame = isSameList(compacted, messages);

@@ -61,13 +61,13 @@ export function readPart(part: unknown, place: PartPlace): ContentBlock {
   }
 }
 
-/** The SDK represents the summary of an automatic compaction as a text. */
+/** Whether a text part is Anthropic's automatic compaction: the SDK represents the summary as a text. */
 function isAnthropicCompaction({ text, providerOptions }: JsonRecord): boolean {
   const anthropic = isRecord(providerOptions) ? providerOptions['anthropic'] : undefined;
   return isRecord(anthropic) && anthropic['type'] === 'compaction' && text !== '';
 }
 
-/** An empty text may carry provider options of the part before it, such as Gemini's signature. It becomes opaque then. */
+/** Reads a text. An empty one with provider options, which may be those of the part before it (Gemini's signature), becomes opaque. */
 function readText(part: JsonRecord, where: string): ContentBlock {
   const text = textIn(part, 'text', where);
   return text === '' && part['providerOptions'] !== undefined
@@ -132,7 +132,7 @@ export function opaque(part: JsonRecord, callId?: unknown): OpaqueBlock {
   return opaqueBlock(String(part['type']), opaqueTokens(part), asText(callId));
 }
 
-/** Media count by their type, because their size says nothing about tokens; anything else by the characters of its JSON. */
+/** Estimates media by their type, because their size says nothing about tokens, and anything else by the characters of its JSON. */
 function opaqueTokens(part: JsonRecord): number {
   const { output, data } = part;
   const media = readMedia(part);

@@ -112,12 +112,12 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     if (role !== 'assistant') return read;
     const isTold = parts.some(({ type }) => type === 'reasoning');
     const carried = carriedBlock([message, ...parts.filter(isCall)].flatMap(carriedIn), isTold);
-    // It is sent in front of the step, and has the number behind the parts.
+    // Carried reasoning is sent before the step's parts, but its part index is the one after the last part.
     return carried === undefined ? read : [placed(carried, index, parts.length), ...read];
   }
 }
 
-/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
+/** Returns the blocks of a message that must stay whole: reasoning, texts (for summaries), and opaque blocks for all other parts. */
 function wholeBlocks(
   parts: readonly JsonRecord[],
   blocks: readonly PlacedBlock[],
@@ -180,7 +180,7 @@ function withoutCarried<Holder extends SdkMessage | SdkPart>(holder: Holder): Ho
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {
   if (edit.type === 'text') return { ...part, ...textPart(edit.text) };
   if (edit.type === 'tool_call') {
-    // A signature covers the call.
+    // A signature covers the call's input, which must stay unchanged.
     return isSigned(part) ? part : { ...part, ...{ input: edit.parameters } };
   }
   const { output, toolName }: JsonRecord = part;

@@ -36,7 +36,7 @@ export function textIn(fields: JsonRecord, key: string, where: string): string {
   throw new TypeError(`Expected a string at ${where}.${key}, got ${typeof value}.`);
 }
 
-/** Calls by the id of their approval, because the responses contain the approval id only. */
+/** Ids of calls by the id of their approval, because approval responses contain only the approval id. */
 export type ApprovedCalls = Map<unknown, string>;
 
 interface PartFields {
@@ -48,7 +48,7 @@ interface PartFields {
   readonly providerOptions?: unknown;
 }
 
-/** Reads calls, results and approvals, whose requests are added to `approved`, and no other part. */
+/** Reads only calls, results and approvals. Adds requests for approval to `approved`. */
 export function callsIn(parts: readonly SdkPart[], approved: ApprovedCalls): CallsInMessage {
   const fields: readonly PartFields[] = parts.filter(isRecord);
   for (const { type, approvalId, toolCallId } of fields) {
@@ -73,13 +73,13 @@ function idsOf(parts: readonly PartFields[]): readonly unknown[] {
   return parts.map(({ toolCallId }) => toolCallId);
 }
 
-/** Whether the result of a call is tools found for a search. */
+/** Whether a call searches for tools, so that its result is the tools found. */
 function isSearch({ input }: PartFields): boolean {
   const { arguments: sought, call_id: id } = asRecord(input) ?? {};
   return sought !== undefined && typeof id === 'string';
 }
 
-/** See `programsIn`: any provider may have options of a call. */
+/** Applies `programsIn` to the call's options of every provider. */
 function programsOf({ providerOptions }: PartFields): readonly unknown[] {
   return Object.values(asRecord(providerOptions) ?? {}).flatMap((options) =>
     programsIn(asRecord(options)?.['caller']),

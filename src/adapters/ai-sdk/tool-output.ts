@@ -11,7 +11,8 @@ const FAILED = 'The tool failed.';
 const DENIED = 'Tool execution denied.';
 
 /**
- * Reads an output. Texts, JSON and values of unknown types are the result as they are. Of content, the result has the texts
+ * Reads an output. Texts and values of unknown types are the result unchanged; so is JSON, but for a computer's screenshot, which gets
+ * a stand-in, and an object whose only field is the text of the answer, which is then the result. Of content, the result has the texts
  * and a stand-in for each other item. Errors and denials by the user set `error`.
  */
 export function readToolOutput(output: JsonRecord): Outcome {
@@ -40,8 +41,9 @@ export function readToolOutput(output: JsonRecord): Outcome {
 }
 
 /**
- * Returns the output with another result, as text. Errors and denials keep their type. Provider options are unchanged. An output
- * that loads tools by reference stays as it is: without it, the model loses them.
+ * Returns the output with another result, as text. Errors become `error-text`, denials keep their type, and JSON of a shape that the
+ * provider requires keeps that shape. Provider options are unchanged. An output that loads tools by reference stays as it is, because
+ * the model would lose these tools.
  */
 export function rewriteToolOutput(
   output: JsonRecord,
@@ -70,15 +72,15 @@ export function rewriteToolOutput(
   }
 }
 
-/** The only field, if it is the text that a tool has answered; else empty. */
+/** Returns the name of the only field, if that field has the text of the tool's answer; else an empty string. */
 function textField(fields: JsonRecord): string {
   const field = outputField(fields) ?? '';
   return typeof fields[field] === 'string' && field !== 'error' ? field : '';
 }
 
 /**
- * Returns a text in the shape that OpenAI's shells and its tool for patches require, since the SDK sends another output as that of a
- * function, which OpenAI rejects; `undefined` for any other tool.
+ * Returns a text in the shape that OpenAI's shell tools and `apply_patch` require; `undefined` for any other tool. The SDK would send
+ * output of another shape as a function's output, which OpenAI rejects.
  */
 function inShape(value: JsonRecord, text: string, toolName: unknown): JsonRecord | undefined {
   const { output } = value;
@@ -96,7 +98,7 @@ function isToolReference(item: unknown): boolean {
   return asRecord(options?.['anthropic'])?.['type'] === 'tool-reference';
 }
 
-/** Returns a list if there are items of a provider, which a text cannot replace. */
+/** Returns the joined texts, or a list if there are provider-specific items, which a text cannot replace. */
 function readContent(value: unknown): string | readonly string[] {
   if (!Array.isArray(value)) return payloadText(value);
   const items = value as readonly unknown[];
@@ -131,9 +133,9 @@ function itemTokens(item: unknown): number {
     return estimatePayloadTokens(data['text']);
   }
   const named = typeof mediaType === 'string' ? mediaType : type;
-  // There may be no subtype: `image` as a media type, `image-url` as a type.
+  // The media type may lack a subtype (`image`), or only the item's type is known (`image-url`).
   return payloadTokens(named.replace(/^image(?:-.*)?$/, 'image/*'));
 }
 
-/** `media`, `file` and `image`, also with a suffix: `file-data`, `image-url`, `image-file-id`. */
+/** Matches `media`, `file` and `image`, alone or with a suffix: `file-data`, `image-url`, `image-file-id`. */
 const MEDIA_ITEM = /^(?:media|file|image)(?:-|$)/;

@@ -1,5 +1,5 @@
-// A model of the AI SDK that tells what its provider says of a request. Passes each call on as it is, and is like the model itself
-// to whoever uses it.
+// A proxy of an AI SDK model that reports the usage and refusals of its provider. Passes each call on unchanged, and looks like the model
+// itself to its users.
 
 import type { Compactor } from '../../main/compactor.js';
 import { isMendable } from '../../main/models/model-limits.js';
@@ -8,15 +8,16 @@ import type { CompactCall } from '../request/adapter-options.js';
 import { isCompactedPrompt, passingUsage } from './compaction-middleware.js';
 import type { AnsweringModel } from './compaction-middleware.js';
 
-/** By watched model, who watches it, and the model itself. */
+/** By proxy, the compactor that watches the model, and the model itself. */
 const WATCHED = new WeakMap<object, { readonly by: Compactor; readonly model: unknown }>();
 
 /**
- * Returns a model whose calls tell the usage of their answers, or that they were refused for what compacting can change. Fields,
- * methods and prototype are those of the given one. Of a prompt that `compactionMiddleware` has compacted it tells no more than that
- * there is an answer: the usage is told to that conversation.
+ * Returns a proxy whose calls report the usage of their answers, or a refusal that compaction can fix. Fields, methods and prototype are
+ * those of the given model. For a prompt that `compactionMiddleware` has compacted, the proxy reports without usage, because the
+ * middleware's conversation gets that.
  *
- * @param by watches it instead of what it returned for the same model before: some agents take that for the next step
+ * @param by the compactor that watches. If `given` is a proxy made for it before, its model is watched anew instead of the proxy, because
+ *   some agents pass the returned model to the next step
  * @returns `undefined` if only its name is known, or if its calls cannot be replaced
  */
 export function watchedModel<Model>(
@@ -28,7 +29,7 @@ export function watchedModel<Model>(
     const model = ownModelOf(given, by);
     return canWatch(model) ? watch(model, by, tell) : undefined;
   } catch {
-    // What throws when it is read is left to the SDK.
+    // A model that throws when read is left to the SDK.
     return undefined;
   }
 }
@@ -67,12 +68,12 @@ function watch<Model extends AnsweringModel>(
     try {
       return passingUsage(answer, tellOf);
     } catch {
-      // Usage only helps, and the model has answered.
+      // Usage is optional and the answer is there, so a failure to read usage must not fail the call.
       return answer;
     }
   };
   const calls = new Map<unknown, unknown>(KINDS.map((kind) => [kind, telling(kind)]));
-  // Getters, setters and methods get the model itself: private fields are there only.
+  // Getters, setters and methods run with the model itself as `this`, because a proxy lacks its private fields.
   const watched: Model = new Proxy(model, {
     get: (target, name) => {
       const value: unknown = calls.get(name) ?? Reflect.get(target, name, target);

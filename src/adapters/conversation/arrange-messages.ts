@@ -16,10 +16,11 @@ export interface Arrangement<Message> {
 }
 
 /**
- * Returns the places for a history: messages in the order of its entries, pinned ones where they were among them. Written messages
- * come after the pinned messages that follow the previous one, up to one of the model: something may answer its calls. One whose
- * entry is within a given message comes after that and the answers to its calls. The acknowledgement of a summary is left out right
- * before an answer of the model: together they would be one turn, which some models want to start with reasoning.
+ * Returns the places for a history: messages in the order of its entries, with pinned messages where they were among them. A written
+ * message comes after the pinned messages that follow the previous place, but before a pinned message of the model, whose calls may be
+ * answered by what follows. A written message whose entry is within a given message comes after that message and the answers to its
+ * calls. The acknowledgement of a summary is omitted right before an answer of the model: together they would be one turn, which some
+ * models require to start with reasoning.
  *
  * @param format says which messages are the model's
  * @param openFrom index of the first message of an exchange that nothing may come between
@@ -72,10 +73,10 @@ export function* arrangeMessages<Message>(
   return { places, waiting };
 }
 
-/** In no history: precedes a pinned answer of the model when all before that is gone, because providers want the user first. */
+/** Part of no history. Precedes a pinned answer of the model once all before it is gone: providers want the user's turn first. */
 export const OPENING: IContent = humanText('[Earlier messages are not shown.]');
 
-/** At least the tokens of the opening as a message. */
+/** Upper bound of the tokens that the opening takes as a message. */
 export const OPENING_TOKENS = 16;
 
 /**
@@ -89,7 +90,7 @@ export function withOpening<Message>(
   written: () => WrittenMessage<Message>,
 ): Place<Message>[] {
   for (const [at, place] of places.entries()) {
-    // What was read before it is still there, or it is the opening or another message that ctxfold wrote.
+    // No opening is needed: an unpinned message, the opening, or another written message comes first.
     if ('entry' in place || !isPinned(place)) break;
     if (format.mayNotOpen?.(place.given) !== true) continue;
     return place.index === at ? places : places.toSpliced(at, 0, written());

@@ -40,10 +40,10 @@ export interface ConversationParts<Message> {
   readonly options: CompleteAdapterOptions;
 }
 
-/** The model that a request goes to, what it requires of reasoning, and what the provider refused it with. */
+/** The target model of a request, its reasoning policy, and what the provider refused the last attempt with. */
 type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'refusal'>;
 
-/** The known messages that the messages of a call continue. */
+/** The known list that is a prefix of a call's messages; empty if the conversation starts, or starts over. */
 interface Continuation<Message> extends Pick<PrefixMatch<Message>, 'varied' | 'firstOther'> {
   readonly known: KnownMessages<Message>;
 }
@@ -61,7 +61,7 @@ export class Conversation<Message> {
   #session: Session | undefined;
   /** Messages of the newest call, which may still be queued. */
   #newest: readonly Message[] = [];
-  /** Messages of the last call that the view has read completely, as the caller had them (edited or not). */
+  /** Messages of the last call that the view has read completely, as the caller passed them (edited or not). */
   #taken: KnownMessages<Message> = { messages: [], places: [] };
   #lastCall: Promise<unknown>;
   /** Cached result of the last comparison. */
@@ -77,9 +77,9 @@ export class Conversation<Message> {
   #transient: readonly Message[] = [];
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
-  /** What the last preflight was for. */
+  /** Target of the last preflight. */
   #target: Target = {};
-  /** The revision of the history that the view has followed: others may edit the session, too. `null` if it lacks edits. */
+  /** The history revision that the view reflects, because others may edit the session, too. `null` if the view lacks edits. */
   #followedRevision: number | null = null;
   #isBroken = false;
 
@@ -136,7 +136,7 @@ export class Conversation<Message> {
       try {
         return await this.#run(messages, call);
       } catch (thrown) {
-        // Another conversation can begin with the messages as they are now.
+        // A caller that gets `null` begins another conversation with the changed messages.
         this.#isBroken ||= thrown instanceof ChangedMessageError;
         if (thrown instanceof ChangedMessageError && !isFirst) return null;
         this.#reportFailure(thrown, call);
@@ -147,7 +147,7 @@ export class Conversation<Message> {
     return abortable(turn, call.signal);
   }
 
-  /** Returns messages that continue the last call as it was sent, without a further edit; `undefined` for others. */
+  /** Returns the messages with the edits so far and no further one; `undefined` if they do not continue the last call. */
   async asSent(messages: readonly Message[]): Promise<Message[] | undefined> {
     await this.#lastCall;
     const match = matchPrefix(this.#parts.format, messages, this.#taken.messages);
@@ -194,7 +194,7 @@ export class Conversation<Message> {
     const places = [...known.places]; // A copy: the view's own list grows as messages are read.
     const fresh = messages.slice(places.length);
     const taken = { messages: areCopies ? withKnown(known, varied, messages) : messages, places };
-    // The same list object if possible, so that #match applies to both.
+    // Reuses the list object if possible, because #match is cached by the identity of both lists.
     const newest = transient.length === 0 ? taken.messages : [...taken.messages, ...transient];
     if (areCopies && this.#newest === given) this.#newest = newest;
     const isReady = this.#isReady && isSameValue(target, this.#target);
@@ -205,7 +205,7 @@ export class Conversation<Message> {
       this.#isReady = false;
       if (startsOver) this.#view = view;
       const added = this.#addToSession(reading.entries, call, startsOver);
-      // The reader has messages that the session lacks.
+      // After a failure the reader is ahead: it has read messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
       for (const place of await inTurns(reading.commitInSlices())) places.push(place);
@@ -225,7 +225,7 @@ export class Conversation<Message> {
     return this.#parts.format.completeTurn?.(compacted, given) ?? compacted;
   }
 
-  /** A call that names no model goes to the same one as the last. */
+  /** A call that names no model goes to the model of the last call. */
   #targetOf(call: CompactCall): Target {
     const { modelName = this.#session?.history.modelName } = call;
     const refusal = call.refusal ?? this.#last.refusalFor(call);
@@ -234,9 +234,9 @@ export class Conversation<Message> {
   }
 
   /**
-   * Replaces the view's known messages by their newest objects, unless all of these are copies, which are not held.
+   * Replaces the view's known messages by their newest objects, unless the caller rebuilds them for each call (see `#copy`).
    *
-   * @returns whether they are copies
+   * @returns whether the messages are such copies, which are not held
    */
   #adopt(
     view: MessageView<Message>,
@@ -253,7 +253,7 @@ export class Conversation<Message> {
     return !isKept;
   }
 
-  /** Splits off the last message, from when one was dropped by the next call until one is kept. */
+  /** Splits off the last message as transient, once a call has dropped the last message of the previous one, until a call keeps it. */
   #split(given: readonly Message[]): SplitMessages<Message> {
     const { format } = this.#parts;
     const { length } = this.#taken.messages;
@@ -271,7 +271,7 @@ export class Conversation<Message> {
     this.#session?.reportFallback({ task: 'send', error: asError(thrown), attempts: 0 });
   }
 
-  /** The lists that a caller may continue: its own of the last call, all that it passed so far, and what was returned to it. */
+  /** The lists that a caller may continue: messages of its last call, all that it passed so far, and those returned to it. */
   #knownLists(): readonly KnownMessages<Message>[] {
     return [this.#taken, ...this.#view.knownLists];
   }
@@ -287,8 +287,8 @@ export class Conversation<Message> {
   }
 
   /**
-   * Adds new entries to the session, and reports what the caller says about the previous request: the entries show whether other
-   * processes have served some since.
+   * Adds new entries to the session, and reports the usage that the caller gives for the previous request. The entries show whether
+   * other processes have served requests since then.
    */
   async #addToSession(
     entries: readonly PlacedEntry[],
@@ -308,7 +308,7 @@ export class Conversation<Message> {
     return session;
   }
 
-  /** Returns whether the preflight succeeded. If not, what was compacted before stays so: as given, it may be too long by now. */
+  /** Returns whether the preflight succeeded. If not, earlier edits stay: without them, the messages may be too long by now. */
   async #runPreflight(
     session: Session,
     call: CompactCall,
@@ -339,7 +339,7 @@ export class Conversation<Message> {
     });
     const isReplaced = history.journal !== journal;
     const { revision } = history;
-    // A failed one may have landed edits before.
+    // A preflight may have applied edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
     if (!isFollowed || isReplaced || isCompressed || view.isLate) {
       await inTurns(view.followInSlices(history.getAll()));
@@ -366,22 +366,22 @@ export class Conversation<Message> {
     return session;
   }
 
-  /** Names the call's model after the report, which is about the previous request, and thus about the model named before. */
+  /** Reports usage before naming the call's model, because the usage belongs to the previous request and its model. */
   #reportUsage(session: Session, call: CompactCall, entries: readonly PlacedEntry[]): void {
     const { history } = session;
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
-    // Without an answer the last request failed, and the usage is that of an earlier one.
+    // If no new entry is an answer, the last request failed, and the usage is that of an earlier request.
     if (entries.some(({ speaker }) => speaker === 'ai')) this.#last.reportFormer(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 
-  /** Whether the messages continue with the model's answer in the place of the last message of a known list. */
+  /** Whether the messages have the model's answer where a known list has its last message, so that this one was transient. */
   #hasDroppedEnd(messages: readonly Message[], known: readonly Message[]): boolean {
     const at = known.length - 1;
     const [last, now] = [known[at], messages[at]];
     if (at < 1 || last === undefined || now === undefined || last === now) return false;
-    // Cheaper than the comparison of all messages before it.
+    // Checked first, because it is cheaper than comparing all messages before the last one.
     if (!mayBeTransient(this.#parts.format, last, now)) return false;
     return this.#matchPrefix(messages, known.slice(0, at)) !== undefined;
   }

@@ -15,14 +15,15 @@ import { isSameValue } from '../format/same-value.js';
 /** What a call and a conversation must have in common, besides messages. */
 interface ConversationKey {
   readonly conversationId: string | undefined;
-  /** Of a named one: users may have the same ids in directories of their own. */
+  /** Directory and id of a named conversation: users may have the same ids in directories of their own. */
   readonly name: string | undefined;
   /**
-   * Whether its model decides what happens to reasoning, as Claude does. Others refuse a history that has lost reasoning for Claude's sake.
-   * `undefined` where no model is named: it is the same as before, if its name decided.
+   * Whether there is a reasoning policy, from the call or for the model, as for Claude. Models without one refuse a history whose
+   * reasoning was removed for Claude's sake. `undefined` if no model is named: such a call continues with the same model as before, if
+   * the model's name decided about the policy.
    */
   readonly hasReasoningPolicy: boolean | undefined;
-  /** Whether the call decided. */
+  /** Whether the call gave the reasoning policy. */
   readonly isPolicyGiven: boolean;
   /** The same object for equal options. */
   readonly options: PlainOptions;
@@ -31,7 +32,7 @@ interface ConversationKey {
 /** Options without functions and the logger, which may be created anew for each run. */
 type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
 
-/** At most so many times `maxConversations` are kept under all options together. */
+/** Conversations under all options together are limited to this multiple of `maxConversations`. */
 const MAX_OPTION_SETS = 16;
 
 /** The conversations of one format, as an LRU cache: evicted ones are closed. */
@@ -168,7 +169,7 @@ export class Conversations<Message> {
     return best ?? alike.findLast((conversation) => conversation.isEdited(messages));
   }
 
-  /** Closes a conversation of that name under other options, so that only one session has its id. */
+  /** Finds a named conversation. Closes one of that name under other options, so that only one session has its id. */
   #named(key: ConversationKey, logger: Logger): Conversation<Message> | undefined {
     for (const [conversation, known] of this.#conversations) {
       if (known.name !== key.name) continue;

@@ -15,10 +15,10 @@ const SIGNED_WARNING =
   'AWS refuses a request whose body has changed since it was signed, so that nothing can be compacted; use an API key, or the middleware of the SDK';
 
 /**
- * Returns a `fetch` that has requests with a text for a body sent by a function. A request that is signed with AWS credentials leaves
- * as it came, which is said once.
+ * Returns a `fetch` that passes requests with a string body to `sendEdited`. A request signed with AWS credentials is sent unchanged,
+ * with a warning the first time.
  *
- * @param send makes all other requests
+ * @param send sends all other requests
  */
 export function editingFetch(
   sendEdited: SendEdited,
@@ -44,17 +44,17 @@ export function withBody(request: TextRequest, body: string): TextRequest {
   return { ...request, headers, body };
 }
 
-/** Statuses of refusals that compacting may mend. GitHub has the second one for a prompt that is too long. */
+/** HTTP statuses of refusals that compaction may fix. GitHub answers 413 to a prompt that is too long. */
 export const REFUSED: ReadonlySet<number | undefined> = new Set([400, 413]);
 
-/** Returns what a provider says that refuses a request, if it does. The caller reads the response itself. */
+/** Returns the body of a provider's refusal, else `undefined`. Reads a clone, because the caller reads the response itself. */
 export async function refusalIn(response: unknown): Promise<string | undefined> {
   // Another implementation of `fetch` may return something else.
   if (!(response instanceof Response) || !REFUSED.has(response.status)) return undefined;
   try {
     return await response.clone().text();
   } catch {
-    // It was cut off, or has been read by then.
+    // The response was cut off, or its body has already been read.
     return undefined;
   }
 }

@@ -8,17 +8,17 @@ import { asError } from '../../shared/errors.js';
 import type { CompactCall } from '../request/adapter-options.js';
 import { usageReportOf } from '../request/call-arguments.js';
 
-/** Where a provider does not say how long a refused prompt was, the next one is to have this share of it. */
+/** If a provider does not say how long a refused prompt was, the next one gets at most this share of its estimated tokens. */
 const UNNAMED_SHARE = 0.9;
 
-/** If it was longer by more than this share of the window, no history would be left of it. */
+/** Share of the limit. Subtracting a larger excess would leave no history, so such an excess is scaled to the estimated tokens. */
 const MOST_EXCESS = 0.9;
 
-/** No provider counts more than this many times what is estimated: such a prompt was refused for the room of its answer. */
+/** No provider counts more than this multiple of the estimated tokens: such a prompt was refused for the room of its answer. */
 const MAX_RATIO = 4;
 
 export class LastRequest {
-  /** Estimated tokens of the whole request, in the model's own; `undefined` if another process has made it. */
+  /** Estimated size of the whole request, in the model's own tokens; `undefined` if another process made the request. */
   tokens: number | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
@@ -30,20 +30,20 @@ export class LastRequest {
     return this.#call;
   }
 
-  /** What the provider has refused it with while it answered, for the next call to the same model. */
+  /** Returns the refusal that came once the answer had begun, for the next call to the same model. */
   refusalFor({ modelName = this.#call.modelName }: CompactCall): unknown {
     return modelName === this.#call.modelName ? this.#refusal : undefined;
   }
 
-  /** Resolves once the usage of its answer is reported, if it will be: a copy may be read a turn later than the answer. */
+  /** Gives pending usage one event-loop turn: it may be read from a copy of the answer, one turn later than the answer itself. */
   async settled(): Promise<void> {
     if (this.#awaitsUsage) await nextTurn();
   }
 
   /**
-   * Begins the next one. From now on, the usage of an earlier one is ignored.
+   * Begins the next request. From now on, usage of an earlier request is ignored.
    *
-   * @param session returns the session that is told the usage
+   * @param session returns the session that the usage is reported to
    */
   begin(call: CompactCall, session: () => Session | undefined, logger: Logger): void {
     this.#call = call;
@@ -59,23 +59,23 @@ export class LastRequest {
       try {
         reportUsage(session(), usage);
       } catch (thrown) {
-        // Usage only helps, and the model has answered.
+        // Usage is optional and the answer is there, so a failure to report usage must not fail the call.
         logger.warn('the usage of an answer is ignored', { error: asError(thrown) });
       }
     });
   }
 
-  /** Reports the usage of the request before it, as the call tells it, unless its answer has told that. */
+  /** Reports the usage of the previous request from the call's arguments, unless that request's own answer has reported it. */
   reportFormer(session: Session, call: CompactCall): void {
     if (!this.#wasAnswered) reportUsage(session, call);
   }
 
   /**
-   * Returns how many tokens less than it seems the model takes, once it has refused it for its length; 0 if it has not, or for what
-   * no edit changes: it was longer than it was taken for, or the limit is lower.
+   * Returns by how many tokens the model's window is smaller than it seems, after it refused a request as too long: the request was
+   * longer than estimated, or the limit is lower. Returns 0 without such a refusal, or if no edit could help.
    *
-   * @param contextLimit that the session goes by
-   * @param present estimated tokens of the request as it is now, if another process has made the last one
+   * @param contextLimit the session's limit, in tokens
+   * @param present estimated tokens of the request as it is now, used if another process made the last one
    */
   excessTokens(refusal: unknown, contextLimit: number, present: number): number {
     const refused = refusedLength(refusal);

@@ -39,19 +39,19 @@ export class MessageView<Message> {
   readonly #records: GivenMessage<Message>[] = [];
   /** By id of a tool call, the messages with parts that must be removed along with it. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
-  /** By id, the number of calls that were not removed. */
+  /** By id of a tool call, the number of calls that were not removed. */
   readonly #remainingCalls = new Map<string, number>();
-  /** The cache marks of the messages with marks that were edited last, as a text. */
+  /** Cache marks, as text, of edited messages that have some: an LRU of at most `MARKED_MESSAGES`. */
   readonly #marks = new Map<GivenMessage<Message>, string>();
   #places: Place<Message>[] = [];
   #current: Message[] = [];
   #pinnedTokens = 0;
-  /** As in the last reading. */
+  /** `openFrom` of the last reading: where an incomplete exchange begins. */
   #openFrom: number | undefined;
   #isWaiting = false;
   /** Whether a pinned message may not be the first one. */
   #mayNeedOpening = false;
-  /** Index of the first message that lost a document: citations by number behind it are removed, in later messages, too. */
+  /** Index of the first message that lost a document. From there on, citations by number are removed, also from future messages. */
   #firstLost = Infinity;
 
   constructor(format: MessageFormat<Message>) {
@@ -69,7 +69,7 @@ export class MessageView<Message> {
     return this.#current;
   }
 
-  /** Both lists with the places of their messages. */
+  /** `given` and `current`, with the places of their messages. */
   get knownLists(): readonly KnownMessages<Message>[] {
     return [
       { messages: this.#given, places: this.#records },
@@ -77,7 +77,7 @@ export class MessageView<Message> {
     ];
   }
 
-  /** Estimated tokens of pinned messages, and of what may have to precede them. */
+  /** Estimated tokens of pinned messages, and of the opening if they may need one. */
   get pinnedTokens(): number {
     return this.#pinnedTokens + (this.#mayNeedOpening ? OPENING_TOKENS : 0);
   }
@@ -136,7 +136,7 @@ export class MessageView<Message> {
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
       else if (place.current === former) {
-        // Its caller goes on with what it was returned: marks of the original have moved since.
+        // The caller continues with the returned message, so the cache marks of its original are outdated.
         if (!('entry' in place)) this.#replaceGiven(place, withoutCacheMarks(place.given));
         place.current = message;
       }
@@ -240,7 +240,7 @@ export class MessageView<Message> {
       if (touched.add(record).size % PER_SLICE === 0) yield;
     }
     yield* this.#rewriteTouched(touched);
-    // What a provider's compaction replaced is cited as before: the messages behind it must stay unchanged.
+    // Citations of what a provider's compaction replaced are kept: the messages behind it must stay unchanged.
     if (!history.slice(0, 1).some(isProviderEntry)) yield* this.#removeCitations(touched);
     const { places, waiting } = hasWritten
       ? yield* arrangeMessages(
@@ -255,7 +255,7 @@ export class MessageView<Message> {
     this.#setPlaces(places.filter(({ current }) => current !== null));
   }
 
-  /** Whether written messages wait for the end of an exchange that has ended, so that the history has to be followed. */
+  /** Whether written messages were held back for an exchange that is complete now, so that the history has to be followed again. */
   get isLate(): boolean {
     return this.#isWaiting && this.#openFrom === undefined;
   }
@@ -266,7 +266,7 @@ export class MessageView<Message> {
   }
 
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {
-    // They may have become longer.
+    // Instructions may have changed in length.
     if (isPinned(record) && this.#format.isInstruction?.(given) === true) {
       const [now, then] = [given, record.given].map((each) => readAlone(this.#format, each));
       this.#pinnedTokens += (now?.pinnedTokens ?? 0) - (then?.pinnedTokens ?? 0);
@@ -359,7 +359,7 @@ export class MessageView<Message> {
     return this.#format.citations?.remove(message) ?? message;
   }
 
-  /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
+  /** Applies the record's edits to its message, or to a copy of the message. Returns `null` if nothing remains. */
   #rewrite(record: GivenMessage<Message>, given: Message): Message | null {
     const { index, edits } = record;
     if (edits === null) return null;

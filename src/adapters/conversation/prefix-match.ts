@@ -1,5 +1,5 @@
-// Compares the messages of a call with a known list, to find the conversation that they continue. Reads no content that is the
-// same object, and holds nothing.
+// Compares the messages of a call with a known list, to find the conversation that they continue. Stateless. Does not read messages
+// that are the same objects.
 
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
@@ -11,7 +11,7 @@ export interface PrefixMatch<Message> {
   readonly known: readonly Message[];
   /** Length of `known` when it was compared: the list may have grown since. */
   readonly length: number;
-  /** Indices of messages that are the same except for a cache mark, or other instructions at the start, descending. */
+  /** Descending indices of messages that differ in a cache mark only, or that are instructions at the start. */
   readonly varied: readonly number[];
   /** Index of the first message that is another object, or `length`. */
   readonly firstOther: number;
@@ -61,12 +61,12 @@ export function withKnown<Message>(
   return taken;
 }
 
-/** Two short conversations that began alike may well have a message in common. */
+/** In messages. Two shorter conversations that began alike may well have a later message in common. */
 const MIN_EDITED_LENGTH = 6;
 
 /**
- * Whether messages continue a known list of which some in the middle are different now: its first and its last message are the same,
- * and most of the others. A conversation that took another turn differs at its end.
+ * Whether messages continue a known list though some in its middle have changed: its first and last messages and more than half of all
+ * are the same. Instructions at the start do not count. A conversation that took another turn differs at the end of the list.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,

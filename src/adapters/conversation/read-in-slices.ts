@@ -51,7 +51,7 @@ export function readAlone<Message>(
   }
 }
 
-/** Reads one conversation. Messages that are refused leave no trace. */
+/** Reads one conversation. Rejected messages leave no trace in the reader. */
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
@@ -64,7 +64,7 @@ export class ConversationReader<Message> {
   }
 
   /**
-   * Reads further messages. They must be given with the next ones, unless they were refused.
+   * Reads further messages. The next call must have them in `given`, unless they were rejected.
    *
    * @param given all messages that were read before
    * @throws TypeError naming the message, if it is invalid or does not fit into a history

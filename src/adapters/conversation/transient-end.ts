@@ -11,7 +11,7 @@ export interface SplitMessages<Message> {
   readonly stable: readonly Message[];
   /** At most one message. */
   readonly transient: readonly Message[];
-  /** Estimate. */
+  /** Estimated tokens of the transient message; 0 if there is none. */
   readonly transientTokens: number;
 }
 

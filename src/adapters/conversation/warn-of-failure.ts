@@ -6,7 +6,7 @@ import { asError } from '../../shared/errors.js';
 
 let hasWarned = false;
 
-/** Logs it. Without a logger, emits one process warning, which has no message content. */
+/** Logs a failure as a warning. Without a logger, emits one process warning, which has no message content. */
 export function warnOfFailure(logger: Logger, thrown: unknown, message: string): void {
   const error = asError(thrown);
   logger.warn(message, { error });
@@ -18,13 +18,13 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
   );
 }
 
-/** What was said, by logger. */
+/** Messages that were already logged, by logger. */
 const SAID = new WeakMap<Logger, Set<string>>();
 
 /**
  * Says once why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
  *
- * @param given the adapter's, by which it is known what was said: an adapter may be created anew for each run
+ * @param given the adapter's logger. Repeats are recognized by it, because an adapter may be created anew for each run
  */
 export function warnOfIdling(given: Logger | undefined, message: string): void {
   const logger = given ?? SILENT_LOGGER;

@@ -29,7 +29,7 @@ export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
 export interface Outcome {
   readonly result: unknown;
   readonly error?: string | undefined;
-  /** 0 and absent are the same. */
+  /** Assumed tokens of media in the result. Absent means 0. */
   readonly mediaTokens?: number;
 }
 
@@ -41,7 +41,7 @@ export function answerBlock(
   return mediaTokens > 0 ? { ...block, mediaTokens } : block;
 }
 
-/** Returns the only field of what a tool has answered in fields, if that is its output: a text, or anything under `output`. */
+/** Returns the name of the only field of a tool's answer, if that field is the output: a text, or any value under `output`. */
 export function outputField(fields: JsonRecord): string | undefined {
   const [field, ...others] = Object.keys(fields);
   if (field === undefined || others.length > 0 || fields[field] === undefined) return undefined;
@@ -57,12 +57,12 @@ export function mediaBlock(
   return filename === undefined ? block : { ...block, filename };
 }
 
-/** What reasoning has besides its text. */
+/** Fields that reasoning has besides its text. */
 type Sealed = {
   readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
 };
 
-/** Assumed tokens of the media among items. @param mimeTypeOf `undefined` for an item of another kind */
+/** Assumed tokens of the media among items. @param mimeTypeOf returns `undefined` for an item that is not media */
 export function mediaTokensIn(
   items: readonly unknown[],
   mimeTypeOf: (item: JsonRecord) => string | undefined,

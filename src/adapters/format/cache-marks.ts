@@ -6,7 +6,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
-/** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
+/** Names of cache marks in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
 const MARKS: ReadonlySet<string> = new Set([
   'cache_control',
   'cacheControl',
@@ -19,8 +19,8 @@ const MARKS: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 2;
 
 /**
- * Whether two messages are equal except for cache marks on them or on their parts. A mark needs a part: where the mark was, an
- * agent that writes texts as strings has a list of one part.
+ * Whether two messages are equal except for cache marks on them or on their parts. A mark needs a part, so an agent that else writes
+ * texts as strings writes a marked text as a list of one part. Both forms are equal.
  */
 export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   const isMark = (key: string, value: unknown): boolean => isCacheMark(key, value);
@@ -33,7 +33,7 @@ export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   }
 }
 
-/** A text that is equal for messages that are equal but for cache marks, given that their keys have the same order. */
+/** Returns a text that is the same for messages that differ only in cache marks, provided that their keys have the same order. */
 export function textWithoutCacheMarks(message: JsonRecord): string {
   return JSON.stringify(inParts(message), (key, value: unknown) =>
     isCacheMark(key, value) ? undefined : value,
@@ -112,7 +112,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCac
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000 };
-/** The lifetime of a mark without a time, and the minimum for retention in memory. */
+/** Cache lifetime of a mark without a `ttl`, and the minimum for `in_memory` retention. */
 const SHORT_MS = 300_000;
 
 /**
@@ -142,20 +142,20 @@ function longerOf(one: number | undefined, other: number | undefined): number | 
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** Members with provider options. AI SDK 7 names those of Bedrock anew. */
+/** Members with provider options. AI SDK 7 has another name for those of Bedrock. */
 const HOLDERS =
   /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|azure|bedrock|amazonBedrock|vertex|openrouter|gateway)$/;
 
-/** Other members are not read. */
+/** Matches all members that may hold marks or retention options. Other members are not read. */
 const NAMES = new RegExp(`cache|^provider|${HOLDERS.source}`, 'i');
 
-/** Parses a time such as `5m` or `1h`. */
+/** Returns the milliseconds of a time such as `5m` or `1h`; `undefined` for any other value. */
 function timeOf(ttl: unknown): number | undefined {
   const [, count, unit = ''] = (typeof ttl === 'string' && /^(\d{1,4})([mh])$/.exec(ttl)) || [];
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/** Providers accept four marks per request, and look for them near its end. */
+/** Number of last messages searched for marks: providers accept four marks per request, and look for them near its end. */
 export const MARKED_MESSAGES = 32;
 
 /**
@@ -175,7 +175,7 @@ export function cacheTtlOfMessages(
   return longest;
 }
 
-/** Cache by message. */
+/** Memoized result of `readTtl` by message, in milliseconds. */
 const TTLS = new WeakMap<object, number | 'none'>();
 
 function ttlOfMessage(message: JsonRecord): number | undefined {

@@ -10,9 +10,9 @@ export interface ToolUseName {
 }
 
 interface OpenCall extends ToolUseName {
-  /** Its id in blocks: its own one, unless another call has that. */
+  /** Unique id of the call in blocks: its own id, unless that is missing or another call has it. */
   readonly blockId: string;
-  /** The step of the model that made it; later calls have the same or a higher one. */
+  /** Number of the model's step that made the call. Never decreases from call to call. */
   readonly step: number;
   isAnswered: boolean;
 }
@@ -20,11 +20,11 @@ interface OpenCall extends ToolUseName {
 /** The pairs of one conversation. Generated ids depend on origins alone. */
 export class CallPairing {
   readonly #taken = new Set<string>();
-  /** By what a response may know of a call. */
+  /** Open calls by what a response may know of its call: id or name. */
   readonly #queues = new Map<string, OpenCallQueue>();
   #step = 0;
 
-  /** To be called for each new answer of the model. */
+  /** Must be called before the calls of each new answer of the model. */
   beginStep(): void {
     this.#step += 1;
   }
@@ -43,8 +43,8 @@ export class CallPairing {
   }
 
   /**
-   * Finds the call that a response answers. If the response is complete, no later one can answer that call. A response without a
-   * call gets a generated id.
+   * Finds the call that a response answers. A complete response closes its call, so that no later response matches it. A response
+   * without a call gets a generated id.
    */
   answer(response: ToolUseName, origin: Origin, isComplete: boolean): AnsweredTool {
     const call = this.#callOf(response);

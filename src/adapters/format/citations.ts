@@ -1,5 +1,5 @@
-// Citations that name what they cite by its number among the documents, or the search results, of the whole request. Once one of
-// these is gone, they name another one, or none.
+// Citations that refer to a document or search result by its index in the whole request. Once one of these is removed, the indices
+// refer to another one, or to none.
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { Citations } from './message-format.js';
@@ -7,7 +7,7 @@ import type { Citations } from './message-format.js';
 const CITED_TYPES: ReadonlySet<unknown> = new Set(['document', 'search_result']);
 
 /**
- * Returns the citations of a format whose messages have such content.
+ * Returns the `citations` of a format whose messages have documents and search results in `content`.
  *
  * @param withContent returns a message with other content
  */
@@ -23,7 +23,7 @@ export function citationsInContent<Message extends { readonly content?: unknown 
   };
 }
 
-/** Returns the number of documents and search results in the content of a message, with those in the results of tools. */
+/** Returns the number of documents and search results in the content of a message, including those in tool results. */
 export function countCited(content: unknown): number {
   if (Array.isArray(content)) {
     return content.reduce<number>((count, part: unknown) => count + countCited(part), 0);

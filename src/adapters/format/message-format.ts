@@ -27,8 +27,8 @@ export interface PlacedEntry extends IContent {
 export interface Reading {
   readonly entries: PlacedEntry[];
   /**
-   * Estimated tokens of pinned messages. These have no entry, but for their reasoning, and stay in their place: system messages,
-   * and what may be neither edited nor dropped. Negative if messages are no longer pinned.
+   * Estimated tokens of pinned messages. These have no entry, except for their reasoning, and stay in their place: system messages,
+   * and messages that may be neither edited nor dropped. Negative if messages are no longer pinned.
    */
   pinnedTokens: number;
   /** Index of the first message of an exchange that is not complete, and that nothing may come between. @default none */
@@ -97,7 +97,7 @@ export interface MessageFormat<Message> {
    */
   completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
 
-  /** How answers cite what is in the request. @default not by its number */
+  /** Handles citations by number. @default answers do not cite by number */
   readonly citations?: Citations<Message> | undefined;
 
   /** How compactions made by the provider are represented. @default not supported */

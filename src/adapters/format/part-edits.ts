@@ -1,5 +1,5 @@
-// Applies edits to the parts of a message, in any format. Reasoning goes with all that it led to: providers reject it if nothing
-// follows.
+// Applies edits to the parts of a message, in any format. Reasoning is removed along with everything that it led to, because providers
+// reject reasoning that nothing follows.
 
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -30,15 +30,15 @@ export function editedParts<Part>(
   return edited;
 }
 
-/** Returns content that is one text with its edit. */
+/** Returns content that is a single string, with its edit applied. */
 export function editedText(text: string, edits: PartEdits): string {
   const edit = edits.get(0);
   return edit?.type === 'text' ? edit.text : text;
 }
 
 /**
- * Returns content whose parts are texts and what is not edited; `undefined` if no part remains. Unedited parts and unedited content
- * are the same objects.
+ * Applies edits to content in which only texts can be edited. Returns `undefined` if no part remains. Unedited parts and unedited
+ * content are the same objects.
  *
  * @param first number of the first content part
  */
@@ -66,14 +66,14 @@ export function isBlankText(edit: ContentBlock): boolean {
 
 /** A part of a message that is sent. */
 export interface SentPart {
-  /** Its number in the edits. */
+  /** Index of the part in `PartEdits`. */
   readonly number: number;
   readonly isReasoning: boolean;
 }
 
 /**
- * Returns the edits and the removal of each reasoning with parts between it and the next reasoning that are all removed. Reasoning
- * without such parts is kept.
+ * Adds to the edits the removal of each reasoning whose following parts, up to the next reasoning, are all removed. Reasoning that no
+ * part follows is kept. Returns a new map.
  */
 export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits): PartEdits {
   const all = new Map(edits);

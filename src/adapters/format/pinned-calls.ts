@@ -1,7 +1,8 @@
-// Finds the messages that a provider needs unchanged: those with a call of its own tool whose result is in another message, such as
-// the code execution that makes calls itself, with those calls, with calls whose results cannot be a text, and with what answers
-// any of them. An exchange of such messages, once all its calls are answered, becomes one entry of blocks that nobody edits, so
-// that a compaction may drop it. Their reasoning is an entry of its own, because an edit in front of it invalidates it.
+// Finds the messages that a provider needs unchanged (pinned): those with a call of the provider's own tool whose result is in another
+// message, such as code execution that makes calls itself; those with calls made by such a tool; those with calls whose results cannot
+// be a text; and those that answer any of these calls. Once all calls of an exchange are answered, its messages become one entry of
+// blocks that nothing edits, so that compaction may drop the exchange as a whole. Reasoning of these messages is an entry of its own,
+// because an edit before it invalidates it.
 
 import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { asRecord } from '../../shared/json.js';
@@ -14,11 +15,11 @@ export interface CallsInMessage {
   readonly calls: readonly unknown[];
   /** Calls of the provider's own tools. */
   readonly serverCalls: readonly unknown[];
-  /** Calls whose results it has. */
+  /** Calls whose results the message has. */
   readonly answered: readonly unknown[];
-  /** All calls that its other parts belong to. @default those whose results it has */
+  /** All calls that the message's other parts belong to. @default those in `answered` */
   readonly related?: readonly unknown[];
-  /** Calls of the provider's tools that have made some of its calls. */
+  /** Calls of the provider's tools that made some of the message's calls. */
   readonly programs?: readonly unknown[];
   /** Whether it uses OpenAI's computer, whose results are screenshots. */
   readonly usesComputer?: boolean;
@@ -26,7 +27,7 @@ export interface CallsInMessage {
   readonly isBound: boolean;
 }
 
-/** From a call's `caller`, the id of the call of the provider's tool that has made it, as code execution; empty if the model has. */
+/** Returns from a call's `caller` the id of the provider's tool call that made it, such as code execution; empty if the model did. */
 export function programsIn(caller: unknown): readonly unknown[] {
   const fields = asRecord(caller);
   if (fields === undefined || fields['type'] === 'direct') return [];
@@ -66,7 +67,7 @@ function relationsOf({
   programs = [],
 }: CallsInMessage): readonly unknown[] {
   const made = new Set([...calls, ...serverCalls]);
-  // Parts that belong to no call have no id; a call by an unknown program belongs to one.
+  // `undefined` in `related` stands for a part without a call. In `programs` it stands for an unknown program, so it counts.
   const known = related.filter((id) => id !== undefined);
   return [...known, ...programs].filter((id) => !made.has(id));
 }
@@ -74,21 +75,22 @@ function relationsOf({
 /** A message that is sent unchanged. */
 export interface WholeMessage extends CallsInMessage {
   readonly blocks: readonly PlacedBlock[];
-  /** What the user says besides the answers to calls: an entry behind a complete exchange. */
+  /** What the user says besides the answers to calls. It becomes an entry after the complete exchange. */
   readonly said?: readonly PlacedBlock[];
 }
 
 /**
- * Reads pinned messages in order. Those of an exchange stay pinned until all its calls are answered, and if other messages come first.
+ * Reads pinned messages in order. The messages of an exchange stay pinned until all its calls are answered, and for good if messages
+ * outside the exchange come first.
  */
 export class WholeExchanges {
   readonly #open = new Set<unknown>();
   #blocks: PlacedBlock[] = [];
   #tokens = 0;
-  /** Those of its tokens that count as pinned by now. */
+  /** The part of `#tokens` that readings already count as pinned. */
   #pinnedTokens = 0;
 
-  /** Reads the next pinned message: adds the entry of an exchange that is complete with it. */
+  /** Reads the next pinned message. If the message completes an exchange, adds the exchange as an entry. */
   take(message: WholeMessage, reading: Reading): void {
     const { calls, serverCalls, answered, isBound, said = [] } = message;
     const blocks = addReasoning(message.blocks, reading);
@@ -131,8 +133,8 @@ export class WholeExchanges {
 }
 
 /**
- * Adds the reasoning of a pinned message to the reading, and returns its other blocks. Items of OpenAI stay with the others, since it
- * refuses a call without them.
+ * Adds the reasoning of a pinned message to the reading, and returns its other blocks. OpenAI's reasoning items stay with the
+ * others, because OpenAI refuses a call without its reasoning items.
  */
 function addReasoning(
   blocks: readonly PlacedBlock[],

@@ -23,11 +23,11 @@ export function isPlaced(block: ContentBlock): block is PlacedBlock {
 }
 
 /**
- * The `parallelGroup` of the calls of one step, if they depend on the first one: Gemini signs only that, and requires its signature
- * as long as any of the others is sent.
+ * Returns the `parallelGroup` of a step's calls if they depend on the first one: Gemini signs only the first call, and requires its
+ * signature as long as any of the others is sent.
  *
  * @param signed whether each call has a signature
- * @param step names it by its place, because ids of calls may repeat
+ * @param step position of the step as its name, because ids of calls may repeat
  */
 export function groupOfCalls(
   signed: readonly boolean[],

@@ -53,7 +53,7 @@ class PlainCopy {
     this.#where = where;
   }
 
-  /** Copies the root. What throws while it is read does so at the current path: nothing is guarded one by one. */
+  /** Copies the root. One `try` serves all reads, because `#path` is where the reading was when something threw. */
   copyOf(root: unknown): unknown {
     try {
       return this.#copyOf(root);
@@ -174,13 +174,13 @@ function accessorsOf(value: object): readonly string[] {
   return [...names];
 }
 
-/** Whether it has no class. */
+/** Whether an object is no instance of a class: its prototype is `null` or a root prototype. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
 }
 
-/** Whether it is the `Object.prototype` of any realm. */
+/** Whether a prototype is the `Object.prototype` of any realm. */
 function isRootPrototype(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null;
 }

@@ -1,4 +1,4 @@
-// Compactions made by a provider, as parts of messages and as entries, in what is common to its formats. Makes no request itself.
+// Compactions made by a provider, as parts of messages and as entries: what several formats share. Makes no request itself.
 
 import { CompressionExecutionError } from '../../shared/errors.js';
 import { asArray, asFilledText, asRecord } from '../../shared/json.js';
@@ -56,7 +56,7 @@ export function isServerHeld(...requests: readonly unknown[]): boolean {
   try {
     return requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key]));
   } catch {
-    // Whoever sends the request reads them, too.
+    // Options that throw when read also throw for whoever sends the request, who reports it.
     return false;
   }
 }

@@ -41,8 +41,8 @@ export interface AdapterOptions extends SessionSettings {
    */
   readonly onSession?: ((session: Session) => void) | undefined;
   /**
-   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent without it, what was compacted
-   * before as it is; the logger and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
+   * What happens to a call if something in ctxfold fails. `send-uncompacted`: the messages are sent without further compaction, and
+   * earlier edits stay; the logger and the session's event `fallback` say why. `throw`: the call fails. @default 'send-uncompacted'
    */
   readonly onError?: OnError | undefined;
   /** Errors that it throws are ignored. @default logs nothing */
@@ -58,7 +58,7 @@ export interface CompactCall {
    * the same id. @default the conversation is recognized by its messages
    */
   readonly conversationId?: string | undefined;
-  /** The model that the messages go to; its window and prices count. @default a window of 128,000 tokens and usual prices */
+  /** The model that the messages go to. Determines the context window and prices. @default a window of 128,000 tokens and usual prices */
   readonly modelName?: string | undefined;
   /**
    * Tokens of what this request holds beside the messages, such as system text and tools, in the model's own tokens; may be an
@@ -67,11 +67,11 @@ export interface CompactCall {
    */
   readonly overheadTokens?: number | undefined;
   /**
-   * Tokens that the provider reported for the previous request, including cached ones. Teaches how the model counts, and without
-   * the adapter's `overheadTokens` how much a request holds beside its messages.
+   * Tokens that the provider reported for the previous request, including cached ones. Calibrates the estimates for the model, and
+   * without the adapter's `overheadTokens` also how much a request holds beside its messages.
    */
   readonly reportedInputTokens?: number | undefined;
-  /** Those of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */
+  /** The part of `reportedInputTokens` that came from the provider's cache, for the session's event `cacheMissed`. */
   readonly reportedCacheReadTokens?: number | undefined;
   /** The reason that the provider gave for a cache miss of that request. */
   readonly reportedCacheMissReason?: string | undefined;
@@ -83,8 +83,8 @@ export interface CompactCall {
    */
   readonly cacheTtlMs?: number | undefined;
   /**
-   * Called with a function that takes, as such arguments, the usage of this call's own answer once that is known, or its `refusal` if
-   * the answer has begun by then: the next call is sent so that it is not refused for it again. Middleware provides it. @default not
+   * Called with a callback that takes the usage of this call's own answer once that is known, as the arguments above, or a `refusal`
+   * that comes once the answer has begun: the next call is edited to avoid the same refusal. Middleware provides it. @default not
    * available
    */
   readonly answerUsage?: ((take: (usage: CompactCall) => void) => void) | undefined;
@@ -94,8 +94,8 @@ export interface CompactCall {
   readonly reasoning?: SessionOptions['reasoning'];
   /**
    * What the provider refused these messages with, as they were last returned: what the call threw, or the text of its answer. If
-   * it was because of reasoning that is "bound to a different conversation", all of it is left out; if they were too long, they
-   * are made to fit. Middleware repeats such a call by itself. @default nothing was refused
+   * reasoning was "bound to a different conversation", all reasoning is left out; if the messages were too long, they are made to
+   * fit. Middleware repeats a refused call by itself. @default nothing was refused
    */
   readonly refusal?: unknown;
 }
@@ -106,7 +106,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const bySession = z.optional(z.unknown());
 
-/** Options of sessions are checked by the session. */
+/** Checks of the adapter's own options. The session checks those that are passed to it. */
 const CHECKS = {
   edits: bySession,
   minReclaimTokens: bySession,
@@ -135,7 +135,7 @@ export type CompleteAdapterOptions = AdapterOptions & {
   readonly logger: Logger;
 };
 
-/** Returns the options that sessions have, too. */
+/** Returns the options that are passed to sessions. */
 export function optionsOfSession({
   maxConversations: _max,
   onSession: _onSession,

@@ -28,7 +28,7 @@ export function checkedMessages<Message>(given: readonly Message[] | null): read
 }
 
 function copyOf<Message>(given: readonly Message[]): readonly Message[] {
-  // Runs over the whole list in every call: a list that grows by itself takes six times as long.
+  // Preallocated, because this runs over the whole list in every call: a list that grows takes six times as long.
   const messages = new Array<Message>(given.length);
   for (let at = 0; at < messages.length; at += 1) {
     const message = given[at] as Message;
@@ -133,8 +133,8 @@ type Usage = Pick<
 >;
 
 /**
- * Converts the input usage that a provider reported to arguments of a call. Implausible numbers go to `oddUsage`. A request that
- * neither read from the cache nor wrote to it did not use one.
+ * Converts the input usage that a provider reported to arguments of a call. Implausible numbers go to `oddUsage`. Cache
+ * reads of 0 are left out if nothing was written either, because such a request did not use a cache.
  *
  * @param input all input tokens
  */
@@ -153,7 +153,7 @@ export function reportedUsage(input: unknown, read: unknown, written: unknown): 
   return { reportedInputTokens, ...(isKnown && { reportedCacheReadTokens: cacheRead }) };
 }
 
-/** The same for a report of uncached, read and written tokens; `{}` if there is no count yet. */
+/** Like `reportedUsage`, for a report of uncached, read and written tokens; `{}` if there is no count yet. */
 export function reportedSum(fresh: unknown, read: unknown, written: unknown): Usage {
   const parts = [fresh, read ?? 0, written ?? 0];
   const sum = parts.reduce<number>((so, part) => so + (typeof part === 'number' ? part : NaN), 0);

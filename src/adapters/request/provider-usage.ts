@@ -53,7 +53,7 @@ export function hasServerCalls(parts: unknown): boolean {
     const { type, providerExecuted, call_id: callId } = asRecord(part) ?? {};
     if (providerExecuted === true) return true;
     if (typeof type !== 'string' || type === 'tool_use' || type === 'tool_call') return false;
-    // OpenAI gives an id for the answer only to calls that the client has to answer.
+    // OpenAI sets `call_id` only on calls that the client has to answer.
     return type.endsWith('tool_use') || (type.endsWith('_call') && callId === undefined);
   });
 }

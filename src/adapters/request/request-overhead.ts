@@ -1,15 +1,15 @@
-// Estimates what a request holds besides its messages, for the adapters that see it. It counts until usage is reported.
+// Estimates what a request holds besides its messages, for the adapters that see it. The estimate is used until usage is reported.
 
 import { isRecord } from '../../shared/json.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isPlainObject } from '../format/plain-data.js';
 
-/** Characters by object: most hosts pass the same tools with each call. */
+/** Memoized number of characters by object: most hosts pass the same tools with each call. */
 const KNOWN = new WeakMap<object, number>();
 
 /**
- * Returns the estimated tokens of parts of a request: texts, and lists of texts, blocks and tools. Of a tool that an SDK has made
- * only what is sent counts, as far as it can be read. Never throws.
+ * Returns the estimated tokens of parts of a request: texts, and lists of texts, blocks and tools. Of a tool object made by an SDK,
+ * only the fields that are sent count, as far as they can be read. Never throws.
  */
 export function overheadOf(...parts: readonly unknown[]): number {
   let characters = 0;
@@ -34,7 +34,7 @@ function jsonOf(item: object): string {
     const sent = isPlainObject(item) ? item : { name, description, schema };
     return JSON.stringify(sent, plainOrSchema);
   } catch {
-    // Usage will say.
+    // Counts as 0 until reported usage corrects the estimate.
     return '';
   }
 }
