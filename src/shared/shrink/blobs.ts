@@ -1,11 +1,11 @@
-// The shrinker `blobs`: shortens base64 and other long runs without a break, and lines of minified code. They are unreadable,
-// and not needed for edits.
+// The shrinker `blobs`: shortens base64 and other long unbroken runs, and lines of minified code. They are unreadable, and edits
+// do not need them.
 
 import { surrogateSafe } from '../shown-text.js';
 import { Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel } from './shrinker.js';
 
-/** Shorter runs may be names, hashes or tokens that a later call has to pass on, such as that of the next page. */
+/** Shorter runs, in characters, may be names, hashes or tokens that a later call has to pass on, such as a page token. */
 const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 2_048,
@@ -13,7 +13,7 @@ const MIN_RUN: Readonly<Record<ShrinkLevel, number>> = {
 };
 const RUN_HEAD = 48;
 const RUN_TAIL = 16;
-/** Longer lines were not written by hand. */
+/** Longer lines, in UTF-16 units, were probably not written by hand. */
 const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 4_000,
@@ -21,16 +21,19 @@ const MAX_LINE: Readonly<Record<ShrinkLevel, number>> = {
 };
 const LINE_HEAD = 600;
 const LINE_TAIL = 200;
-/** A line is judged in parts of this length, of which fewer are not worth a cut. */
+/** A line is judged in parts of this length, in UTF-16 units. */
 const PART = 1_000;
+/** Adjacent parts are cut only if they have at least this length together. */
 const MIN_PARTS = 2_000;
-/** Minimum shares of minified code that are punctuation, and brackets and semicolons among it. What a page says has less. */
+/** Minimum share of punctuation in minified code; prose on a web page has less. */
 const MIN_PUNCTUATION = 0.12;
+/** Minimum share of the characters `;({` in minified code. */
 const MIN_MARKS = 0.005;
-/** Maximum share of keys in a line, of which JSON has more, and in a part of it. */
+/** Maximum number of JSON keys per UTF-16 unit of a line; JSON has more, and is left to other shrinkers. */
 const MAX_KEYS = 0.004;
+/** The same for one part of a line. */
 const MAX_KEYS_OF_PART = 0.02;
-/** Maximum share of scripts that need no spaces and may have punctuation of their own. */
+/** Maximum share of non-ASCII characters: some scripts need no spaces and have their own punctuation. */
 const MAX_FOREIGN = 0.1;
 
 /** Removes content that is not text. */
@@ -45,12 +48,12 @@ export const BLOBS: Shrinker = {
   },
 };
 
-/** By character code: 1 for characters of base64. */
+/** By ASCII code: 1 for characters of base64 and base64url. */
 const IS_OF_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
   /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** A run of at least `minRun` covers a multiple of `minRun`, so only every `minRun`th character is probed. */
+/** Shortens long runs. Probes only every `minRun`th character, because any run of at least `minRun` characters covers a probe. */
 function withoutBlobs(text: string, minRun: number): string {
   let kept = '';
   let from = 0;
@@ -74,7 +77,7 @@ function isOfRun(text: string, at: number): boolean {
   return code < 128 && IS_OF_RUN[code] === 1;
 }
 
-/** Whether a run has many different characters. A ruler has one; it is left to `likeLines`. */
+/** Whether the start of a run has more than 8 different characters. A ruler has one; it is left to `likeLines`. */
 function hasManyCharacters(text: string, start: number): boolean {
   return new Set(text.slice(start, start + MIN_RUN.strong)).size > 8;
 }
@@ -98,7 +101,7 @@ function withoutMinified(text: string, maxLine: number): string {
   return kept + text.slice(from);
 }
 
-/** The parts of a long line that are minified code and worth a cut: between the scripts of a page is what it says. */
+/** The parts of a long line that are minified code and worth a cut. The text between the scripts of a web page is kept. */
 function minifiedParts(
   text: string,
   start: number,
@@ -141,8 +144,9 @@ function isMinified(part: string): boolean {
   );
 }
 
-/** By character code: what code has much of. */
+/** Marks the characters that are typical of code, even among punctuation. */
 const MARK = 2;
+/** By ASCII code: 1 for punctuation that is frequent in code, `MARK` for `;({`, else 0. */
 const PUNCTUATION = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (';({'.includes(character)) return MARK;

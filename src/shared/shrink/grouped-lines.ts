@@ -1,11 +1,11 @@
-// The shrinker `grouping`: shortens lists of files and of matches in files. A path that several lines start with is written
-// once. A very long list is reduced to the first lines of each file or folder, and what the tool says behind it. Applies to searches
-// only; keeps the order.
+// The shrinker `grouping`: shortens lists of files and of matches in files. A path that starts several consecutive lines is
+// written once. A very long list is cut to the first lines of each file or folder and the tool's remarks after the list. Applies to
+// searches only; keeps the order.
 
 import { countBehind, Draft, leftOut } from './shrinker.js';
 import type { Shrinker, ShrinkLevel, ShrinkSubject } from './shrinker.js';
 
-/** Lines to keep of a list; one of up to 1.5 times as many is kept whole. */
+/** Lines to keep of a list. Lists of up to 1.5 times as many are kept whole. */
 const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
   lossless: Infinity,
   default: 200,
@@ -13,19 +13,20 @@ const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
 };
 /** Maximum lines to keep per file or folder. */
 const MOST_OF_GROUP = 64;
-/** Smaller groups are unchanged. */
+/** Groups with fewer lines are unchanged. */
 const MIN_GROUP = 2;
-/** Maximum lines to keep behind a list. */
+/** Maximum lines to keep of what follows a list. */
 const MOST_BEHIND = 10;
 
 /** Only the start of a line is searched for a path. */
 const MAX_SCANNED = 400;
-/** A match with file and line number; and a line that is only a path, with its folder. */
+/** `file:line:` in front of a match; captures the file. */
 const MATCH = /^((?:[A-Za-z]:[\\/]|[./~])[^:]{0,300}?|[^\s:]{1,300}):\d{1,7}:/;
+/** A line that is only a path; captures the folder. */
 const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
-/** Other words with a number behind them are times, as in logs. */
+/** A file in front of a line number must contain one of these: other words before a number are times, as in logs. */
 const PATH = /[./\\]/;
-/** A line around a match has dashes in place of the colons. */
+/** Context lines around a match have dashes in place of the colons. */
 const CONTEXT = /-(?=\d{1,7}-)/g;
 
 /** Consecutive lines that start with the same path, or one line without a path. */
@@ -66,13 +67,13 @@ function groupsOf(lines: readonly string[]): readonly Group[] {
   return groups;
 }
 
-/** The file of a match; empty for other lines. */
+/** The file of a match; an empty string for other lines. */
 function fileOfMatch(start: string): string {
   const file = MATCH.exec(start)?.[1];
   return file !== undefined && PATH.test(file) ? file : '';
 }
 
-/** The file of a line around a match. Names have dashes and numbers too, so only files with matches count. */
+/** The file of a context line. File names may also contain `-1-`, so only the names of files with matches are accepted. */
 function fileOfContext(start: string, files: ReadonlySet<string>): string {
   for (const { index } of start.matchAll(CONTEXT)) {
     const path = start.slice(0, index);
@@ -81,7 +82,7 @@ function fileOfContext(start: string, files: ReadonlySet<string>): string {
   return '';
 }
 
-/** The lines of a group, without their common path, which precedes them. A space replaces the colon after a file. */
+/** Writes the common path of a group once, then its lines without it. A space replaces the colon after a file. */
 function linesOf({ path, lines }: Group): readonly string[] {
   if (path === '' || lines.length < MIN_GROUP) return lines;
   const isFolder = path.endsWith('/');
@@ -96,8 +97,8 @@ function linesOf({ path, lines }: Group): readonly string[] {
 }
 
 /**
- * Returns the last few lines from the first empty one, or behind the last path: there tools say that they have cut the list, and which
- * file holds all of it.
+ * Returns the last few lines, starting at the first blank one or after the last path. There, tools say that they truncated the list
+ * and which file holds all of it.
  */
 function linesBehind(groups: readonly Group[]): readonly Group[] {
   let from = groups.length;
@@ -114,7 +115,7 @@ function linesBehind(groups: readonly Group[]): readonly Group[] {
   return end.slice(gap < 0 ? behindPath : Math.min(gap, behindPath));
 }
 
-/** Keeps the first lines of each group, up to `most` lines, and what stands behind the list; says how many were cut. */
+/** Keeps the first lines of each group, about `most` lines in total, and the lines after the list; notes how many were cut. */
 function shortened(all: readonly Group[], most: number, subject: ShrinkSubject): readonly Group[] {
   const behind = linesBehind(all);
   const groups = all.slice(0, all.length - behind.length);
@@ -143,7 +144,7 @@ function shortened(all: readonly Group[], most: number, subject: ShrinkSubject):
   return [...kept, ...behind];
 }
 
-/** The largest power of two of lines per group with which the list is short enough; at least 1. */
+/** The largest power of two, at most `MOST_OF_GROUP`, of lines per group that keeps the list within `most` lines; at least 1. */
 function linesPerGroup(groups: readonly Group[], most: number): number {
   for (let perGroup = MOST_OF_GROUP; perGroup > 1; perGroup >>= 1) {
     const shown = groups.reduce((sum, { lines }) => sum + Math.min(lines.length, perGroup + 1), 0);

@@ -1,5 +1,5 @@
-// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with like keys as tables. The output is
-// JSON with the same values; JSON that does not survive a round trip exactly is unchanged.
+// The shrinker `jsonTables`: removes white space from JSON and writes lists of objects with the same keys as tables. The output
+// is JSON with the same values; JSON that does not survive a round trip exactly is unchanged.
 
 import { isRecord, tryParseJson } from '../json.js';
 import type { JsonRecord } from '../json.js';
@@ -9,15 +9,15 @@ import type { Shrinker } from './shrinker.js';
 
 /** Lists of fewer objects do not become tables. */
 const MIN_ROWS = 3;
-/** At least this share of them has the same keys, in the same order: APIs leave out fields that have no value. */
+/** At least this share of a table's objects has the same keys in the same order. Not all: APIs omit fields without a value. */
 const ROWS_SHARE = 0.5;
-/** Nor do lists within so many others. The objects around them do not count: APIs wrap what they list, as GraphQL does. */
+/** Lists nested in this many lists do not become tables. Objects around them do not count: APIs, such as GraphQL, wrap lists. */
 const MAX_TABLE_DEPTH = 3;
 /** Agents may add this many lines before an output. */
 const MAX_HEADER_LINES = 12;
-/** And this before its first line. */
+/** Agents may add this in front of the first line of an output. */
 const LABEL = 'Output: ';
-/** Deeper JSON is unchanged. */
+/** JSON that is nested deeper is unchanged. */
 const MAX_DEPTH = 64;
 
 /** Writes JSON with fewer characters. */
@@ -29,12 +29,12 @@ export const JSON_TABLES: Shrinker = {
   shrink({ text }) {
     const shorter = withTables(text, 0, text.length);
     if (shorter !== undefined || !/^[[{]/.test(text)) return shorter;
-    // Of a tool that wraps what it says in JSON, `result-text.ts` has written out the texts, each between lines of its own.
+    // If a tool wraps its text in JSON, `result-text.ts` has already written out each text on lines of its own.
     return withTables(text, text.indexOf('"\n') + 2, text.lastIndexOf('\n"'));
   },
 };
 
-/** Shortens the JSON within a part of a text; `undefined` if there is none. */
+/** Shortens the JSON in a part of a text; `undefined` if there is none, or nothing is gained. */
 function withTables(text: string, from: number, to: number): Draft | undefined {
   const [start, end] = placeOfJson(text, from, to);
   if (start >= end) return undefined;
@@ -42,14 +42,14 @@ function withTables(text: string, from: number, to: number): Draft | undefined {
   const compact = withoutSpaces(json);
   const value = compact === undefined ? undefined : tryParseJson(json);
   if (typeof value !== 'object' || value === null) return undefined;
-  // Differs for long numbers, escapes and duplicate keys.
+  // Long numbers, escapes and duplicate keys do not survive a round trip.
   if (JSON.stringify(value) !== compact) return undefined;
   const written = jsonOf(value, 0);
   if (written.length >= json.length) return undefined;
   return Draft.ofText(text.slice(0, start) + written + text.slice(end));
 }
 
-/** Where a part may contain JSON: from one of its first lines to its last bracket. */
+/** Where a part may contain JSON: from one of its first lines to its last closing bracket. `[0, 0]` if nowhere. */
 function placeOfJson(
   text: string,
   from: number,
@@ -109,7 +109,7 @@ function jsonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-/** The keys of most objects of a list, in their order; `undefined` if no keys are those of most. */
+/** The keys, in order, that at least `ROWS_SHARE` of a list's objects have; `undefined` if there are none, or it is no such list. */
 function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
   if (list.length < MIN_ROWS || !list.every(isRecord)) return undefined;
   const keys = usualOf(list.map(keysOf), ROWS_SHARE);
@@ -121,7 +121,7 @@ function keysOf(row: JsonRecord): string {
   return JSON.stringify(Object.keys(row));
 }
 
-/** Objects with other keys stay objects among the rows. */
+/** Writes a table. Objects with other keys stay objects among its rows. */
 function tableOf(rows: readonly JsonRecord[], columns: readonly string[], depth: number): string {
   const keys = JSON.stringify(columns);
   const cells = (row: JsonRecord): string =>

@@ -1,6 +1,6 @@
-// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines, and of the output of commands
-// the first and last of lines that differ only in numbers, and some between them that show a course. Numbers that another tool
-// returns are data.
+// The shrinker `likeLines`: shortens runs of similar lines. Keeps one of several equal lines. Of lines that differ only in numbers,
+// it keeps the first, the last, and some between them that show the trend: at the default level only in output of commands,
+// because numbers from other tools are data.
 
 import { Draft, leftOut, mentionsFailure } from './shrinker.js';
 import { exceptionsIn, extremesIn, haveIdentifiers, numbersIn } from './number-columns.js';
@@ -15,38 +15,38 @@ interface Cut {
   readonly tail: number;
   /** Lines to keep at even distances between head and tail, along with the extremes of what is measured. @default 0 */
   readonly between?: number;
-  /** The numbers of its lines, of which exceptions stay. */
+  /** The numbers of the run's lines; lines with outliers are kept. */
   readonly numbers?: NumberColumns;
 }
 
 const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
-/** The note is longer than blank lines. In UTF-16 units. */
+/** Equal lines are cut only if the removed ones are longer than this, because the note has a length too. In UTF-16 units. */
 const MIN_EQUAL_LENGTH = 44;
-/** Only the last state of progress output matters. */
+/** For progress output: only its last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
 const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
-/** Rows of numbers may be what was asked for: more of them are kept, and the agent can write them to a file. */
+/** Rows of numbers may be what was asked for, so more of them are kept; the agent can write all of them to a file. */
 const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
   strong: { minLines: 12, head: 4, tail: 2 },
 } as const satisfies Record<string, Cut>;
-/** What is measured, as the loss of a training, has a course. */
+/** Measurements, such as the loss of a training, have a trend. */
 const MEASURED = { head: 3, tail: 6, between: 8 } as const;
-/** With identifiers, and of a table, as long a list as `grouping` keeps whole. */
+/** Rows with identifiers and rows of tables: lists as long as those that `grouping` keeps whole are not cut. */
 const IDENTIFIED: Cut = { minLines: 300, head: 150, tail: 50 };
-/** Fewer lines between others are not worth a note. */
+/** Fewer removed lines are not worth a note. */
 const MIN_LEFT_OUT = 2;
-/** Shorter lines are not compared. */
+/** Shorter lines, in UTF-16 units, are not compared for similarity. */
 const MIN_LIKE_LENGTH = 8;
 const MAX_SCANNED = 400;
 
 const BAR = /\b\d+(?:\.\d+)?\s?[kKMG]i?B\/s|[█▓▒░━╸╺]|[=#]{8}/;
-/** A decimal with a name, which is neither a time, a size, a rate nor a share of what is done. */
+/** A decimal with a name in front of it that is not a duration, a size, a rate or a percentage. */
 const MEASURE =
   /\b(?!(?:in|took|after)\b)\p{L}\w*["']?\s?[:= ]\s?-?\d+\.\d+(?:e[+-]?\d+)?(?![\w.%/:])(?!\s?(?:%|m?s\b|sec|min|it\/|[kKMGT]i?B))/u;
 /** The line under the names of a table's columns. */
 const RULER = /^[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*(?:-{3}|[═─━]{3})[\s|+:═─━┼├┤╪╞╡╟╢┿╂-]*$/;
-/** How much is done: a percentage, or a number out of another one, which is not of a network. */
+/** Progress: a percentage, or a count out of a total such as `3/10`, but not a network such as `10.0.0.0/8`. */
 const DONE = /(\d+(?:\.\d+)?)\s?%|(?<![\d/.])(\d+)\/(\d+)(?![\d/.])/;
 
 /** Removes lines that repeat others. */
@@ -68,7 +68,7 @@ export const LIKE_LINES: Shrinker = {
       let cut = EQUAL;
       if (end - start < EQUAL.minLines && cutsNumbers && first.length >= MIN_LIKE_LENGTH) {
         let likeEnd = end;
-        // Each with the one before it, which is like all before: the first one may be long, and would be read for each.
+        // Compares each line with its predecessor, which is like all before it: comparing with the first, perhaps long, line costs more.
         while (likeEnd < lines.length && isLike(lines, likeEnd)) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
@@ -87,7 +87,7 @@ export const LIKE_LINES: Shrinker = {
   },
 };
 
-/** A run of lines without those that its cut leaves out. */
+/** Applies a cut to a run of lines. */
 function shortened(
   lines: readonly string[],
   start: number,
@@ -117,7 +117,7 @@ function shortened(
   return kept;
 }
 
-/** How to shorten a run of similar lines. Lines about failures are kept. */
+/** Chooses how to shorten a run of similar lines. Lines about failures are kept whole. */
 function cutOf(
   lines: readonly string[],
   start: number,
@@ -138,18 +138,18 @@ function cutOf(
   return { ...(isList ? IDENTIFIED : cut), ...(isMeasured && !isList && MEASURED), numbers };
 }
 
-/** Between the cells of a row; in a sentence, a space follows. */
+/** Delimiters between cells. In a sentence, a space follows them. */
 const DELIMITERS = /[,;|\t](?! )/g;
 const MIN_DELIMITERS = 2;
 
-/** Whether the lines are rows of cells, as of CSV, which were asked for. */
+/** Whether the lines are delimited rows, such as CSV, which were asked for. Compares the first and the last line only. */
 export function isDelimited(lines: readonly string[], start: number, end: number): boolean {
   const count = (at: number): number =>
     (lines[at] ?? '').slice(0, MAX_SCANNED).match(DELIMITERS)?.length ?? 0;
   return count(start) >= MIN_DELIMITERS && count(start) === count(end - 1);
 }
 
-/** Whether the lines are rows of a table, which was asked for. */
+/** Whether the lines are rows of a table with a ruler above them: such tables were asked for. */
 function isInTable(lines: readonly string[], start: number): boolean {
   const first = Math.max(0, start - IDENTIFIED.minLines);
   for (let at = start - 1; at >= first; at -= 1) {
@@ -160,14 +160,14 @@ function isInTable(lines: readonly string[], start: number): boolean {
   return false;
 }
 
-/** Whether what is done never gets less, and begins at nothing or comes to its end. */
+/** Whether progress never decreases, and either starts at 0 or 1 or reaches 99 % of its total. */
 function isProgress(lines: readonly string[], start: number, end: number): boolean {
   let before = 0;
   let isComplete = false;
   for (let at = start; at < end; at += 1) {
     const [, percent, count, of] = DONE.exec((lines[at] ?? '').slice(0, MAX_SCANNED)) ?? [];
     const done = Number(percent ?? count);
-    // NaN where there is none.
+    // `done` is NaN if the line states no progress.
     if (!(done >= before)) return false;
     before = done;
     const whole = percent === undefined ? Number(of) : 100;
@@ -182,9 +182,9 @@ function isLike(lines: readonly string[], at: number): boolean {
   return isSimilar(lines[at - 1] ?? '', lines[at] ?? '');
 }
 
-/** Whether two lines are equal except for digits, spaces and bars, and are not of these alone. */
+/** Whether two lines are equal except for digits, spaces and progress bars, and contain other characters too. */
 export function isSimilar(a: string, b: string): boolean {
-  // Lines that begin alike mostly differ in their ends as well.
+  // A cheap check first: different lines that begin alike mostly differ at their ends as well.
   const last = lastLetterOf(a);
   if (last === undefined || last !== lastLetterOf(b)) return false;
   let at = 0;

@@ -1,5 +1,5 @@
-// The shrinker `lineNumbers`: removes the spaces that `cat -n`, `nl` and the tools of agents put before line numbers to align
-// them. A model reads the numbers without them, and they take a token per line. The text of the lines is unchanged.
+// The shrinker `lineNumbers`: removes the spaces that `cat -n`, `nl` and agents' tools put before line numbers to align them.
+// Models do not need this padding, and it costs a token per line. The text of the lines is unchanged.
 
 import { Draft } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
@@ -28,7 +28,7 @@ export const LINE_NUMBERS: Shrinker = {
   },
 };
 
-/** The end of the consecutively numbered lines from `start` on, all in one column; `start` if there are none. */
+/** The end (exclusive) of the consecutively numbered lines from `start` on, with right-aligned numbers; `start` if none. */
 function endOfNumbers(lines: readonly string[], start: number): number {
   let [column, number] = [0, 0];
   for (let at = start; at < lines.length; at += 1) {

@@ -1,8 +1,9 @@
-// The numbers in lines that are otherwise equal, as columns: which lines are exceptions, and whether the lines are told apart
-// by identifiers.
+// Treats the numbers in lines that are otherwise equal as columns: finds outliers and extremes, and tells whether a column holds
+// identifiers.
 
-/** Of a line, how much is searched for numbers, in UTF-16 units, and how many are compared. */
+/** How much of a line's start is searched for numbers, in UTF-16 units. */
 const MAX_SCANNED = 200;
+/** How many numbers of a line are compared. */
 const MAX_COLUMNS = 16;
 const NUMBER = /\d+(?:\.\d+)*/g;
 
@@ -15,16 +16,17 @@ export function numbersIn(lines: readonly string[], start: number, end: number):
     .map((line) => line.slice(0, MAX_SCANNED).match(NUMBER)?.slice(0, MAX_COLUMNS) ?? []);
 }
 
-/** At least this share of the lines has the number that is the usual one of its column. */
+/** The usual number of a column is the one in at least this share of the lines. */
 const USUAL_SHARE = 0.9;
-/** Where there is none, of the lines with as many digits: of evenly spread numbers, a tenth has fewer. */
+/** Without a usual number, the share of lines that must have the same count of digits: of uniform numbers, a tenth has fewer. */
 const USUAL_DIGITS_SHARE = 0.95;
-/** Exceptions that are told, in a run of lines. */
+/** At most this many exceptions are kept of a run of lines. */
 const MAX_EXCEPTIONS = 20;
 
 /**
- * The lines with another number where nearly all have the same one, or as many digits, as the one of a server that does not run
- * or is slow: whoever reads the others would think that there are none. Of consecutive ones with the same exception, the first.
+ * Returns the indexes of outliers: lines that differ in a column in which nearly all lines have the same number, or the same count of
+ * digits, such as the one server that is down or slow. A reader of the remaining lines would assume that there are no outliers. Of
+ * consecutive lines with the same exception, only the first is returned.
  */
 export function exceptionsIn(rows: NumberColumns): readonly number[] {
   const usual = (rows[0] ?? []).map((_, column) => {
@@ -48,7 +50,7 @@ export function exceptionsIn(rows: NumberColumns): readonly number[] {
   return found;
 }
 
-/** The first lines with the lowest and the highest number of each column of decimals, as the best epoch of a training. */
+/** The first lines with the minimum and the maximum of each column of decimals, such as the best epoch of a training. */
 export function extremesIn(rows: NumberColumns): readonly number[] {
   const extremes = new Set<number>();
   for (const column of (rows[0] ?? []).keys()) {
@@ -64,13 +66,13 @@ export function extremesIn(rows: NumberColumns): readonly number[] {
   return [...extremes];
 }
 
-/** The number of digits before the point. */
+/** The number of digits before the first point. */
 function digitsOf(number: string): number {
   const point = number.indexOf('.');
   return point === -1 ? number.length : point;
 }
 
-/** What so many of the values are: a majority vote finds the only candidate. */
+/** The value that at least `share` of the values equal, if any. A majority vote (Boyer and Moore) finds the only candidate. */
 export function usualOf<Value>(values: readonly Value[], share: number): Value | undefined {
   let candidate: Value | undefined;
   let votes = 0;
@@ -83,24 +85,25 @@ export function usualOf<Value>(values: readonly Value[], share: number): Value |
   return count >= share * values.length ? candidate : undefined;
 }
 
-/** Shorter numbers are amounts and codes; of evenly spread identifiers, a tenth is shorter. */
+/** Minimum digits: shorter numbers are amounts and codes. */
 const MIN_IDENTIFIER = 5;
+/** Minimum share of lines with a long number; below 1, because a tenth of uniformly distributed identifiers is shorter. */
 const IDENTIFIER_SHARE = 0.8;
 /**
- * Identifiers come in no order, or are sorted with gaps that cannot be guessed; times rise so as well, and counters by the same steps.
- * As shares of the lines.
+ * Identifiers are unordered, or sorted with unpredictable gaps. Timestamps also rise with such gaps (see `TIME`), and counters rise by
+ * equal steps. All are shares of the lines.
  */
 const MIN_TURNS = 0.2;
 const MIN_DIFFERENT = 0.5;
 const USUAL_GAP_SHARE = 0.5;
-/** Seconds since 1970, or fractions of them. */
+/** Unix time in seconds, milliseconds, microseconds or nanoseconds. */
 const TIME = /^1\d{9}(?:\d{3}){0,3}$/;
 
 function isLong(number: string): boolean {
   return number.length >= MIN_IDENTIFIER && !number.includes('.');
 }
 
-/** Whether the lines differ in identifiers, of which none can be guessed from the others. */
+/** Whether any column holds identifiers, none of which can be guessed from the others. */
 export function haveIdentifiers(rows: NumberColumns): boolean {
   return (rows[0] ?? []).some((_, column) => isOfIdentifiers(rows, column));
 }
@@ -108,7 +111,7 @@ export function haveIdentifiers(rows: NumberColumns): boolean {
 function isOfIdentifiers(rows: NumberColumns, column: number): boolean {
   let long = 0;
   for (const { [column]: number = '' } of rows) if (isLong(number)) long += 1;
-  // As in most columns, which need not be compared.
+  // Rules out most columns before the comparisons below.
   if (long < IDENTIFIER_SHARE * rows.length) return false;
   const different = new Set<string>();
   let rises = 0;

@@ -1,27 +1,27 @@
-// The text that shrinkers and comparisons of lines see of a result. Many tools wrap what they read or what a command printed
-// in JSON, which turns it into one long line: there, its long texts are written out in lines, and the rest of the JSON stays. Data
-// is seen as the JSON that the model is sent.
-// A result whose fields alone say that it failed stays as it is, for others read it there.
+// The text of a result that shrinkers and line comparisons work on. Many tools wrap a file's text or a command's output in JSON,
+// which turns it into one long line: its long strings are written out as lines, and the rest of the JSON stays. Data stays the
+// JSON that the model is sent.
+// A result whose failure is stated only in its JSON fields stays as it is, because other code reads the failure there.
 
 import { endedInFailure } from '../outcome.js';
 import { asRecord, isRecord, tryParseJson } from '../json.js';
 import { payloadText } from '../tokens/content-text.js';
 
-/** Said of results whose texts were written out. */
+/** The label of results whose texts were written out. */
 export const WRITTEN_OUT = 'texts in JSON on lines of their own';
 
-/** Texts with fewer line breaks stay as they are. */
+/** Strings with fewer line breaks are not written out. */
 const MIN_BREAKS = 2;
-/** Longer JSON stays as it is: it is parsed where the history is indexed, which may be the turn's thread. */
+/** Longer JSON, in UTF-16 units, stays as it is: parsing happens where the history is indexed, which may be the turn's thread. */
 const MAX_LENGTH = 1_000_000;
-/** Texts that are written out are at least this share of the JSON, so that what is data stays data. */
+/** The strings to write out must be at least this share of the JSON, so that data stays data. */
 const MIN_SHARE = 0.5;
-/** A wrapper is a list of objects at most, or what MCP answers; deeper texts are data. */
+/** A wrapper is at most a list of objects, or an MCP answer (one level more); deeper strings are data. */
 const MAX_DEPTH = 2;
 const MCP = /^\{"content":\s*\[/;
-/** The start of a text that is JSON itself. */
+/** The start of a string that contains JSON itself: an object, or a list of objects. */
 const DATA = /^"(?:\[\s?)?\{\\"/;
-/** Not sent as it is: providers refuse half of a surrogate pair, and databases NUL. */
+/** Characters that must stay escaped: providers reject lone surrogates, and databases reject NUL. */
 const UNSENDABLE = /\0|\p{Surrogate}/u;
 
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
@@ -29,8 +29,9 @@ const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Returns what shrinkers see of a result: of a text, the text; of an object or a list of objects, the JSON that the model is
- * sent. `undefined` for anything else, what failed, and very long JSON. Linear.
+ * Returns the text that shrinkers see: for a string, the string; for an object or a list of objects, the JSON that the model is
+ * sent; in both cases with the long strings of wrapper JSON written out. `undefined` for anything else, and for objects that state
+ * a failure or whose JSON is very long. Takes linear time.
  */
 export function resultText(result: unknown): string | undefined {
   const json = isJson(result) ? payloadText(result) : result;
@@ -45,7 +46,7 @@ export function resultText(result: unknown): string | undefined {
   return isSame ? written : asGiven;
 }
 
-/** Whether a model is sent the result's JSON; of content with types, it sees pictures and documents. */
+/** Whether the model is sent the result as JSON. Typed content reaches it as pictures and documents instead. */
 function isJson(result: unknown): boolean {
   if (Array.isArray(result)) {
     return result.every((item) => isRecord(item) && item['type'] === undefined);
@@ -55,13 +56,13 @@ function isJson(result: unknown): boolean {
   return !Array.isArray(content) || content.every(isText);
 }
 
-/** Of content as MCP answers; whatever else has no type is data. */
+/** Whether a part of MCP content is text. Parts without a type are data, which is sent as JSON too. */
 function isText(part: unknown): boolean {
   const { type = 'text' } = asRecord(part) ?? {};
   return type === 'text';
 }
 
-/** Writes out the long texts of JSON; `undefined` if they are too little of it. */
+/** Writes out the long strings of JSON; `undefined` if they are less than `MIN_SHARE` of it. */
 function writtenOut(json: string): string | undefined {
   const isAnswer = MCP.test(json);
   const maxDepth = isAnswer ? MAX_DEPTH + 1 : MAX_DEPTH;
@@ -86,7 +87,7 @@ function writtenOut(json: string): string | undefined {
   return length < MIN_SHARE * json.length ? undefined : written + json.slice(from);
 }
 
-/** The end of the string that starts at `start`, in valid JSON. */
+/** The end (exclusive) of the string that starts at `start`. The JSON must be valid. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
@@ -96,9 +97,9 @@ function endOfString(json: string, start: number): number {
 }
 
 /**
- * The text that is written out for a string of JSON; `undefined` if it stays as it is.
+ * The text to write out for a JSON string; `undefined` if the string stays as it is.
  *
- * @param isAnswer whether it may be data that MCP answers
+ * @param isAnswer whether the string is part of an MCP answer, where it may itself be JSON
  */
 function textIn(string: string, isAnswer: boolean): string | undefined {
   const isData = isAnswer && DATA.test(string);

@@ -1,4 +1,4 @@
-// Runs the chain of shrinkers on a result. Does not know what was sent before; the caller keeps the original.
+// Runs the chain of shrinkers on a result. Knows no earlier results except from its arguments; the caller keeps the original.
 
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
@@ -30,7 +30,7 @@ export const SHRINKER_NAMES: readonly ShrinkerName[] = [
   ...TEXT_SHRINKERS.map(({ name }) => name),
 ];
 
-/** A level, and shrinkers that are turned on or off. Flat, so that two of them are easy to compare. */
+/** A level, and by name the shrinkers that are turned on or off. Flat, so that settings are easy to compare. */
 export type ShrinkSettings = { readonly level: ShrinkLevel } & Partial<
   Readonly<Record<ShrinkerName, boolean | undefined>>
 >;
@@ -40,7 +40,7 @@ export const MIN_SHRUNK_LENGTH = 400;
 /** Longer results are unchanged too: they would occupy the worker for too long. */
 const MAX_LENGTH = 8_000_000;
 
-/** Whether a shrinker runs. */
+/** Whether a shrinker runs: as set by name, else according to the level. */
 export function runsShrinker(
   settings: ShrinkSettings,
   { name, from }: Pick<Shrinker, 'name' | 'from'>,
@@ -54,12 +54,12 @@ function isAtLeast(level: ShrinkLevel, mildest: ShrinkLevel): boolean {
 }
 
 /**
- * Returns a shrunk result, with a last line that says so and names the original; `undefined` if too little can be saved.
- * Pure, and linear in the text.
+ * Returns a shrunk result, whose last line says so and how to get the original; `undefined` if too little can be saved.
+ * Pure, and linear in the length of the text.
  *
  * @param text what shrinkers see of the result
- * @param runs its lines that the session already shows
- * @param call without a purpose, it is the text of a file: only shrinkers run that keep everything an edit could need
+ * @param runs lines of `text` that the session already shows
+ * @param call no purpose means the text of a file: then only shrinkers run that keep everything an edit could need
  * @param ending see `placeholderEnding`
  */
 export function shrinkText(
@@ -81,13 +81,13 @@ export function shrinkText(
   return took.length === 0 ? undefined : markedAsShrunk(left.text, payload, took, ending);
 }
 
-/** A text without what shrinkers take, and labels of that. */
+/** What shrinkers leave of a text, and the labels of what they removed. */
 export interface LeftText {
   readonly text: string;
   readonly took: readonly string[];
 }
 
-/** What shrinkers leave of a text that refers to no other one. Pure, and linear in the text. */
+/** Runs the shrinkers on a text without replacing lines that are shown elsewhere. Pure, and linear in the length of the text. */
 export function leftAlone(text: string, call: ShrunkCall, settings: ShrinkSettings): LeftText {
   const { payload = text } = call;
   if (!mayBeShrunk(text, payload)) return { text, took: [] };
@@ -100,7 +100,7 @@ function mayBeShrunk(text: string, payload: string): boolean {
   return payload.length >= MIN_SHRUNK_LENGTH && text.length <= MAX_LENGTH && !isShrunk(text);
 }
 
-/** What shrinkers leave of a draft of a text. @param took gets the labels of what they take */
+/** Runs the shrinkers on a draft of a text. @param took receives the labels of those that removed something */
 function leftOf(
   given: Draft,
   whole: Draft,
@@ -126,10 +126,10 @@ function leftOf(
   return draft;
 }
 
-/** Of a command, so many lines about failures are shown again. */
+/** At most this many failure lines of a command are shown again although an earlier result shows them. */
 const MAX_FAILURES = 12;
 
-/** Splits runs where a command reports a failure: that it still does is what the command was run again for. */
+/** Splits runs at lines that report a failure: the command was run again to learn whether they still appear. */
 function withoutFailures(
   { text, lines }: Draft,
   runs: readonly ShownElsewhere[],
@@ -152,11 +152,11 @@ function withoutFailures(
   });
 }
 
-/** What is known of a result and its call. */
+/** What is known about a result and its call. */
 export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
-  /** The result as it is sent if it is not shrunk. @default the text */
+  /** The result as the model would be sent it unshrunk. @default the text */
   readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
-  /** What shrinkers took from the text already, which are not to run again. */
+  /** Labels of what shrinkers already removed from the text; if set, the shrinkers do not run again. */
   readonly before?: readonly string[] | undefined;
 };

@@ -1,12 +1,12 @@
-// The interface of shrinkers: pure functions that make a result smaller before it is first sent. `shrink-text.ts` lists them
-// and runs them.
+// The interface of shrinkers: pure functions that shorten a tool result before it is first sent. `shrink-text.ts` lists and runs
+// the shrinkers.
 
 /** How far results are shrunk, mildest first. */
 export const SHRINK_LEVELS = ['lossless', 'default', 'strong'] as const;
 
 /**
- * How far results are shrunk. `lossless`: removes nothing that an agent could use. `default`: also removes what is hardly ever
- * read. `strong`: removes more of that.
+ * How far results are shrunk. `lossless`: removes nothing that an agent could use. `default`: also removes content that is hardly
+ * ever read. `strong`: the same with lower thresholds.
  */
 export type ShrinkLevel = (typeof SHRINK_LEVELS)[number];
 
@@ -19,7 +19,7 @@ export interface ShrinkSubject {
   /** The command that was run; empty for other calls. */
   readonly command: string;
   readonly level: ShrinkLevel;
-  /** Lines of the result itself that look like notes of what was removed. @default none */
+  /** Lines of the original result that happen to look like our notes about removed content. @default none */
   readonly lookalikes?: ReadonlySet<string>;
 }
 
@@ -37,31 +37,31 @@ export type ShrinkerName =
 /** One way to make a result smaller. It runs on a worker, once per result. */
 export interface Shrinker {
   readonly name: ShrinkerName;
-  /** What it removes, in a few words for the model. */
+  /** Describes the removed content to the model, in a few words. */
   readonly label: string;
   /** The mildest level at which it runs. */
   readonly from: ShrinkLevel;
   /**
-   * Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; linear in any text.
+   * Returns the shrunk text, or `undefined` if there is nothing to remove. Pure; takes linear time on any input.
    */
   shrink(draft: Draft, subject: ShrinkSubject): Draft | undefined;
   /** Whether its output is data, which other shrinkers must not change. */
   readonly isFinal?: boolean;
-  /** Whether it keeps everything that an edit could have to quote; only then does it run on the text of files. */
+  /** Whether the shrinker keeps all text that a later edit may have to quote. Only such shrinkers run on file contents. */
   readonly keepsText?: boolean;
 }
 
-/** Marks removed content. */
+/** The note that replaces removed content. */
 export function leftOut(what: string): string {
   return `[… ${what} left out …]`;
 }
 
-/** Whether a line says what was removed. */
+/** Whether a line has the form of a `leftOut` note. */
 export function saysLeftOut(line: string): boolean {
   return line.startsWith('[… ') && line.endsWith(' …]');
 }
 
-/** How many lines of a text these lines of its draft stand for: one that says what was removed stands for more, but not its lookalikes. */
+/** The number of original lines that these draft lines represent: a note counts as the lines it replaced, a lookalike as one. */
 export function countBehind(
   lines: readonly string[],
   { lookalikes }: Pick<ShrinkSubject, 'lookalikes'>,
@@ -75,26 +75,26 @@ export function countBehind(
   return count;
 }
 
-/** A number of lines, or the first and the last of them. */
+/** Captures the line count of a note, or the numbers of its first and last line. */
 const COUNTED =
   /^\[… (?:the same line |lines (\d{1,9})-)?(\d{1,9}) (?:lines? |more |as in |unchanged,)/;
 
-/** Whether a line is about a failure; such lines are kept. */
+/** Whether a line mentions a failure; shrinkers keep such lines. Only the first `MAX_TELLING` units are searched. */
 export function mentionsFailure(line: string): boolean {
   const start = line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line;
   return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 
-/** Only the start of a line is searched for what it tells, in UTF-16 units. */
+/** Only this much of a line's start is searched for failures and other signs. In UTF-16 units. */
 export const MAX_TELLING = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
 
-/** As each class of tests says that passed. */
+/** Counts of zero failures, which test runners print for each test class that passed. */
 const NO_FAILURES =
   /(?<![\d.,])0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?) {0,2}[:=] {0,6}0\b(?![.:]\d)/gi;
 
-/** A text and its lines, each computed lazily from the other. */
+/** A text and its lines; each is computed lazily from the other. */
 export class Draft {
   #text: string | undefined;
   #lines: readonly string[] | undefined;

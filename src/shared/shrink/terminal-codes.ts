@@ -1,5 +1,5 @@
-// The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and states of
-// progress bars that were overwritten.
+// The shrinker `terminalCodes`: removes what a terminal would not show: escape codes, erased characters, and overwritten states
+// of progress bars.
 
 import { withoutCodes } from '../shown-text.js';
 import { isDelimited, isSimilar } from './like-lines.js';
@@ -8,7 +8,7 @@ import type { Shrinker } from './shrinker.js';
 
 const LINE = /[^\r\n]+/g;
 const BELLS = /\u0007/g;
-/** Characters that must be equal at the start, but for numbers, for a line to count as overwritten by the next state. */
+/** A state counts as overwritten if at least this many characters at its start equal those of the next state, ignoring numbers. */
 const SAME_START = 4;
 const MAX_START = 24;
 const PERCENT = /^\d[\d.]*\s?%/;
@@ -27,7 +27,7 @@ export const TERMINAL_CODES: Shrinker = {
   },
 };
 
-/** A line as a terminal shows it: backspaces move back, and what follows is written over what stands there. */
+/** A line as a terminal shows it: backspaces move the cursor back, and later characters overwrite earlier ones. */
 function withoutErased(line: string): string {
   if (!line.includes('\b')) return line;
   const shown: string[] = [];
@@ -42,7 +42,7 @@ function withoutErased(line: string): string {
   return shown.join('');
 }
 
-/** Removes states of lines that a later state has overwritten. */
+/** Removes states of a line that the next state behind a carriage return overwrites. */
 function withoutOverwritten(text: string): string {
   if (isTableOfOldMac(text)) return text;
   let kept = '';
@@ -60,7 +60,7 @@ function withoutOverwritten(text: string): string {
   return from === 0 ? text : kept + text.slice(from);
 }
 
-/** Whether carriage returns alone end the rows of a table. */
+/** Whether a text is a delimited table whose rows end in bare carriage returns, as on classic Mac OS. */
 function isTableOfOldMac(text: string): boolean {
   if (text.includes('\n') || !text.includes('\r')) return false;
   const rows = text.trimEnd().split('\r');
@@ -68,8 +68,8 @@ function isTableOfOldMac(text: string): boolean {
 }
 
 /**
- * Whether a line state starts like the next one, which follows the carriage return at `end`. One that
- * warns is only overwritten by one that differs in numbers.
+ * Whether a state of a line starts like the next state, which follows the carriage return at `end`. A state with a warning or a
+ * failure counts as overwritten only if the next state differs in nothing but numbers.
  */
 function isOverwritten(text: string, start: number, end: number): boolean {
   const shown = skipSpaces(text, start);
@@ -83,7 +83,7 @@ function isOverwritten(text: string, start: number, end: number): boolean {
   return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
 }
 
-/** As `[12/300] Build` and `[13/300] Build` start. */
+/** The start of a state with each number replaced by 0, so that `[12/300] Build` and `[13/300] Build` start alike. */
 function startOf(text: string, at: number): string {
   return text
     .slice(at, at + MAX_START)
@@ -91,7 +91,7 @@ function startOf(text: string, at: number): string {
     .slice(0, SAME_START);
 }
 
-/** Longer states are cut. */
+/** Longer states are compared by their start. In UTF-16 units. */
 const MAX_STATE = 4_000;
 const WARNING = /\bwarn/i;
 

@@ -1,25 +1,25 @@
-// Searches a text for any of many words in one pass (Aho and Corasick). A regular expression tries its alternatives one by one at
-// each place: with thirty words it takes three to four times as long, and it was a third of the time of an excerpt.
+// Searches a text for any of many words in one pass (Aho–Corasick). A regular expression tries its alternatives one by one at
+// each position: with thirty words it takes three to four times as long, and it took a third of the time of an excerpt.
 
 /** Marks the end of a word in a table. */
 const FOUND = 0xffff;
-/** Scratch buffer with the units of a part of the text: reading a typed array is far faster than `charCodeAt`. */
+/** Scratch buffer for the UTF-16 units of a chunk of text: reading a typed array is far faster than `charCodeAt`. */
 const UNITS = new Uint16Array(8_192);
 const UNIT_BYTES = Buffer.from(UNITS.buffer);
 
 interface Tables {
-  /** By UTF-16 unit, its class: letters of both cases have the same one, and all that are in no word the first. */
+  /** By UTF-16 unit, its class: both cases of a letter share one, and units that occur in no word have class 0. */
   readonly classes: Uint8Array;
   /** By state and class, the next state. States are offsets in this table. */
   readonly next: Uint16Array;
-  /** The state behind a line break. */
+  /** The state after a line break, because a text starts like a line. */
   readonly start: number;
 }
 
 /**
- * Returns a function that tells whether a text has any of some words, in any case.
+ * Returns a function that tells whether a text contains any of the words, ignoring case.
  *
- * @param words in small letters; `\n` at the start of one is the start of any line
+ * @param words in lower case; `\n` at the start of a word matches the start of any line
  */
 export function searchFor(words: readonly string[]): (text: string) => boolean {
   let tables: Tables | undefined;
@@ -38,7 +38,7 @@ function isFound({ classes, next, start }: Tables, text: string): boolean {
   return false;
 }
 
-/** What starts a line for a regular expression. */
+/** The line terminators of regular expressions: `^` matches after each of them. */
 const LINE_BREAKS = '\n\r\u2028\u2029';
 
 function tablesOf(words: readonly string[]): Tables {
@@ -62,7 +62,7 @@ function tablesOf(words: readonly string[]): Tables {
     }
     ends.add(state);
   }
-  // Offsets have 16 bits, and a larger table would find what is not there.
+  // Offsets have 16 bits: they would wrap around in a larger table and yield false matches.
   if (next.length > FOUND) throw new RangeError('Expected fewer words, or shorter ones.');
   followFailures(next, width, ends);
   const start = next[classes['\n'.charCodeAt(0)] ?? 0] ?? 0;
@@ -70,7 +70,10 @@ function tablesOf(words: readonly string[]): Tables {
   return { classes, next: table, start };
 }
 
-/** Where no word goes on, goes on with the longest end of what was read that begins a word. Breadth first: such ends are shorter. */
+/**
+ * Fills in the failure links: where no word continues, the search goes on in the state of the longest suffix that begins a word.
+ * Breadth first, because the state of a suffix is less deep and must be complete already.
+ */
 function followFailures(next: number[], width: number, ends: Set<number>): void {
   const failures = new Map<number, number>();
   const states = [0];
