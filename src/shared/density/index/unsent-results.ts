@@ -132,7 +132,7 @@ export class UnsentResults {
    * @param responses the columns of the history, still without this result
    * @param place the position of its entry
    * @param lastAnswer the entry before which all results were sent
-   * @returns the number of its text, or `NO_TEXT` if that is not indexed
+   * @returns the number of its text; `NO_TEXT` if it is short, has no text or failed
    */
   noteResult(
     responses: ResponseColumns,

@@ -1,5 +1,6 @@
 // The rule `shrink`: shortens results before they are first sent, which invalidates no prompt cache, and never later. The
-// shrinkers are in `shared/shrink`. Failures are not shrunk. File contents keep all text that an edit may have to quote.
+// shrinkers are in `shared/shrink`. Results with an error are not shrunk, and of file contents all text stays in view that an edit
+// may have to quote.
 
 import { callName, keyOfCall } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
