@@ -37,8 +37,8 @@ export interface Fold {
 const ENTRIES_PER_SLICE = 1_024;
 
 /**
- * Applies a journal to the entries that were added to a history, in slices. Stops at the first record that does not fit, for example
- * because this version of the library would shrink a result differently: then the original result is sent.
+ * Applies a journal to the entries that were added to a history, in slices. Stops at the first record that does not fit, so that, for
+ * example, a result that this version of the library would shrink differently is not sent.
  *
  * @param raw all entries, as they were added
  * @param known length of the prefix of `raw` that is unchanged since the journal was written; records that need more are not applied
