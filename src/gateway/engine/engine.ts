@@ -58,9 +58,9 @@ type Compact = Pick<CountingCompactor<object>, 'asSent'> &
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
-/** Requests of which nothing may change. */
+/** Reasons to pass on a request of which nothing may change. */
 const UNTOUCHED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
-/** Per answer. */
+/** Limit for the failures reported with one answer. */
 const MAX_FAILURES = 20;
 
 /** Creates an engine on the calling thread. @throws CtxfoldError `STORE_FAILED` if the store's package is not installed */
@@ -75,9 +75,9 @@ class LocalEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #lines: Lines;
   readonly #opened: OpenedStore | undefined;
-  /** The text of edited messages, which later calls send again. */
+  /** The texts of edited messages, cached because later calls send them again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
-  /** What the compactor has warned of since the last answer. */
+  /** What the compactor has warned about since the last answer. */
   #failures: string[] = [];
 
   constructor(options: EngineOptions, opened: OpenedStore | undefined) {
@@ -85,7 +85,7 @@ class LocalEngine implements Engine {
     this.#options = options;
     this.#opened = opened;
     const store = opened?.store;
-    // Inline: the engine usually has a thread of its own, and would only wait for another one.
+    // Inline: the engine usually runs on a thread of its own, and would only wait for another thread.
     const warn: Logger['warn'] = (message, details) => {
       this.#noteFailure(message, details);
     };
@@ -128,7 +128,7 @@ class LocalEngine implements Engine {
   report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
     const line = this.#lines.named(id);
-    // Another request may have been sent before this one's answer came to its end.
+    // The next request may have been sent before the answer to this one ended: its usage no longer applies.
     if (line?.watched?.session.costs().requests !== costs.requests) return;
     line.takeUsage?.(reportedSum(inputTokens, read, written));
   }
@@ -177,11 +177,11 @@ class LocalEngine implements Engine {
     if (reason !== undefined) {
       const isFixed = call.isObserved === true || UNTOUCHED.has(reason);
       const line = isFixed ? undefined : this.#lines.continuedBy(about, messages, known);
-      // The last request left as it came, as before a switch to compacting, and so does this one.
+      // If the conversation's last request was sent unedited, as before a switch to mode `compact`, this one is too.
       const isRaw = line === undefined || (binds && line.hasBoundReasoning);
       return isRaw ? passed(reason) : this.#sendAside(list, messages, line);
     }
-    // The other fields are not needed later.
+    // Drops the other fields, which are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
@@ -213,7 +213,7 @@ class LocalEngine implements Engine {
       line: reportOf(line, messages, compacted, {
         ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
-        // Others leave such reasoning unread.
+        // Other APIs ignore such reasoning.
         bindsReasoning: binds && isAnthropic,
       }),
       edits: line.watched?.edits.takeFresh() ?? NO_EDITS,
@@ -221,13 +221,13 @@ class LocalEngine implements Engine {
   }
 
   /**
-   * Whether a request must be sent without the reasoning in its messages, because its model may have made that from others than
-   * these: a line with such reasoning, or one that branches off from where some was removed.
+   * Whether a request must be sent without the reasoning in its messages, because the model may have produced that reasoning from
+   * other messages. Applies to lines with such reasoning, and to new lines that branch off from a line that lost some.
    *
    * @param isUnknown whether no answer in the messages was seen before
    */
   #takesReasoning(line: Line, isNew: boolean, isUnknown: boolean): boolean {
-    // With a store, another process may have begun it, and its state tells.
+    // With a store, another process may have begun the conversation, and the stored state tells.
     const isOfNobody = isUnknown && this.#opened === undefined;
     const takes = line.hasBoundReasoning || isOfNobody || (isNew && line.hasLostReasoning);
     line.hasBoundReasoning = false;
@@ -236,8 +236,8 @@ class LocalEngine implements Engine {
   }
 
   /**
-   * Has messages sent as the conversation that they continue was last, and what follows as it is: by then, all of them may be too many, and
-   * reasoning is bound to what was sent.
+   * Sends messages in the form in which the conversation that they continue was last sent, with the new messages unedited. Unedited
+   * as a whole, they might exceed the window, and reasoning is bound to what was sent.
    */
   async #sendAside(
     list: ListInBody,
@@ -288,7 +288,7 @@ class LocalEngine implements Engine {
     }
   }
 
-  /** Keeps a warning of something that failed, and no other. */
+  /** Keeps warnings that carry an error; ignores all others. */
   #noteFailure(message: string, details: object | undefined): void {
     const { error } = (details ?? {}) as { readonly error?: unknown };
     if (error instanceof Error && this.#failures.length < MAX_FAILURES)
@@ -306,7 +306,7 @@ function reportOf(
   const { model } = about;
   return {
     ...{ id, name, api, ...about },
-    // Clients choose it, and pages show it.
+    // Clients choose the model name, and pages show it.
     model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
     givenMessages: given.length,
     sentMessages: sent.length,
@@ -329,7 +329,7 @@ function compactsOf(
   };
 }
 
-/** The text of a list with compacted messages. */
+/** The text of a list of messages after compaction. */
 function textOfList(
   list: ListInBody,
   messages: readonly object[],
@@ -345,7 +345,7 @@ function passed(reason: string): EngineAnswer {
   return { outcome: 'passed', reason, edits: NO_EDITS };
 }
 
-/** Name and code of an error; its message may quote content. */
+/** Name and code of an error, without its message, which may quote content. */
 function reasonOf(thrown: unknown): string {
   const error = asError(thrown);
   const { code } = error as { readonly code?: unknown };

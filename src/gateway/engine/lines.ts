@@ -1,5 +1,5 @@
-// Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and how much
-// of it is already parsed. Compacts nothing.
+// Tracks the conversations ("lines") that pass through a gateway by their latest body: which conversation a request continues, and
+// how much of the request is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
 import {
@@ -26,28 +26,28 @@ interface LineKey {
 /** One conversation. */
 export interface Line extends LineKey {
   readonly id: string;
-  /** The message list of the latest body, and where its elements are. */
+  /** The message list of the latest body, with the byte ranges of its elements. */
   list: ListInBody;
-  /** Hash of the first message; lists that begin with the same message have equal ones. */
+  /** Hash of the first message: lists that begin with the same message have the same hash. */
   firstKey: number;
   messages: readonly object[];
-  /** How that list was sent; `undefined` if it was not edited. */
+  /** How `list` was sent; `undefined` if it was not edited. */
   sent: SentList | undefined;
-  /** Absent until its first call has begun. */
+  /** `undefined` until the first call of the conversation has begun. */
   watched: WatchedSession | undefined;
-  /** Takes the usage of the newest call's answer. */
+  /** Receives the usage that the provider reports for the newest call. */
   takeUsage: ((usage: CompactCall) => void) | undefined;
-  /** Whether it has reasoning that may be bound to other messages than will be sent. */
+  /** Whether the conversation has reasoning that may be bound to other messages than those that will be sent. */
   hasBoundReasoning: boolean;
-  /** Whether such reasoning was removed. */
+  /** Whether bound reasoning was removed from the conversation. */
   hasLostReasoning: boolean;
-  /** Calls that are being compacted: until they are, it is not evicted. */
+  /** Number of calls that are being compacted. The line is not evicted while there are any. */
   openCalls: number;
 }
 
-/** The known messages that a new body begins with. */
+/** The messages at the start of a new body that are known already. */
 export interface KnownStart {
-  /** The line with the longest common beginning. */
+  /** The line with the longest common prefix. */
   readonly line: Line | undefined;
   /** The parsed messages whose bytes are unchanged. */
   readonly messages: readonly object[];
@@ -59,7 +59,7 @@ export interface KnownStart {
 interface TakenLine {
   readonly line: Line;
   readonly isNew: boolean;
-  /** Whether the list does not continue the line's last one, but was made from it by the host. */
+  /** Whether the list does not continue the line's last list, but is a rewrite of it by the host. */
   readonly isRewritten: boolean;
 }
 
@@ -71,7 +71,7 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 /** The conversations of a gateway, least recently used first. */
 export class Lines {
   readonly #maxLines: number;
-  /** By id. */
+  /** By id, least recently used first. */
   readonly #lines = new Map<string, Line>();
   readonly #areShared: boolean;
   readonly #onGone: (line: Line) => void;
@@ -86,12 +86,12 @@ export class Lines {
     this.#onGone = onGone;
   }
 
-  /** Returns a line that is kept. */
+  /** Returns the line with an id; `undefined` if it is unknown or was evicted. */
   named(id: string): Line | undefined {
     return this.#lines.get(id);
   }
 
-  /** Finds the line of a scope that shares most leading elements with the list at `start`. */
+  /** Finds the line of a scope that has the most leading elements in common with the list at `start`. */
   knownStart(scope: string, bytes: Buffer, start: number): KnownStart {
     let best: Line | undefined;
     let bestCount = 0;
@@ -119,10 +119,10 @@ export class Lines {
   }
 
   /**
-   * Records a list: as the latest one of the line that it belongs to, or as the first of a new line, with an open call. May evict
-   * others.
+   * Records a list as the latest one of the line that it belongs to, or as the first one of a new line, and opens a call. May evict
+   * other lines.
    *
-   * @param start the result of `knownStart` for it
+   * @param start the result of `knownStart` for the list
    */
   take(
     about: LineKey,
@@ -152,7 +152,7 @@ export class Lines {
     return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
 
-  /** Returns the line that a list would continue, of any name if it has none. Records nothing. */
+  /** Returns the line that a list would continue; a list without a name matches lines of any name. Records nothing. */
   continuedBy(about: LineKey, messages: readonly object[], start: KnownStart): Line | undefined {
     const isOf = (line: Line): boolean => hasKey(line, { ...about, name: about.name ?? line.name });
     return this.#continuedLine(isOf, messages, start);
@@ -163,7 +163,7 @@ export class Lines {
     messages: readonly object[],
     { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
-    // All of that line is a byte-exact prefix: no other line can share more.
+    // The whole line is a byte-exact prefix of the list, and no line has more in common with it.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
@@ -178,8 +178,8 @@ export class Lines {
   }
 
   /**
-   * Finds the line whose end a list holds, after its host has summarized or cleared what was before that, or written all of it
-   * in another way.
+   * Finds the line whose last messages or calls a list contains, after its host has summarized or cleared the earlier ones, or has
+   * reformatted all of them.
    */
   #rewrittenLine(about: LineKey, messages: readonly object[]): Line | undefined {
     let best: Line | undefined;
@@ -188,7 +188,7 @@ export class Lines {
     const hasAnswers = messages.some(isFromModel);
     for (const line of hasAnswers ? this.#lines.values() : []) {
       if (!hasKey(line, about)) continue;
-      // Another process would derive another id from another first message.
+      // A shared id is derived from the first message: with another one, another process would derive another id.
       if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
       const isLike = !hasOpeningOf(line.messages, messages);
       const kept = Math.max(
@@ -202,9 +202,9 @@ export class Lines {
     return best;
   }
 
-  /** If conversations are shared, the id is the same in every process. */
+  /** Derives the id of a new line; if conversations are shared, the same in every process. */
   #idOf({ scope, api, name }: LineKey, messages: readonly object[]): string {
-    // Agents mark the first message as long as it is near the end.
+    // Ignores cache marks: agents set one on the first message only as long as it is near the end.
     const first = textWithoutCacheMarks({ ...firstOf(messages) });
     // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
     const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
@@ -232,7 +232,7 @@ function keptBytes({ list, sent }: Line): number {
   return list.bytes.length + (sent?.text.length ?? 0);
 }
 
-/** Number of whole elements of a known list that the list at `at` begins with. Binary search over the common bytes. */
+/** Number of whole elements of a known list that the list at `at` begins with: a binary search for the end of the common bytes. */
 function commonElements(
   { bytes: known, start, elements }: ListInBody,
   bytes: Buffer,
@@ -246,7 +246,7 @@ function commonElements(
     if ((elements[middle]?.end ?? Infinity) <= common) low = middle + 1;
     else high = middle;
   }
-  // A last element that is not an object may be longer in the new list: `1` and `12`.
+  // If the last common element is no object, it may be only a prefix of the new list's element, such as `1` of `12`.
   const last = elements[low - 1]?.end;
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
@@ -266,7 +266,7 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
 
 const NOTHING: ByteRange = { start: 0, end: 0 };
 
-/** Number of equal leading messages; nearly all are the same objects. */
+/** Number of equal leading messages. Nearly all are identical objects, which makes the comparison cheap. */
 function commonLength(known: readonly object[], messages: readonly object[]): number {
   let length = 0;
   while (length < known.length && isSame(known[length], messages[length])) length += 1;
@@ -274,15 +274,15 @@ function commonLength(known: readonly object[], messages: readonly object[]): nu
 }
 
 /**
- * Whether messages continue a conversation: they share its beginning with the user's first message, and contain all answers of the
- * model. Other messages at the end may have been replaced.
+ * Whether messages continue a conversation: the common prefix must contain a message of the user and all answers of the model. Other
+ * messages at the end of the conversation may have been replaced.
  */
 function goesOn(known: readonly object[], messages: readonly object[], common: number): boolean {
   if (known.slice(common).some(isFromModel)) return false;
   return common === known.length || messages.slice(0, common).some(isFromUser);
 }
 
-/** A single answer may be the same in two conversations, such as the call that all of them begin with. */
+/** Minimum of kept answers or calls. A single one may occur in two conversations, such as the call that all of them begin with. */
 const LEAST_KEPT = 2;
 
 function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
@@ -290,9 +290,10 @@ function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
 }
 
 /**
- * Number of the model's messages, without a gap from the last one on, that a list has kept of a conversation, in any place.
+ * Counts how many of a conversation's answers a list has kept at any position, back from the last answer to the first mismatch.
  *
- * @param isLike whether the list begins with other words, as one that its host has summarized, and as one of a like request
+ * @param isLike whether the list begins with other words of the user: its host may have summarized it, or it may be a different
+ *   conversation about a similar request
  */
 function answersKept(
   known: readonly object[],
@@ -313,7 +314,7 @@ function answersKept(
   return (isLike && isAll ? kept.filter(isOfOneOnly) : kept).length;
 }
 
-/** The same of its calls. */
+/** Like `answersKept`, but counts the conversation's calls. */
 function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike: boolean): number {
   const kept: string[] = [];
   for (let at = known.length - 1; at >= 0; at -= 1) {
@@ -325,7 +326,7 @@ function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike:
   return (isLike ? kept.filter(isUnique) : kept).length;
 }
 
-/** Whether an answer occurs in no other conversation. */
+/** A heuristic for whether an answer occurs in one conversation only: it has a unique call, or long text and no calls. */
 function isOfOneOnly(message: object): boolean {
   const calls = callsIn(message);
   const { content } = asRecord(message) ?? {};
@@ -334,17 +335,17 @@ function isOfOneOnly(message: object): boolean {
     : calls.some(isUnique);
 }
 
-/** Models that number their calls make the same ones of like requests. */
+/** Whether a call has an id that is not numbered. Models that number their calls make equal calls for similar requests. */
 function isUnique(call: string): boolean {
   return !NUMBERED.test(call);
 }
 
 /** In UTF-16 units. */
 const LONG_TEXT = 80;
-/** Begins the text of a call whose id is numbered: `call_1`, `functions.read:0`. */
+/** Matches the text of a call whose id is numbered, such as `call_1` or `functions.read:0`. */
 const NUMBERED = /^\["(?:[^"]*[^"A-Za-z\d])?[A-Za-z]{0,8}\d{1,6}"/;
 
-/** Whether two conversations begin with the same words of the user, however these are put. */
+/** Whether two conversations begin with the same text of the user, regardless of how it is split into parts. */
 function hasOpeningOf(known: readonly object[], messages: readonly object[]): boolean {
   const [first, other] = [firstOf(known), firstOf(messages)];
   const words = wordsOf(first);
@@ -356,7 +357,7 @@ function wordsOf(message: object | undefined): string | undefined {
   return textOfParts(parts);
 }
 
-/** The message that identifies a conversation: the first one of the user's. */
+/** The message that identifies a conversation: the user's first message, or else the first message. */
 function firstOf(messages: readonly object[]): object | undefined {
   return messages.find(isFromUser) ?? messages[0];
 }

@@ -1,5 +1,5 @@
-// Handles a request with a history: forwards it unchanged and compacts it in parallel, or waits and forwards the compacted body. If
-// anything fails here, the original bytes are sent.
+// Handles a request with a history. Mode `observe` forwards it unchanged and compacts a copy; mode `compact` waits and forwards the
+// compacted body. If anything fails here, the original bytes are sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,9 +26,9 @@ export interface ExchangeParts {
   readonly options: CompleteGatewayOptions;
 }
 
-/** For digests of API keys, which are meaningless outside of this process unless it shares conversations through a store. */
+/** Salts digests of API keys, so that they are meaningless outside of this process. Not used with a store, which processes share. */
 const SALT = randomBytes(16);
-/** Timeout in mode `observe`, in which no request waits. */
+/** Compaction deadline in mode `observe`, in which no request waits for it. */
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
@@ -66,7 +66,7 @@ function isInPlainTransfer({ headers }: IncomingMessage): boolean {
   return (headers['transfer-encoding'] ?? 'chunked').toLowerCase() === 'chunked';
 }
 
-/** Pipes the request to the upstream. Its body is copied for the engine once there is an answer: until then, nothing may take time. */
+/** Pipes the request to the upstream. Copies the body for the engine only once an answer arrives, to add no latency before. */
 function observe(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -109,7 +109,7 @@ function observe(
   }
 }
 
-/** Copies chunks, and drops each. Returns whether the copy is complete. */
+/** Moves chunks into a copy, in slices. Returns whether the copy is complete. */
 function* fill(copy: BodyCopy, chunks: Buffer[]): Generator<void, boolean, undefined> {
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     if (!copy.add(chunk)) return false;
@@ -130,7 +130,7 @@ function collect(
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
     if (copy.add(chunk)) return;
-    // The body has exceeded the limit: puts back what was read, and pipes the request.
+    // The body exceeds the limit: puts back what was read, and pipes the request unread.
     request.off('data', onData);
     request.off('end', onEnd);
     request.pause();
@@ -222,10 +222,10 @@ async function compact(
 }
 
 /**
- * Has the engine compact a body. An edited one leaves in the coding in which it came: the upstream reads that one, and may not take
- * so many bytes without it.
+ * Decodes a body and has the engine compact it. An edited body is encoded again in its original coding, which the upstream is known to
+ * read; decoded, the body may exceed the upstream's size limit.
  *
- * @returns also the length of the body that was read
+ * @returns the engine's answer, with the length of the decoded body in bytes
  */
 async function compactCoded(
   engine: Engine,
@@ -266,7 +266,7 @@ function recordingAnswer(
           if (refusal !== undefined)
             engine.reportRefusal(refusal, line?.model, mode === 'compact' ? line?.id : undefined);
           if (line === undefined) return;
-          // The engine compares it with what it would have sent.
+          // The engine compares the usage with what it would have sent, so the request must have been sent that way.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
           if (usage !== undefined && isOfEngine) engine.report(line, usage);
           if (mode === 'observe' && refusesReasoning(refusal))

@@ -1,5 +1,5 @@
 // Forwards a request to its upstream and pipes the answer back, with headers, trailers, backpressure and aborts in both directions.
-// Reads no content.
+// Reads no content, except that of refusals that may be mended.
 
 import { Agent as HttpAgent, request as requestHttp, STATUS_CODES } from 'node:http';
 import type {
@@ -18,18 +18,18 @@ import { TOKEN_HEADER } from './guard.js';
 import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
 
-/** Limit for the head of a request, and of an answer. */
+/** Size limit for the head of a request or an answer, in bytes. */
 export const MAX_HEADER_BYTES: number = 64 * 1024;
 
 /** Listeners of a forwarded request. */
 export interface ForwardEvents {
   /** Called with the head of the answer, before any data. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
-  /** Called if there is no answer. */
+  /** Called with an error code or a reason if there is no answer. */
   readonly onFailure?: (code: string) => void;
   /**
-   * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of
-   * the refused one, once, or `undefined`. Never rejects.
+   * Called for an answer whose status is in `REFUSED`, before the client gets it. Resolves to a body for a single retry, or to
+   * `undefined` to pass on the answer. Must never reject.
    */
   readonly onRefused?: (text: string, status: number) => Promise<Uint8Array | undefined>;
 }
@@ -40,13 +40,13 @@ type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv
 export class Forwarder {
   readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
   readonly #https: HttpsAgent;
-  /** For upgrades, whose connections no other request can use, and for requests that a kept connection has failed. */
+  /** Does not keep connections. For upgrades, which no other request can share, and for retries after a kept connection failed. */
   readonly #httpsOnce: HttpsAgent;
   readonly #idleTimeoutMs: number;
 
   constructor({ idleTimeoutMs, proxyEnv }: ForwarderOptions) {
     this.#idleTimeoutMs = idleTimeoutMs;
-    // Node's types do not have it yet.
+    // Node's types do not have `proxyEnv` yet.
     const viaProxy: object = { proxyEnv };
     this.#https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...viaProxy }));
     this.#httpsOnce = new HttpsAgent(viaProxy);
@@ -56,7 +56,7 @@ export class Forwarder {
    * Forwards a request.
    *
    * @param body replaces the request's own body
-   * @param isAgain whether it goes out a second time, on a connection of its own
+   * @param isAgain whether this is a retry, which gets a new connection
    */
   forward(
     request: IncomingMessage,
@@ -82,13 +82,14 @@ export class Forwarder {
       readBefore = bytesRead;
     });
     const fail = (error: NodeJS.ErrnoException): void => {
-      // Data that has arrived is still piped. Then the client's connection is closed.
+      // Data that has arrived is still piped before the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
       const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
       const isStale =
         outgoing.reusedSocket && isClosed && outgoing.socket?.bytesRead === readBefore;
-      // One that is closed later, or after a part of an answer, may be of an upstream that has worked on the request.
+      // Retries only if a kept connection was closed soon and without any answer data: otherwise the upstream may have
+      // processed the request already.
       if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
         this.forward(request, response, route, body, events, true);
         return;
@@ -104,7 +105,7 @@ export class Forwarder {
       outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
     });
     outgoing.on('error', fail);
-    // Without an error after an answer that switches to a protocol nobody asked for.
+    // After an answer that switches to a protocol nobody asked for, Node closes the connection without an error.
     outgoing.once('close', () => {
       if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
     });
@@ -174,7 +175,7 @@ export class Forwarder {
     headers.unshift('Host', route.upstream.host);
     if (length !== undefined) headers.push('Content-Length', String(length));
     else if (isChunked) headers.push('Transfer-Encoding', coding);
-    // Node would announce chunks for a request of such a method that has no body.
+    // Without a length, Node would send `Transfer-Encoding: chunked` for these methods even if there is no body.
     else if (announced === undefined && MAY_LACK_BODY.test(request.method ?? ''))
       headers.push('Content-Length', '0');
     if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
@@ -204,14 +205,14 @@ export class Forwarder {
 
 const MAY_LACK_BODY = /^(?:POST|PUT|PATCH)$/;
 const TIMEOUT = 'ETIMEDOUT';
-/** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
+/** As in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;
-/** By then an upstream that has closed a connection has said so. */
+/** If an upstream had closed a kept connection before the request, its reset arrives within this time. */
 const STALE_MS = 1_000;
 
 /**
- * Has an agent close idle connections before their server does: a request that crosses with that fails. After a machine has slept,
- * it would even wait for minutes. The agent's own option `timeout` would also limit the time to connect.
+ * Makes an agent close idle connections before the server does: a request that races with the server's close fails, and after the
+ * machine has slept, it would even wait for minutes. The agent's own option `timeout` would also limit the time to connect.
  */
 function withShortIdleness<Agent extends HttpAgent>(agent: Agent): Agent {
   const keepAlive: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
@@ -232,7 +233,8 @@ export function refuse(response: ServerResponse, status: number, message: string
     message: `ctxfold gateway: ${message}`,
   };
   const text = JSON.stringify({ type: 'error', error });
-  // With a reason, or that of an answer that could not be passed on would stay. Does not wait for the rest of the request.
+  // Sets the reason phrase explicitly: after a failed `writeHead`, that of the upstream's answer would stay. `connection: close`
+  // avoids waiting for the rest of the request.
   response.writeHead(status, STATUS_CODES[status], {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
@@ -241,7 +243,7 @@ export function refuse(response: ServerResponse, status: number, message: string
   response.end(text);
 }
 
-/** Resolves to another body for a refused request, if there is one; the answer can still be read then. */
+/** Resolves to another body for a refused request, or to `undefined`; in both cases the answer can still be read. */
 async function mended(
   answer: IncomingMessage,
   onRefused: NonNullable<ForwardEvents['onRefused']>,
@@ -254,12 +256,12 @@ async function mended(
   return text && onRefused(text.toString(), answer.statusCode ?? 0);
 }
 
-/** Bytes of a refusal. */
+/** Limit for a decompressed refusal, in bytes. */
 const MAX_REFUSAL = 64 * 1024;
-/** A refusal that takes longer goes to the client as it comes. */
+/** A refusal whose body takes longer is streamed to the client. */
 const REFUSAL_MS = 1_000;
 
-/** Resolves to the body of an answer, which stays to be read; `undefined` if it is long, late or cut off. */
+/** Resolves to the body of an answer without consuming it; `undefined` if it is empty, long, late or cut off. */
 function peek(answer: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -289,8 +291,8 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
 }
 
 /**
- * Reads the rest of a request whose answer is complete: some clients read no answer before they have sent all. From then on Node
- * writes no more of it.
+ * Reads and discards the rest of a request whose answer is complete, because some clients read no answer before they have sent the
+ * whole request. By then, Node no longer writes the request to the upstream.
  */
 function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.unpipe(outgoing);
@@ -298,7 +300,7 @@ function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.resume();
 }
 
-/** Passes on an interim answer, such as early hints. A client that has asked for one itself has it from the gateway. */
+/** Passes on an interim answer, such as early hints; not `100 Continue`, which the gateway itself sends to clients that expect it. */
 function passInterim(
   { statusCode, statusMessage, rawHeaders }: InformationEvent,
   { socket, req, headersSent }: ServerResponse,
@@ -318,7 +320,7 @@ function pipeAnswer(
   response.sendDate = false;
   const { statusCode = 502, statusMessage = '' } = answer;
   const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
-  // Node writes trailers, and their names in the head, to chunked bodies only.
+  // Node writes trailers, and the `Trailer` header, only with chunked bodies.
   const isChunked =
     answer.headers['transfer-encoding'] !== undefined &&
     response.useChunkedEncodingByDefault &&
@@ -333,7 +335,7 @@ function pipeAnswer(
   }
   response.flushHeaders();
   answer.pipe(response, { end: false });
-  // An answer without a length ends with its connection. Node treats it as complete even if the connection was reset.
+  // An answer without a length ends when its connection closes; Node treats it as complete even after a connection reset.
   const hasNoLength =
     answer.headers['content-length'] === undefined &&
     answer.headers['transfer-encoding'] === undefined;
@@ -345,14 +347,14 @@ function pipeAnswer(
   const close = (): void => {
     if (!answer.complete) response.destroy();
   };
-  // An answer that was looked at may have ended before, if it is empty or was cut off.
+  // An answer that `peek` has looked at may have ended already, if it was empty or cut off.
   if (answer.readableEnded) end();
   else answer.once('end', end);
   if (answer.closed) close();
   else answer.once('close', close);
 }
 
-/** Characters that Node does not write in a head, though it reads them in a status line. */
+/** Characters that Node accepts when it parses a status line, but refuses to write. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Hop-by-hop headers. */

@@ -20,8 +20,9 @@ interface Extent {
   readonly minLines: number;
   readonly head: number;
   readonly tail: number;
-  /** Lines of failures kept with what is around them, and further failures and warnings kept with where they are. */
+  /** Budget, in lines, for failures that are kept with the lines around them. */
   readonly around: number;
+  /** How many further failures, warnings and uncovered files are kept with their location only. */
   readonly moreFailures: number;
 }
 
@@ -32,13 +33,13 @@ const EXTENTS: Readonly<Record<ShrinkLevel, Extent>> = {
 };
 const BEFORE_FAILURE = 3;
 const BEHIND_FAILURE = 24;
-/** How far the line is searched for that others are listed under. */
+/** How many lines `headOf` looks back for the heading of an indented line. */
 const MAX_LISTED = 64;
 
 const BUILD_OR_TEST =
   /(?:^|[\s;&|(/])(?:(?:mise|just|task|turbo|nx)\s+(?:run\b|[a-z])|(?:npm|pnpm|yarn|bun)\s+(?:(?:run\s+)?(?:test|build|lint|check|typecheck|compile)\b|ci\b|i\b|install\b|add\b)|npx\s+(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|playwright)\b|(?:node\s[^\n;&|]{0,80}--test|(?:ng|next|vite)\s+build)\b|(?:jest|vitest|mocha|ava|tap|tsc|vue-tsc|eslint|oxlint|biome|stylelint|webpack|cypress|pytest|tox|nox|idf\.py|west|pio|platformio|meson|scons|py\.test|ruff|mypy|flake8|pylint|cmake|make|ninja|bazel|gradlew?|mvn|sbt|rspec|rake|phpunit|ctest|xcodebuild|gcc|g\+\+|clang)(?=\s|$)|(?:cargo|go|dotnet|swift|zig|mix|stack|cabal|deno|bun)\s+(?:test|build|check|clippy|vet|install|compile)\b|pip3?\s+install\b|(?:apt|apt-get|brew|gem|bundle|composer|poetry|uv)\s+(?:install|update|upgrade|add|sync)\b|docker(?:\s+compose)?\s+(?:build|up|pull)\b|docker-compose\s+(?:build|up|pull)\b|python3?\s+(?:-m\s+(?:pytest|unittest|build|pip\s+install)|setup\.py|manage\.py\s+test)\b)/;
 const LOG_OF_BUILD = /(?:^|[\s;&|(/])gh\s+run\s+view\b[^\n;&|]{0,200}--log/;
-/** What makes such a command list what was asked for. */
+/** Options and subcommands that make a build tool only list or query something: then its whole output was asked for. */
 const LISTS =
   /\s--(?:collect-only|list\w*|help|show-?config|print-config)\b|\s-(?:list|show\w*)\b|\s(?:query|cquery|dependencies|dependency:\S+|tasks)\b/i;
 /** Only the start of a long command is searched. */
@@ -69,7 +70,7 @@ export const FAILURES_FIRST: Shrinker = {
   },
 };
 
-/** Not what only shows something, as `git log webpack`; unless that is the log of a build. */
+/** Excludes commands that only show something, such as `git log webpack`, but includes those that show the log of a build. */
 function isBuildOrTest(command: string): boolean {
   if (LOG_OF_BUILD.test(command)) return true;
   return BUILD_OR_TEST.test(command) && !LISTS.test(command) && !onlyShowsByCommand(command);
@@ -100,7 +101,7 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   return isKept;
 }
 
-/** The first of the lines before a failure that may be about it. */
+/** The first of the lines that may belong to a failure: at most `BEFORE_FAILURE` before it, and none up to a success. */
 function startOfReport(lines: readonly string[], at: number): number {
   let start = at;
   while (start > 0 && at - start < BEFORE_FAILURE && !PASSED.test(startOf(lines, start - 1))) {
@@ -109,7 +110,7 @@ function startOfReport(lines: readonly string[], at: number): number {
   return start;
 }
 
-/** The end of the lines that may be about a failure. What passed is not. */
+/** The end (exclusive) of the lines after a failure that may belong to it. A success ends them. */
 function endOfReport(lines: readonly string[], at: number): number {
   const most = Math.min(lines.length, at + BEHIND_FAILURE);
   let end = at + 1;
@@ -117,7 +118,7 @@ function endOfReport(lines: readonly string[], at: number): number {
   return end;
 }
 
-/** The line that an indented one is listed under, as a file with its problems; `at` if there is none near. */
+/** The heading that an indented line is listed under, such as a file above its problems; `at` if none is near. */
 function headOf(lines: readonly string[], at: number): number {
   const indent = indentOf(startOf(lines, at));
   for (let head = at - 1; indent > 0 && head >= Math.max(0, at - MAX_LISTED); head -= 1) {
@@ -131,7 +132,7 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** The next line if it only says where a failure is, as `--> src/main.rs:3:5`; else `at`. */
+/** The index of the next line if that is only the location of a failure, such as `--> src/main.rs:3:5`; else `at`. */
 export function placeAfter(lines: readonly string[], at: number): number {
   return PLACE.test(startOf(lines, at + 1)) ? at + 1 : at;
 }
@@ -141,8 +142,8 @@ function startOf(lines: readonly string[], at: number): string {
 }
 
 /**
- * Of the lines between head and tail those that report a failure, one of each kind first, then those that may only be named after one;
- * warnings; and files with lines that no test has run.
+ * Finds telling lines between head and tail. `failures`: first the lines that report a failure, one of each kind before the second
+ * of any, then lines that mention one, perhaps only in a name. `uncovered`: files with lines that no test has run.
  */
 function tellingLines(
   lines: readonly string[],
@@ -179,10 +180,10 @@ function tellingLines(
   };
 }
 
-/** Lines by what they say but for numbers, so that what fails sixty times leaves room for what fails once. */
+/** Groups lines that differ only in numbers, so that a failure that occurs sixty times leaves room for one that occurs once. */
 class LinesByKind {
   readonly #counts = new Map<number, number>();
-  /** The first line of each kind, the second ones, and so on. */
+  /** At index n, the lines that are the nth of their kind. */
   readonly #turns: number[][] = [];
 
   add(line: string, at: number, isWanted: () => boolean): void {
@@ -194,7 +195,7 @@ class LinesByKind {
     turn.push(at);
   }
 
-  /** Whether so many kinds are known that no other line is shown. */
+  /** Whether enough kinds are known to fill any excerpt, so that the search can stop. */
   get isFull(): boolean {
     return (this.#turns[0]?.length ?? 0) >= MAX_USED;
   }
@@ -204,12 +205,12 @@ class LinesByKind {
   }
 }
 
-/** Fewer lines are shown of an output, with those around failures: what stands behind so many is not. */
+/** More lines than any excerpt shows, including those around failures: further lines need not be collected. */
 const MAX_USED = 1_000;
 const MAX_KIND = 160;
 const [SPACE, ZERO, COLON] = [0x20, 0x30, 0x3a];
 
-/** A hash of a line's start without numbers, the spaces that align them, and the file in front of a number. */
+/** Hashes the start of a line without its digits, the spaces that align them, and a file name before a line number. */
 function kindOf(line: string): number {
   const colon = line.indexOf(':');
   let hash = 0;
@@ -229,16 +230,17 @@ function isDigit(line: string, at: number): boolean {
   return code >= ZERO && code < COLON;
 }
 
-/** A row of a table of coverage with line numbers behind its shares, as of Istanbul and of coverage.py. */
+/** A row of a coverage table, as of Istanbul and coverage.py, that lists uncovered line numbers after the percentages. */
 const UNCOVERED = /^[^|]{1,200}(?:\|\s*[\d.]+\s*){4}\|\s*\d|^\S{1,200}(?:\s+\d+){2,4}\s+\d+%\s+\d/;
-/** Not code that warns, which is quoted below the warning. */
+/** Does not match code such as `warn(`, which compilers quote below a warning. */
 const WARNING = /\bwarn(?:ing|ings|ed)?\b(?![.(])|\w{3}Warning:|\bdeprecated\b|^\s*⚠/i;
-/** Where it is, before what it says; and how many that say the same are shown, also of failures. */
+/** The location in front of a warning's message. */
 const BEFORE_WARNING = /^\s*\S{1,200}:\d+(?::\d+)?:\s/;
+/** How many warnings or failures with the same message are shown. */
 const MOST_ALIKE = 8;
 const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
-/** Whether a line, or the start of it that is given, reports a failure; a note of ours names a call. */
+/** Whether a line reports a failure; its start suffices. Our own notes do not count, though the calls they name may sound so. */
 export function reportsFailure(line: string): boolean {
   return hasSign(line) && isReport(line) && !isNoReport(line) && !isOfHost(line);
 }
@@ -247,24 +249,24 @@ function isNoReport(line: string): boolean {
   return PASSED.test(line) || FOUND.test(line) || saysLeftOut(line);
 }
 
-/** A line of a file that a search has found; behind the place of a problem, a space or a column stands. */
+/** A search match, `file:line:text`. In a compiler's report, a space or a column number follows the line number instead. */
 const FOUND = /^(?=[^\s:]{0,300}[./\\])[^\s:]{1,300}:\d{1,7}:(?:\t| {2}|[^\s\d])/;
 
 function isReport(line: string): boolean {
   return REPORT.test(line) || (THROWN.test(line) && !CODE.test(line));
 }
 
-/** Whether a text may have a line that reports a failure; line breaks may be escaped, as in JSON. */
+/** A cheap check whether any line of a text could report a failure. Line breaks may be escaped, as in JSON. */
 export function mayReportFailure(text: string): boolean {
   return hasSign(text);
 }
 
-/** Whether a line counts failures, and does not count none. */
+/** Whether a line states a number of failures above zero. */
 export function countsFailures(line: string): boolean {
   return COUNT.test(line) && !isNoReport(line);
 }
 
-/** Every line about a failure or a warning has one of these; most lines have none. */
+/** A fast prefilter: each line about a failure or a warning contains one of these strings, and most lines contain none. */
 const hasSign = searchFor([
   ...['err', 'exception', 'warn', 'deprecated', 'denied', 'fail', 'fatal', 'panic', 'traceback'],
   ...['assert', 'undefined', 'unexpected', 'critical', 'cannot', 'core dumped', 'conflict'],
@@ -272,20 +274,21 @@ const hasSign = searchFor([
   ...['backoff', '***', '✗', '✕', '✘', '×', '✖', '❌', '●', '⚠'],
   ...['fehler', 'ошибка', '错误', '錯誤', 'エラー', '오류'],
   ...['rejected]', 'curl: (', '[emerg]', '[alert]', '[crit]'],
-  // Lines of pytest and of Kotlin's compiler, also in JSON.
+  // Line starts of pytest and of Kotlin's compiler, also with line breaks escaped in JSON.
   ...['\ne  ', '\ne: ', '\\ne  ', '\\ne: '],
   ...['0.9', '1.0', '1.1', '2', '2.0', '3', '3.0'].flatMap((of) => [
     `http/${of} 4`,
     `http/${of} 5`,
   ]),
 ]);
-/** Before what failed, not a time or a size before the name of a file; or behind it. */
+/** Matches a count of failures before or after the word, but not a time or a size in front of a file name. */
 const COUNT =
   /(?<!\d|\d[:.-])[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b(?![-./]\w)|(?<![\w"'-]|expected )(?:[Ff]ail(?:ed|ures)|[Ee]rrors|unreachable) {0,2}[:=] {0,6}[1-9]\d*\b(?![.:]\d)|(?:[#ℹ]|<!--) fail [1-9]\d*\b|\bfail: [1-9]\d*\b(?<=\btotal: .{0,40})/;
-/** How programs report a failure. Names of tests, files and options contain the words alone. */
+/** How programs report failures. Matching the bare words would also match names of tests, files and options. */
 const REPORT = new RegExp(
   [
-    // Marks in front of what failed; in a line, × is between numbers, and a list may begin with ●.
+    // Marks in front of a failed test. × counts only at a line's start (elsewhere it stands between numbers), ● only behind two
+    // spaces (at the start it may be a bullet).
     /(?:^|\s)(?:[✗✕✘✖❌]|not ok)(?=\s)|^\s*×(?=\s)|\s{2}●(?=\s)/,
     /##\[error\]|\bFAIL(?:S|ED|URES?)?\b|^\s*Failed [\w.]+\.\w|\*\*\*(?: \[|Failed)/,
     /\b(?:error|fatal|panic)(?: ?\[?[A-Z]+\d+\]?)?:(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|\bERR(?:OR)?\b/,
@@ -304,10 +307,10 @@ const REPORT = new RegExp(
     .map(({ source }) => source)
     .join('|'),
 );
-/** What was thrown, but not by code that catches or imports it. */
+/** The name of a thrown error. `CODE` excludes source lines that only catch, import or define it. */
 const THROWN = /(?:Error|Exception)(?::(?!:|\s{0,2}["'(]?(?:[Nn]one|[Nn]ull|nil|false|0)\b)|$)/;
 const CODE =
   /^\s*(?:(?:except|from|import|raise|throw|class|def|catch|return|if|elif|case|export|interface)\b|#|\/\/|\*)/;
-/** How they report a success, of a test or a commit that may be named after a failure; or one that is still to do. */
+/** Successes: passed tests and commits, whose names may mention a failure. Also skipped and unfinished tests, which are `not ok`. */
 const PASSED =
   /^\[[\w/.-]{1,80} (?:\(root-commit\) )?[\da-f]{7,40}\] |^HEAD is now at |^(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,10} (?!\[?(?:ERR(?:OR)?|FATAL|FAIL(?:ED)?|error|fatal|panic)\b)|^\s*not ok\b.*# (?:TODO|SKIP)\b|^\s*(?:[✓✔√]|ok\b|(?:--- )?PASS(?:ED)?\b|Passed\b)|(?:\.\.\. ?ok|\bPASSED|\bPassed +[\d.]+ sec|' passed \([^)]*\)\.?)\s*(?:\[[^\]]*\])?\s*$/;

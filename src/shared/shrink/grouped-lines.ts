@@ -13,7 +13,7 @@ const MAX_LINES: Readonly<Record<ShrinkLevel, number>> = {
 };
 /** Maximum lines to keep per file or folder. */
 const MOST_OF_GROUP = 64;
-/** Smaller groups are unchanged. */
+/** Groups with fewer lines are unchanged. */
 const MIN_GROUP = 2;
 /** Maximum number of closing lines to keep after a list. */
 const MOST_BEHIND = 10;
@@ -22,6 +22,7 @@ const MOST_BEHIND = 10;
 const MAX_SCANNED = 400;
 /** `MATCH` captures the file of a match with file and line number; `FOLDER`, the folder of a line that is only a path. */
 const MATCH = /^((?:[A-Za-z]:[\\/]|[./~])[^:]{0,300}?|[^\s:]{1,300}):\d{1,7}:/;
+/** A line that is only a path; captures the folder. */
 const FOLDER = /^([^\s:]{0,300}\/)[^/\s:]+\r?$/;
 /** What a file name must contain to count as a path: other words before `:12:` belong to timestamps, as in logs. */
 const PATH = /[./\\]/;

@@ -34,7 +34,7 @@ export const JSON_TABLES: Shrinker = {
   },
 };
 
-/** Shortens the JSON within a part of a text; `undefined` if there is none. */
+/** Shortens the JSON in a part of a text; `undefined` if there is none, or nothing is gained. */
 function withTables(text: string, from: number, to: number): Draft | undefined {
   const [start, end] = placeOfJson(text, from, to);
   if (start >= end) return undefined;
@@ -42,7 +42,7 @@ function withTables(text: string, from: number, to: number): Draft | undefined {
   const compact = withoutSpaces(json);
   const value = compact === undefined ? undefined : tryParseJson(json);
   if (typeof value !== 'object' || value === null) return undefined;
-  // Differs for long numbers, escapes and duplicate keys.
+  // Long numbers, escapes and duplicate keys do not survive a round trip.
   if (JSON.stringify(value) !== compact) return undefined;
   const written = jsonOf(value, 0);
   if (written.length >= json.length) return undefined;

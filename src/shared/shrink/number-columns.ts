@@ -3,6 +3,7 @@
 
 /** UTF-16 units of a line that are searched for numbers, and how many numbers of a line are compared. */
 const MAX_SCANNED = 200;
+/** How many numbers of a line are compared. */
 const MAX_COLUMNS = 16;
 const NUMBER = /\d+(?:\.\d+)*/g;
 
@@ -92,6 +93,7 @@ export function usualOf<Value>(values: readonly Value[], share: number): Value |
  * many. Below 0.9, because a tenth of uniformly distributed identifiers is shorter.
  */
 const MIN_IDENTIFIER = 5;
+/** Minimum share of lines with a long number; below 1, because a tenth of uniformly distributed identifiers is shorter. */
 const IDENTIFIER_SHARE = 0.8;
 /**
  * Thresholds, as shares of the lines. Identifiers are distinct, and either unordered, with rises and falls, or sorted with gaps

@@ -1,5 +1,5 @@
-// The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged, which the index of the history finds.
-// Writes and recognizes the replacements and the mark of shrunk results, and reads the line numbers that lines start with.
+// The shrinker `shownBefore`: replaces lines that an earlier result shows unchanged; the history index finds those lines.
+// Writes and parses the references and the final mark of shrunk results, and reads line numbers at the start of lines.
 
 import { countLines, onOneLine, ordinal, shortened, withoutCodes } from '../shown-text.js';
 import { Draft } from './shrinker.js';
@@ -13,10 +13,10 @@ export const SHOWN_BEFORE_SHRINKER: Pick<Shrinker, 'name' | 'from'> = {
 
 /** Shorter runs are not worth a replacement. In UTF-16 units. */
 export const MIN_RUN = 120;
-/** Nor are those that are not this many times as long as it: who reads it has to look elsewhere. */
+/** A run must be at least this many times as long as its reference, because following the reference costs the reader effort. */
 const MIN_TIMES = 1.5;
 
-/** True of the two results, whatever becomes of the earlier one. */
+/** Worded so that it stays true whatever happens to the earlier result. */
 const SAME_AS = 'unchanged from the result of ';
 const SHOWN_BY_CALL = 'unchanged, as its call has them';
 const SOURCE = /unchanged from the result of ([\w.-]{1,64})/;
@@ -25,7 +25,7 @@ const ID = /^[\w.-]{1,64}$/;
 /** A result refers to at most this many others, so that the line that names them stays short. */
 const MAX_SOURCES = 8;
 
-/** Whether a replacement can contain this id. */
+/** Whether a reference can contain this call id. */
 export function canBeReferenced(callId: string): boolean {
   return ID.test(callId);
 }
@@ -43,28 +43,28 @@ export function sourceIdsOf(result: unknown): string {
   return SOURCES.exec(mark)?.[1]?.replaceAll(', ', ' ') ?? '';
 }
 
-/** The call of an earlier result. Not every model is shown the ids of calls, so lines are referred to by its name. */
+/** The call of an earlier result. Some models never see call ids, so references to lines use the call's name. */
 export interface Source {
   readonly callId: string;
   /** Its tool and key parameter. */
   readonly name: string;
-  /** What it takes to quote a line of the result, by index: see `FITS`. @default `FITS.only` */
+  /** Given the index of a line in the result, how its quote can be found: see `FITS`. @default `FITS.only` */
   readonly placeOf?: (line: number) => number;
 }
 
-/** Lines of a text, by index, that an earlier result shows, or the arguments of its own call. `end` is exclusive. */
+/** A run of lines, by index, that an earlier result or the arguments of the own call also show. `end` is exclusive. */
 export interface ShownElsewhere {
   readonly start: number;
   readonly end: number;
   /** `null` for its own call. */
   readonly source: Source | null;
-  /** The number of the first line there, `null` for none; absent if it is the same as here, or none in both. */
+  /** Line number of the first line in the source, `null` if unnumbered; absent if numbered the same, or unnumbered in both. */
   readonly there?: number | null;
-  /** Of lines that are not numbered here and there, and stand where one would not look for them, the index of the first one there. */
+  /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
   readonly aside?: number;
 }
 
-/** The call whose result shows the whole text, if there is one. */
+/** The call whose result shows the whole text, in the same place and with the same numbers; `undefined` if there is none. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
@@ -72,7 +72,7 @@ export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Sour
   return first.end === countLines(text) ? first.source : undefined;
 }
 
-/** The part of a run between two lines; none if it has no line there. */
+/** The part of a run from line `first` to `last` (exclusive), as a list of one; empty if they do not overlap. */
 export function partOfRun(
   run: ShownElsewhere,
   first: number,
@@ -86,7 +86,7 @@ export function partOfRun(
   return [{ ...run, start, end, ...from, ...(aside !== undefined && { aside: aside + skipped }) }];
 }
 
-/** Adds the parts of `others` that `runs` do not cover. Both lists ascend without overlaps. */
+/** Merges into `runs` the parts of `others` that they do not cover. Both lists must be ascending and disjoint. */
 export function withOthers(
   runs: readonly ShownElsewhere[],
   others: readonly ShownElsewhere[],
@@ -109,14 +109,14 @@ export function withOthers(
   return [...all, ...runs.slice(next)];
 }
 
-/** A text without lines that are shown elsewhere. */
+/** A text whose lines that are shown elsewhere were replaced by references. */
 export interface WithoutRuns {
   readonly draft: Draft;
-  /** Says what was removed, and names the calls whose results show it. */
+  /** Says which lines were removed, with the ids of the calls whose results show them. */
   readonly label: string;
 }
 
-/** Replaces each run that is long enough by one line; returns `undefined` if none is. */
+/** Replaces each run that is long enough by a reference of one line; returns `undefined` if no run is. */
 export function withoutRuns(
   draft: Draft,
   runs: readonly ShownElsewhere[],
@@ -147,12 +147,12 @@ export function withoutRuns(
 
 const SHOWN = /^\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) .* …\]$/;
 
-/** Whether a line says where lines are shown. */
+/** Whether a line is a reference that `withoutRuns` wrote. */
 export function saysShown(line: string): boolean {
   return SHOWN.test(line);
 }
 
-/** Describes a run, so that each line can be found; with both line numbers if they differ. */
+/** Describes a run so that each of its lines can be found in the source; states both line numbers if they differ. */
 function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
   const { start, end, source, there, aside } = run;
   const count = end - start;
@@ -168,7 +168,7 @@ function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
   return `${which} ${shown}, there ${asThere}`;
 }
 
-/** How a run without line numbers begins, so that it can be found there: its first line with a word, from that on. */
+/** Quotes the first line of an unnumbered run that has a word, from that word on, so that the run can be found in the source. */
 function beginningOf(
   lines: readonly string[],
   { start, end, aside = 0, source }: ShownElsewhere,
@@ -184,12 +184,15 @@ function beginningOf(
   return '';
 }
 
-/** How much is quoted of a line that begins like no other one there, and at most of any, in UTF-16 units. */
+/** Lengths of quotes, in UTF-16 units. `short`: for lines whose beginning is unique in the source. `long`: for all others. */
 export const QUOTED = { short: 24, long: 64 } as const;
-/** What its short quote may fit besides a line: no other one; or its long one does not. Numbers above say which of those lines it is. */
+/**
+ * How ambiguous a line's quote is in its text. `only`: the short quote is unique. `onlyIfLong`: only the long quote is. Values above,
+ * up to `most`: the long quote is not unique either, and the line is number value − `onlyIfLong` of the lines that share it.
+ */
 export const FITS = { only: 0, onlyIfLong: 1, most: 255 } as const;
 
-/** A result that would shrink by less is unchanged. In UTF-16 units, and as a share of it. */
+/** Results that would shrink by less than either threshold stay whole. In UTF-16 units, and as a share of the result. */
 const MIN_GAIN = 60;
 const MIN_GAIN_SHARE = 0.03;
 
@@ -197,18 +200,18 @@ const MAX_MARK_LENGTH = 1_400;
 const MARK_START = '[Shortened from ';
 const MARK = /\n\[Shortened from (\d+) characters: [^\n]{0,1240}\]$/;
 
-/** Whether a text is a shrunk result, which is not shrunk again. */
+/** Whether a text is a shrunk result. Such results are not shrunk again. */
 export function isShrunk(text: string): boolean {
   return originalLength(text) !== undefined;
 }
 
-/** The characters of the original of a shrunk result; `undefined` of any other text. */
+/** The length of a shrunk result's original, in UTF-16 units; `undefined` for any other text. */
 export function originalLength(text: string): number | undefined {
   const [, length] = text.endsWith(']') ? (MARK.exec(text.slice(-MAX_MARK_LENGTH)) ?? []) : [];
   return length === undefined ? undefined : Number(length);
 }
 
-/** A shrunk result without the line that says so; any other text as it is. */
+/** Strips the mark from a shrunk result; returns any other text unchanged. */
 export function withoutMark(text: string): string {
   return isShrunk(text) ? text.slice(0, text.lastIndexOf(`\n${MARK_START}`)) : text;
 }
@@ -230,23 +233,23 @@ export function markedAsShrunk(
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
 }
 
-/** Characters between a number and its line. */
+/** Separators between a line number and its line. */
 const TAB = 0x09;
 const ARROW = 0x2192;
 
 const SPACE = 0x20;
-/** Also those of `grep -n` and editors: colon and bar. */
+/** Includes the separators of `grep -n` and editors: colon and bar. */
 const SEPARATORS: ReadonlySet<number> = new Set([TAB, ARROW, 0x3a, 0x7c]);
 const [ZERO, NINE] = [0x30, 0x39];
 
 const MAX_PADDING = 12;
 const MAX_DIGITS = 9;
-/** Fewer consecutive numbers may be data. */
+/** Fewer consecutive numbers may be data rather than line numbers. */
 export const MIN_NUMBERED_LINES = 4;
 
 /**
- * The number of spaces before a line number, which a tab or an arrow follows; 0 if there is none. Comparisons of lines skip
- * them, because `lineNumbers` may have removed them.
+ * The number of spaces before a line number that a tab or an arrow follows; 0 if there is no such number. Comparisons of lines
+ * skip these spaces, because `lineNumbers` may have removed them from one side.
  */
 export function paddingOf(text: string, at: number): number {
   if (text.charCodeAt(at) !== SPACE) return 0;
@@ -256,7 +259,7 @@ export function paddingOf(text: string, at: number): number {
   return end > digits && (next === TAB || next === ARROW) ? digits - at : 0;
 }
 
-/** The end of a line number with its separator (tab, arrow, colon, or bar, also between spaces); -1 if there is none at `at`. */
+/** The end (exclusive) of a line number and its separator (tab, arrow, colon, bar, or ` | `); -1 if there is none at `at`. */
 export function endOfNumber(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code !== SPACE && !(code >= ZERO && code <= NINE)) return -1;

@@ -81,13 +81,13 @@ export function shrinkText(
   return took.length === 0 ? undefined : markedAsShrunk(left.text, payload, took, ending);
 }
 
-/** A text without what shrinkers take, and labels of that. */
+/** What shrinkers leave of a text, and the labels of what they removed. */
 export interface LeftText {
   readonly text: string;
   readonly took: readonly string[];
 }
 
-/** What shrinkers leave of a text that refers to no other one. Pure, and linear in the text. */
+/** Runs the shrinkers on a text without replacing lines that are shown elsewhere. Pure, and linear in the length of the text. */
 export function leftAlone(text: string, call: ShrunkCall, settings: ShrinkSettings): LeftText {
   const { payload = text } = call;
   if (!mayBeShrunk(text, payload)) return { text, took: [] };
@@ -100,7 +100,7 @@ function mayBeShrunk(text: string, payload: string): boolean {
   return payload.length >= MIN_SHRUNK_LENGTH && text.length <= MAX_LENGTH && !isShrunk(text);
 }
 
-/** What shrinkers leave of a draft of a text. @param took gets the labels of what they take */
+/** Runs the shrinkers on a draft of a text. @param took receives the labels of those that removed something */
 function leftOf(
   given: Draft,
   whole: Draft,
@@ -157,6 +157,6 @@ export type ShrunkCall = Pick<ShrinkSubject, 'command'> & {
   /** The result as the model is sent it if it is not shrunk. @default the text */
   readonly payload?: string;
   readonly purpose: ShrinkSubject['purpose'] | undefined;
-  /** What shrinkers took from the text already, which are not to run again. */
+  /** Labels of what shrinkers already removed from the text; if set, the shrinkers do not run again. */
   readonly before?: readonly string[] | undefined;
 };

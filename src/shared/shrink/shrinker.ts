@@ -1,12 +1,12 @@
-// The interface of shrinkers: pure functions that make a result smaller before it is first sent. `shrink-text.ts` lists them
-// and runs them.
+// The interface of shrinkers: pure functions that shorten a tool result before it is first sent. `shrink-text.ts` lists and runs
+// the shrinkers.
 
 /** How far results are shrunk, mildest first. */
 export const SHRINK_LEVELS = ['lossless', 'default', 'strong'] as const;
 
 /**
- * How far results are shrunk. `lossless`: removes nothing that an agent could use. `default`: also removes what is hardly ever
- * read. `strong`: removes more of that.
+ * How far results are shrunk. `lossless`: removes nothing that an agent could use. `default`: also removes content that is hardly
+ * ever read. `strong`: the same with lower thresholds.
  */
 export type ShrinkLevel = (typeof SHRINK_LEVELS)[number];
 
@@ -19,7 +19,7 @@ export interface ShrinkSubject {
   /** The command that was run; empty for other calls. */
   readonly command: string;
   readonly level: ShrinkLevel;
-  /** Lines of the result itself that look like notes of what was removed. @default none */
+  /** Lines of the original result that happen to look like our notes about removed content. @default none */
   readonly lookalikes?: ReadonlySet<string>;
 }
 
@@ -95,7 +95,7 @@ const FAILURE =
 const NO_FAILURES =
   /(?<![\d.,])0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?) {0,2}[:=] {0,6}0\b(?![.:]\d)/gi;
 
-/** A text and its lines, each computed lazily from the other. */
+/** A text and its lines; each is computed lazily from the other. */
 export class Draft {
   #text: string | undefined;
   #lines: readonly string[] | undefined;

@@ -1,5 +1,5 @@
-// Canonical texts: equal for values that are equal as JSON, regardless of the order of keys. For hashes and comparisons between
-// processes.
+// Canonical texts: values that are equal as JSON have the same text, regardless of the order of keys. Used for hashes and for
+// comparisons between processes.
 
 import type { ContentBlock, IContent } from '../content.js';
 
@@ -29,7 +29,7 @@ export function textOfFields(record: Readonly<Record<string, unknown>>, without?
   return `${text}}`;
 }
 
-/** Insertion sort: most objects have few keys, for which `sort` is slower. */
+/** Uses insertion sort for up to `FEW_KEYS` keys, which most objects have: `sort` is slower for them. */
 function sortedKeys(record: object): readonly string[] {
   const keys = Object.keys(record);
   if (keys.length > FEW_KEYS) return keys.sort();
@@ -42,7 +42,7 @@ function sortedKeys(record: object): readonly string[] {
   return keys;
 }
 
-/** Prefixes texts with their lengths, so that no text can imitate a structure. */
+/** Strings are prefixed with their lengths, so that no string can imitate a structure. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return `${value.length}"${value}`;
   if (typeof value !== 'object' || value === null) return `${String(value)};`;

@@ -1,5 +1,5 @@
-// Describes an edit of a history as a journal record, from which it can be repeated on the same entries. Reads only changed
-// entries; changes nothing.
+// Describes an edit of a history as a journal record, from which the edit can be replayed on the same entries. Reads mainly the
+// changed entries; changes nothing.
 
 import type { ContentBlock, IContent } from '../content.js';
 import type { DensityResult } from '../density.js';
@@ -11,10 +11,10 @@ import { describeSplice } from './describe-splice.js';
 import { checksumOfResult, replacesResult, rowSettings, NO_RULE } from './journal-record.js';
 import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
 
-/** How far back, in entries, to search a result that another one refers to: the farthest that it can be. */
+/** How far back, in entries, to search for a result that another one refers to. No reference leads farther back. */
 const MAX_ENTRIES_BACK = 20_000;
 
-/** The settings that a result's rows were made with; `undefined` if it has no rows. */
+/** The settings with which the rows of an edit were made; `undefined` if the edit has no rows. */
 export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
   const by = madeBy(result);
   return by && rowSettings(by.settings);
@@ -49,7 +49,7 @@ type Row = readonly [
   end: number,
 ];
 
-/** Returns `undefined` if rows cannot describe the whole edit. */
+/** Describes an edit as rows; `undefined` if rows cannot describe all of it. */
 function describeRows(
   at: number,
   former: readonly IContent[],
@@ -81,7 +81,7 @@ function describeRows(
   return { kind: 'rows', at, rows: Int32Array.from(rows.flat()), shown, checksums };
 }
 
-/** Returns `undefined` if the new results are not those of the rows. */
+/** Returns the checksums of the new results, in order; `undefined` if these are not the results that the rows produce. */
 function checksumsOf(
   rows: readonly Row[],
   former: readonly IContent[],
@@ -111,7 +111,7 @@ function* rowsOf(plan: Int32Array): Generator<Row, void, undefined> {
   }
 }
 
-/** Rows for removed reasoning; `undefined` if the edit removed anything else that no row names. */
+/** Rows for reasoning that the edit dropped; `undefined` if the edit made any other change in an entry that no row names. */
 function stripRows(
   former: readonly IContent[],
   { removals, replacements }: DensityResult,
@@ -133,7 +133,7 @@ function stripRows(
   return rows;
 }
 
-/** The places of the results that show lines of another one; `undefined` if one is missing. */
+/** Locates the results that a shrunk result refers to; `undefined` if one is missing. */
 function findShown(
   former: readonly IContent[],
   entry: number,

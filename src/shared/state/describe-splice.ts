@@ -9,7 +9,7 @@ import { textOfBlock } from './canonical-text.js';
 import { pushTo } from '../lists-by-key.js';
 import { referringResult } from './stand-alone.js';
 
-/** Describes a rewrite. It is `unknown` if the list has new content of a kind that must come from the history. */
+/** Describes a rewrite. The record is `unknown` if the list has new blocks that only the history may provide, see `mayBeWritten`. */
 export function describeSplice(
   at: number,
   former: readonly IContent[],
@@ -52,7 +52,7 @@ export function mayBeWritten({ type }: { readonly type: string }): boolean {
   return type !== 'tool_call' && type !== 'tool_response' && type !== 'thinking';
 }
 
-/** An object may occur several times: the first place at or after `next` counts. */
+/** The first index of an entry at or after `next`, because the same object may occur several times; `undefined` if there is none. */
 function placeFrom(
   former: readonly IContent[],
   places: ReadonlyMap<IContent, number>,
@@ -65,12 +65,12 @@ function placeFrom(
   return later === -1 ? undefined : later;
 }
 
-/** Finds the entry from which an edited one was made, by blocks or call ids that both have. */
+/** Finds the original of an edited entry, by blocks or ids of answered calls that both have. */
 class OriginFinder {
   readonly #former: readonly IContent[];
   readonly #kept: ReadonlySet<IContent>;
   #byPart: Map<object | string, number[]> | undefined;
-  /** The places of blocks in the last candidate. */
+  /** Cache: the indexes of the blocks in the last candidate. */
   #blocks: { readonly of: readonly ContentBlock[]; readonly places: BlockPlaces } | undefined;
 
   constructor(former: readonly IContent[], kept: ReadonlySet<IContent>) {
@@ -137,11 +137,11 @@ function describeBlocks(
   return described;
 }
 
-/** The places of the blocks of one entry. */
+/** Indexes the blocks of one entry. */
 class BlockPlaces {
   readonly #blocks: readonly ContentBlock[];
   readonly #places = new Map<ContentBlock, number>();
-  /** By answered call; several results may have the id of one. */
+  /** Indexes of results by answered call; several results may have the same call id. */
   readonly #answers = new Map<string, number[]>();
 
   constructor(blocks: readonly ContentBlock[]) {
@@ -154,7 +154,7 @@ class BlockPlaces {
     }
   }
 
-  /** How a block derives from these; new ones are their own origin. `undefined` if it may not be new. */
+  /** How a block derives from those of the entry; a new block is its own origin. `undefined` if the block may not be new. */
   describe(block: ContentBlock): BlockOrigin | undefined {
     const place = this.#places.get(block);
     if (place !== undefined) return place;

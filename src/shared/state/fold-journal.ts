@@ -1,5 +1,5 @@
-// Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries: with the same
-// result in every process and on every thread. Pure. All content comes from the given entries, except for summaries.
+// Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries. Pure and deterministic:
+// the result is the same in every process and on every thread. All content comes from the given entries, except for summaries.
 
 import { callName, MAX_CALLS_BACK, nameFarBack } from '../call-name.js';
 import { withResult } from '../content.js';
@@ -29,7 +29,7 @@ export interface Fold {
   readonly followed: readonly JournalRecord[];
   /** Whether all records were applied. */
   readonly isWhole: boolean;
-  /** Length of the prefix that the other records would not have changed. */
+  /** Length of the prefix that the records that were not applied would not have changed. */
   readonly intactEntries: number;
 }
 
@@ -37,11 +37,11 @@ export interface Fold {
 const ENTRIES_PER_SLICE = 1_024;
 
 /**
- * Applies a journal to the entries that were added to a history, in slices. Stops at the first record that does not fit; for
+ * Applies a journal to the entries that were added to a history, in slices. Stops at the first record that does not fit, so that, for
  * example, a result that this version of the library would shrink differently is not sent.
  *
  * @param raw all entries, as they were added
- * @param known length of the prefix that is unchanged since; records that need more are not applied
+ * @param known length of the prefix of `raw` that is unchanged since the journal was written; records that need more are not applied
  */
 export function* foldJournal(
   raw: readonly IContent[],
@@ -142,7 +142,7 @@ function follow(
     if (record.kind === 'rows') return followRows(record, list, following);
     return record.kind === 'splice' && followSplice(record, list, following.deferred);
   } catch (thrown) {
-    // The rows and pieces of another history's journal do not match.
+    // Rows and pieces that do not match the list, as in the journal of another history, throw these errors.
     if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
     if (thrown instanceof SyntaxError) return false;
     throw thrown;
@@ -185,8 +185,8 @@ function followRows(
 }
 
 /**
- * Results whose text is made after all records were applied, because a later record may remove them. Likewise new entries
- * whose text the journal no longer has.
+ * Results whose text is computed only after all records were applied, because a later record may remove them. Likewise, new entries
+ * whose text the journal no longer has: they matter only if no later record removes them.
  */
 class DeferredResults {
   readonly #results = new Map<ContentBlock, DeferredResult>();
@@ -203,7 +203,7 @@ class DeferredResults {
     return block;
   }
 
-  /** Returns a shrunk result as it would be without references to others. */
+  /** Defers a shrunk result again, this time without references to other results. */
   putAlone(block: ContentBlock, checksum: number): ToolResponseBlock {
     const shrunk = this.#results.get(block);
     if (shrunk === undefined) throw new RangeError('Expected a result that was shrunk.');
@@ -211,7 +211,7 @@ class DeferredResults {
     return this.put(before, { ...shrunk, make: (response) => make(response, true), checksum });
   }
 
-  /** Returns a stand-in for a new entry of which only the number of blocks was kept. */
+  /** Returns a stand-in for a new entry of which the journal kept only the number of blocks. */
   lose(blocks: number): IContent {
     if (!Number.isInteger(blocks) || blocks < 0 || blocks > MAX_LOST_BLOCKS) {
       throw new RangeError('Expected a number of blocks.');
@@ -225,12 +225,12 @@ class DeferredResults {
     return entry;
   }
 
-  /** Makes the texts in a list; returns the index of the first record with one that cannot be made again, or `Infinity`. */
+  /** Computes the texts in a list; returns the index of the first record with a text that cannot be reproduced, or `Infinity`. */
   *make(list: IContent[]): Generator<void, number, undefined> {
     let failed = Infinity;
     for (let index = 0; index < list.length; index += 1) {
       const entry = list[index] as IContent;
-      // Goes back to before the first lost entry; going back one at a time would fold once per lost entry.
+      // Goes back to the first lost entry at once: going back one lost entry at a time would fold once per entry.
       if (this.#lost.has(entry)) failed = Math.min(failed, this.#firstLost);
       if (!entry.blocks.some(this.#isDeferred)) continue;
       const blocks = entry.blocks.map((block) => {
@@ -247,7 +247,7 @@ class DeferredResults {
 
   readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
-  /** What it takes to quote each line of a result, as it was when others came to refer to it. */
+  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `FITS`. */
   placesIn(response: ToolResponseBlock): Uint8Array {
     let places = this.#places.get(response);
     if (places === undefined) {
@@ -259,7 +259,7 @@ class DeferredResults {
     return places;
   }
 
-  /** The block with its text, or the record whose text cannot be made again. */
+  /** The block with its text, or the index of the record whose text cannot be reproduced. */
   #made(block: ContentBlock): ContentBlock | number {
     const deferred = this.#results.get(block);
     if (deferred === undefined) return block;
@@ -280,7 +280,7 @@ class DeferredResults {
   }
 }
 
-/** How a text is made, and what it must be. */
+/** How a text is computed, and the checksum that it must have. */
 interface DeferredText {
   readonly make: MakeText;
   readonly checksum: number | undefined;
@@ -319,7 +319,7 @@ function shownElsewhere(
   return { ...lines, source: { callId: response.callId, name, placeOf } };
 }
 
-/** How many calls between a source and a call have the source's name, among the last ones before `entry`. */
+/** How many calls between a source and a call have the source's name. 0 if the source is more than `MAX_CALLS_BACK` calls back. */
 function laterCalls(
   list: readonly IContent[],
   entry: number,
@@ -335,7 +335,7 @@ function laterCalls(
       if (block === source) {
         const name = callName(source);
         const own = before.indexOf(call);
-        // Calls of one answer may be answered in another order: then the source is the later call.
+        // Calls of one answer may be answered in another order: then the source is called after `call`.
         if (own === -1) return 0;
         return before.slice(own + 1).filter((other) => callName(other) === name).length;
       }

@@ -1,5 +1,5 @@
-// The records of a journal, each an edit that landed and how many entries had been added by then, and their binary encoding.
-// Does not apply records.
+// The records of a journal and their binary encoding. A record is an edit that landed, with the number of entries that had been
+// added by then. Does not apply records.
 
 import { crc32 } from 'node:zlib';
 import type { IContent } from '../content.js';
@@ -24,20 +24,20 @@ export function rowSettings(pass: Pick<PassSettings, 'placeholder' | 'shrink'>):
   return { placeholder: placeholderOf(pass), ...(shrink !== undefined && { shrink }) };
 }
 
-/** 16-bit checksum of a new result: detects that another version of this library would make a different one. */
+/** 16-bit checksum of a new result. Detects that another version of this library produces a different text. */
 export function checksumOfResult(text: string): number {
   return crc32(text) & 0xffff;
 }
 
-/** Lines of a result that another result shows: the one `entriesBack` entries before it, at `block`. */
+/** Lines of a result that an earlier result shows. That one is `block` of the entry `entriesBack` entries before. */
 export interface ShownAbove extends Omit<ShownElsewhere, 'source'> {
   readonly entriesBack: number;
   readonly block: number;
 }
 
 /**
- * The origin of a block of an edited entry: the place of an unchanged one, with a text if its result changed, or with the
- * checksum of a shrunk one that now stands alone; or a new block.
+ * The origin of a block of an edited entry: either the index of a block of the original entry, or a new block. With the index, a
+ * string is the block's new result, and a number is the checksum of a shrunk result that no longer refers to others.
  */
 export type BlockOrigin =
   number | readonly [place: number, change: string | number] | { readonly type: string };
@@ -52,7 +52,7 @@ export type SplicePiece =
       readonly skipped: number;
       readonly blocks: readonly BlockOrigin[];
     }
-  /** A new entry, such as a summary. Of one that was replaced long ago, only the number of its blocks is kept. */
+  /** A new entry, such as a summary. If it was replaced long ago, only the number of its blocks is kept. */
   | { readonly kind: 'written'; readonly entry: IContent | number };
 
 /** An edit that landed. Indices are those of the history before it. */
@@ -65,19 +65,19 @@ export type JournalRecord =
       /** The rows of a plan; the `start` of a row that shrinks is an index into `shown`. */
       readonly rows: DensityPlan;
       readonly shown: readonly (readonly ShownAbove[])[];
-      /** The checksum of each result that rows made, in order. */
+      /** The checksums of the results that the rows produced, in order. */
       readonly checksums: readonly number[];
     }
   | { readonly kind: 'splice'; readonly at: number; readonly pieces: readonly SplicePiece[] }
   /** An edit that no record can describe. */
   | { readonly kind: 'unknown'; readonly at: number };
 
-/** Whether an action replaces a tool's result. */
+/** Whether an action gives a tool result another text. */
 export function replacesResult(action: number): boolean {
   return action === ACTION.pointer || action === ACTION.excerpt || action === ACTION.shrink;
 }
 
-/** The rule number of rows for reasoning that was dropped because of an edit before it. */
+/** The rule number of rows that drop reasoning because of an edit before it. */
 export const NO_RULE = 15;
 
 const KIND = { settings: 0, rows: 1, splice: 2, unknown: 3 } as const;
@@ -91,12 +91,12 @@ export interface PackedJournal {
 }
 
 /**
- * Characters kept of new entries that were replaced since. A process that resumes from before the replacement needs them; the
- * limit keeps the journal of an endless session bounded.
+ * Limit for the texts of new entries that were replaced since, in UTF-16 units of JSON. A process that resumes from before the
+ * replacement needs these texts; the limit bounds the journal of an endless session.
  */
 const REPLACED_CHARACTERS = 32_768;
 
-/** Limit on the blocks of a new entry of which only their number is kept. */
+/** The text of a new entry with more blocks is never reduced to the number of its blocks. */
 export const MAX_LOST_BLOCKS = 1_000;
 
 /** Encodes records. */
@@ -107,7 +107,7 @@ export class JournalWriter {
   #lastAt = 0;
   /** New entries that are still in the history, with the numbers of their texts. */
   readonly #written = new Map<IContent, number>();
-  /** Replaced ones whose texts are still kept, oldest first. */
+  /** Replaced new entries whose texts are still kept, oldest first. */
   readonly #replaced: { readonly number: number; readonly blocks: number }[] = [];
   #replacedCharacters = 0;
 
@@ -171,7 +171,7 @@ export class JournalWriter {
     }
   }
 
-  /** Rows have few different forms (block, action and rule): each is written once, and later as its number. */
+  /** Rows have few different forms (block, action and rule). Each form is written once, and afterwards referred to by its number. */
   #addForm(block: number, mark: number): void {
     const form = formOf(block, mark);
     const number = this.#forms.get(form);
@@ -219,7 +219,7 @@ export class JournalWriter {
   }
 }
 
-/** Reads the records of a journal lazily. @throws RangeError or SyntaxError if it is broken. */
+/** Reads the records of a journal lazily. @throws RangeError or SyntaxError if the journal is corrupt */
 export function* readJournal({
   bytes: given,
   texts,
@@ -246,7 +246,7 @@ export function* readJournal({
   }
 }
 
-/** Limit on the length of any list, so that a broken journal cannot make the reader allocate without bound. */
+/** Limit on the length of any list, so that a corrupt journal cannot make the reader allocate without bound. */
 const MAX_ITEMS = 10_000_000;
 
 function countOf(bytes: ByteReader): number {
@@ -308,7 +308,7 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
   });
 }
 
-/** Added to the index of the line there, in place of its number, which has fewer digits. */
+/** Added to `aside` to encode it in place of `there`: line numbers have at most nine digits, so they stay below this offset. */
 const ASIDE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {

@@ -1,6 +1,6 @@
-// Variable-length integers as bytes, and bytes as base64: the encoding of columns in a session's state.
+// Encodes integers as bytes of variable length, and bytes as base64. Used for the columns in a session's state.
 
-/** A growing buffer. */
+/** A buffer that grows as needed. */
 export class ByteWriter {
   #bytes = new Uint8Array(64);
   #length = 0;
@@ -19,10 +19,10 @@ export class ByteWriter {
     this.byte(left);
   }
 
-  /** Removes the last numbers. */
+  /** Removes the last `count` numbers. */
   dropNumbers(count: number): void {
     for (let left = count; left > 0; left -= 1) {
-      // A number ends with the only one of its bytes below 0x80.
+      // Only the last byte of a number is below 0x80.
       do this.#length -= 1;
       while ((this.#bytes[this.#length - 1] ?? 0) >= 0x80);
     }
@@ -34,7 +34,7 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** Adds 16 bits. */
+  /** Adds a 16-bit integer, low byte first. */
   half(value: number): void {
     this.byte(value & 0xff);
     this.byte(value >>> 8);

@@ -1,5 +1,5 @@
-// Gives a shrunk result back the lines that other results showed, where those leave: what it referred to would be shown nowhere.
-// Finds such results, and shrinks their originals again without references. Applies nothing.
+// Restores lines of shrunk results whose references lead to results that are being removed: otherwise the lines would be shown
+// nowhere. Finds these shrunk results, and shrinks their originals again without references. Applies nothing.
 
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
@@ -15,13 +15,13 @@ import type { ToolCatalog } from '../tool-use.js';
 import { rowSettings } from './journal-record.js';
 import type { RowSettings } from './journal-record.js';
 
-/** A call and its result as it was added. */
+/** A call, and its result as it was added to the history. */
 interface Answered {
   readonly call: ToolCallBlock;
   readonly response: ToolResponseBlock;
 }
 
-/** Shrinks a result; `undefined` when it stays as it is. @param runs its lines that are replaced by references */
+/** Shrinks a result; `undefined` if it stays as it is. @param runs the lines to replace with references */
 export function shrunkText(
   { call, response }: Answered,
   runs: readonly ShownElsewhere[],
@@ -33,7 +33,7 @@ export function shrunkText(
   return shrunkResult({ call, response }, runs, use, shrink, placeholder);
 }
 
-/** Like `shrunkText`, without references to other results. */
+/** Like `shrunkText`, but without references to other results, and with the original text if it cannot be shrunk. */
 export function textAlone(
   answered: Answered,
   settings: RowSettings,
@@ -43,17 +43,18 @@ export function textAlone(
   return text ?? payloadText(answered.response.result);
 }
 
-/** By result that stands alone, the shrunk one in whose place it is. */
+/** Maps each result without references to the shrunk result with references that it replaces. */
 const IN_PLACE_OF = new WeakMap<ContentBlock, ContentBlock>();
 
-/** The shrunk result in whose place a block stands alone; `undefined` for any other block. */
+/** The shrunk result with references that a block replaces; `undefined` for blocks that `entriesAlone` did not make. */
 export function referringResult(block: ContentBlock): ContentBlock | undefined {
   return IN_PLACE_OF.get(block);
 }
 
 /**
- * Finds the entries of a rewritten history whose results refer to results that it no longer shows, and makes them stand alone.
- * Returns these by the entry that they replace, in order. Results whose original this process does not know stay as they are.
+ * Finds the entries of a rewritten history whose results refer to results that it no longer shows, and makes versions without these
+ * references. Returns the new entries by the entry to replace, in order. Results whose originals this process does not know stay as
+ * they are.
  */
 export function entriesAlone(
   former: readonly IContent[],
@@ -62,7 +63,7 @@ export function entriesAlone(
 ): ReadonlyMap<IContent, IContent> {
   const kept = new Set(rewritten);
   const shown = new Set(rewritten.flatMap(({ blocks }) => blocks));
-  /** By id, the nearest result so far. */
+  /** By call id, the latest result so far. */
   const answers = new Map<string, ContentBlock>();
   const isLost = (callId: string): boolean => {
     const source = answers.get(callId);

@@ -1,16 +1,16 @@
-// Says of each line of a text how much it takes to quote it, for where the text is not known: whether others begin alike, and
-// which of those it is. Keeps no text.
+// Precomputes for each line of a text how a quote of its beginning can be found in that text: whether other lines begin the same, and
+// which of them it is. Used where the text itself is no longer available; keeps no text.
 
 import { FITS, QUOTED } from '../../shrink/shown-before.js';
 import { withoutCodes } from '../../shown-text.js';
 import { hashOf } from './hash.js';
 
-/** By line of a text, see `FITS`. Linear. */
+/** Returns for each line of a text a value as described at `FITS`. Takes linear time. */
 export function quotePlaces(given: string): Uint8Array {
   const text = withoutCodes(given);
   const short: number[] = [];
   const starts: number[] = [];
-  /** By how lines begin, the first one. */
+  /** By hash of a beginning, the index of the first line that has it. */
   const firsts = new Map<number, number>();
   const alike = new Set<number>();
   for (let start = 0; start <= text.length; start = endOfLine(text, start) + 1) {
@@ -49,7 +49,7 @@ function endOfLine(text: string, start: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** Where the first word of a line is; its end if it has none. */
+/** The start of the first word in a line; the line's end if it has no word. */
 function firstWordIn(text: string, start: number): number {
   const end = endOfLine(text, start);
   let at = start;
@@ -60,16 +60,16 @@ function firstWordIn(text: string, start: number): number {
 function isWordAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   if (code >= ASCII) return WORD.test(String.fromCodePoint(text.codePointAt(at) ?? code));
-  // ASCII, where it is called for every character.
+  // A fast path for ASCII, because this runs for every character up to the first word.
   return (code >= 0x30 && code <= 0x39) || ((code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a);
 }
 
-/** The hash of what a quote shows of a line from its first word on; `NO_WORD` of none. */
+/** Hashes what a quote shows of a line from its first word on, at most `most` UTF-16 units; `NO_WORD` if there is no word. */
 function beginningAt(text: string, from: number, most: number): number {
   let end = endOfLine(text, from);
   if (from === end) return NO_WORD;
   while (text.charCodeAt(end - 1) <= SPACE) end -= 1;
-  // One that is cut has an ellipsis instead of its last character.
+  // A quote that is cut ends with an ellipsis in place of its last character.
   const isCut = end - from > most;
   const last = isCut ? from + most - 1 : end;
   let hash = isCut ? SEED : ~SEED;

@@ -1,14 +1,13 @@
-// Finds lines that several results share. Stores hashes of lines, no text: each text is cut into
-// shingles (runs of a few lines), which are looked up in a chained hash table. Callers decide which
-// texts count and which are kept.
+// Finds lines that several results share. Stores hashes of lines, no text: each text is cut into shingles (runs of a few lines),
+// which are looked up in a hash table with chaining. Callers decide which texts may be found and which are kept.
 
 import { END, FIRST_ROWS, ShingleRows } from './shingle-rows.js';
 import { MAX_NUMBERED, numberAt, SHINGLE_LINES, shingleOf } from './text-lines.js';
 import type { NumberedLines, TextLines } from './text-lines.js';
 
-/** Lines further down in a text are not indexed. */
+/** Only this many lines from the start of a text are indexed. */
 const MAX_NOTED_LINES = 4_096;
-/** Upper bounds of a text's lines and of its numbered runs, for packing. */
+/** Radixes for packing: exclusive upper bounds of a text's indexed lines and of its numbered runs. */
 const MANY_LINES = 8_192;
 const MANY_RUNS = MAX_NUMBERED + 1;
 
@@ -20,35 +19,34 @@ export interface ShownRun {
   /** The row of the result that shows them. */
   readonly row: number;
   /**
-   * The number of the first line there, `null` if it has none; absent if numbered alike here and
-   * there.
+   * Line number of the first line in the source, `null` if it has none; absent if both are numbered the same or unnumbered.
    */
   readonly there?: number | null;
-  /** Of lines without numbers here and there that stand where one would not look for them: the first one there. */
+  /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
   readonly aside?: number;
-  /** With it, by line of that text, what it takes to quote it; see `FITS`. */
+  /** Set along with `aside`: for each line of the source, how its quote can be found; see `FITS`. */
   readonly places?: Uint8Array;
 }
 
 /** A run that was found in an earlier text. */
 interface FoundRun extends ShownRun {
   readonly text: number;
-  /** The lines there before the run, and behind it. */
+  /** The numbers of lines in the source before and after the run. */
   readonly before: number;
   readonly behind: number;
 }
 
-/** How many lines there may have been left out between two runs that follow each other, and around one by a host. */
+/** Two runs count as consecutive if the source has at most this many lines between them. */
 const MAX_BETWEEN = 12;
+/** A run counts as in its place if it is off by at most this many lines, because hosts add lines around a text. */
 const MAX_ASIDE = 3;
 
-/** At most this many texts with the same lines are compared. */
+/** At most this many texts that contain a shingle are compared. */
 const MAX_COMPARED = 16;
 
 /**
- * The indexed lines of one history's results. Texts are identified by numbers that ascend in
- * history order. The rows of a text are adjacent: first one per numbered run, then its shingles.
- * Each chain has the newest text first.
+ * The indexed lines of one history's results. Texts are identified by numbers that ascend in history order. A text occupies
+ * consecutive rows: first one per numbered run, then one per shingle. Each chain starts with the newest text.
  */
 export class KnownShingles {
   #rows = new ShingleRows(FIRST_ROWS);
@@ -56,16 +54,16 @@ export class KnownShingles {
   #texts: number[] = [];
   /** Rows in use, including those of forgotten texts. */
   #used = 0;
-  /** By text, its packed `Noted`: an object each would take as much memory as several rows. */
+  /** By text, its packed `Noted`: one object per text would take as much memory as several rows. */
   readonly #noted = new Map<number, number>();
   #size = 0;
 
-  /** Indexed shingles (and numbered runs). */
+  /** The number of indexed shingles and numbered runs. */
   get size(): number {
     return this.#size;
   }
 
-  /** Indexed texts. */
+  /** The number of indexed texts. */
   get texts(): number {
     return this.#noted.size;
   }
@@ -73,7 +71,7 @@ export class KnownShingles {
   /**
    * Indexes a text that is not indexed yet.
    *
-   * @param places see `quotePlaces`; of a text that is not quoted, none
+   * @param places see `quotePlaces`; omitted for a text that is never quoted
    */
   note(text: number, { lines, shingles, numbered }: TextLines, places?: Uint8Array): void {
     const count = Math.min(lines.length, MAX_NOTED_LINES);
@@ -135,10 +133,9 @@ export class KnownShingles {
   }
 
   /**
-   * Returns the lines of a text that others show: ascending, disjoint, each run as long as
-   * possible.
+   * Returns the runs of lines of a text that other texts show: ascending, disjoint, each as long as possible.
    *
-   * @param rows by text that may be named, the row of its result; both ascend together
+   * @param rows by number of each text that may be referred to, the row of its result; rows ascend with the numbers
    */
   shownIn(text: TextLines, rows: ReadonlyMap<number, number>): readonly ShownRun[] {
     let firstText = Infinity;
@@ -160,7 +157,7 @@ export class KnownShingles {
   }
 
   /**
-   * Among the newest texts with this shingle, returns the longest run; of equal ones, the oldest.
+   * Returns the longest run among the newest `MAX_COMPARED` texts with the shingle at `at`; of equally long runs, the oldest.
    */
   #longestRun(
     text: TextLines,
@@ -184,7 +181,7 @@ export class KnownShingles {
     return longest;
   }
 
-  /** Extends a match in both directions while lines and their numbering agree. */
+  /** Extends a match in both directions while the lines and their numbering agree. */
   #runAround(
     text: TextLines,
     at: number,
@@ -242,7 +239,7 @@ export class KnownShingles {
     });
   }
 
-  /** Adds a row to its chain, unless its text has that shingle there already. */
+  /** Adds a row to its chain, unless the chain already has this shingle of the same text. */
   #chain(added: number): void {
     const text = this.#textAt(added);
     const at = added * SHINGLE_LINES;
@@ -271,7 +268,7 @@ export class KnownShingles {
     return true;
   }
 
-  /** Links a row to the next one, or makes that one the head of the chain. */
+  /** Makes `following` the successor of the row `before`, or the head of the chain if `before` is negative. */
   #follow(shingle: number, before: number, following: number): void {
     const { first, next } = this.#rows;
     if (before >= 0) next[before] = following;
@@ -303,7 +300,7 @@ export class KnownShingles {
     if (this.#used + rows > this.#rows.length) this.#rebuild(rows);
   }
 
-  /** Compacts the table and makes room for more rows. */
+  /** Rebuilds the table without forgotten texts and with room for more rows. */
   #rebuild(rows: number): void {
     const former = this.#rows;
     // Oldest first, since each insertion goes to the head of its chain.
@@ -331,8 +328,8 @@ export class KnownShingles {
 }
 
 /**
- * Whether a run stands there where one looks for it: under its own numbers, as far from the start or the end as here, behind the run
- * before it, or alone.
+ * Whether a run is in the source where a reader would look for it: under the same line numbers, as far from the start or the end as
+ * here, shortly after the previous run, or alone.
  */
 function isWhereLooked(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
   if (numberAt(text.numbered, run.start) !== null) return true;
@@ -348,7 +345,7 @@ function lengthOf(run: ShownRun | undefined): number {
   return run === undefined ? 0 : run.end - run.start;
 }
 
-/** Where a text is: its first row, its number of numbered runs, and its number of lines. */
+/** The location of a text: its first row, its number of numbered runs, and its number of indexed lines. */
 interface Noted {
   readonly row: number;
   readonly runs: number;

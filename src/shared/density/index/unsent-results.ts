@@ -1,5 +1,5 @@
-// Tracks results that the model was not sent yet, with their calls (the only payloads kept, until
-// the next answer), and which lines they share with earlier results.
+// Tracks results that were not sent to the model yet, with their calls, and which lines they share with earlier results. Only
+// these payloads are kept, until the next answer.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../../content.js';
 import { WorkerPoolError } from '../../errors.js';
@@ -24,41 +24,41 @@ export interface UnsentResult {
   /** See `resultText`. */
   readonly text: string;
   readonly lines: TextLines;
-  /** Cached outcome for one set of settings; `text` is `undefined` if it stays as it is. */
+  /** Cached outcome for one set of settings; `text` is `undefined` if the result stays as it is. */
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
-    /** Which of several lists of lines it refers to, and that list. */
+    /** Index of the list in `standingRuns` whose references are used; `runs` are those of that list. */
     readonly way: number;
     readonly runs: readonly ShownElsewhere[];
   };
 }
 
-/** Lines that are compared with those of results before a row. */
+/** Lines to compare with the results before a row. */
 export type ComparedLines = Pick<UnsentResult, 'row' | 'lines'>;
 
 /** At most this many ids with open calls are tracked. */
 const MAX_OPEN = 64;
 
 /**
- * How far back lines are searched for: at most this many results, with at most this many shingles.
+ * How far back lines are searched for: at most this many results, with at most this many shingles in total.
  */
 const WINDOW_RESULTS = 300;
 const WINDOW_SHINGLES = 10_000;
-/** Keeps this many times the window, since removals bring older results into it. */
+/** The index keeps this many times the window, since removals bring older results into the window. */
 const SLACK = 2;
 
-/** Results with this many sent results behind them are not indexed. */
+/** Results that this many sent results follow are not indexed. */
 export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
 
 /**
- * Where an appended entry is: at the end, in order; there, but `far`, with at least `FAR_RESULTS` results and then an answer behind it;
- * or `moved`, to be put in its place by the next selection of entries, so that nothing is known about its position yet, or that it is
- * far there.
+ * The position of an appended entry. `end`: at the end, in order. `far`: in order too, but followed by at least `FAR_RESULTS` results
+ * and then an answer. `moved`: the next selection of entries puts it in its place, and its distance from the end is not known yet.
+ * `moved-far`: moved too, but known to be far back in its final place.
  */
 export type EntryPlace = 'end' | 'far' | 'moved' | 'moved-far';
 
-/** Returns the length of the beginning of a list that `FAR_RESULTS` results and then an answer follow. */
+/** Returns the length of the prefix of a list that at least `FAR_RESULTS` results and then an answer follow; 0 if there is none. */
 export function farLengthOf(contents: readonly IContent[], from: number = 0): number {
   let length = contents.findLastIndex(({ speaker }) => speaker === 'ai');
   let results = 0;
@@ -74,7 +74,7 @@ function resultsIn(entry: IContent | undefined): number {
   return results;
 }
 
-/** How much beyond the needed may be indexed before it is cleared. */
+/** The index is cleared when it exceeds what is needed by this factor. */
 const UNCLEARED = 1.125;
 
 /** Marks a response without an indexed text. */
@@ -82,36 +82,36 @@ export const NO_TEXT = 0;
 
 /** The unsent results of one history. */
 export class UnsentResults {
-  /** Open calls by id, newest last: a result answers the last one. */
+  /** Unanswered calls by id, newest last: a result answers the newest. */
   readonly #calls: Map<string, ToolCallBlock[]>;
   /**
-   * The same for edited entries, until they are in their places: a later call may have the same id.
+   * The same for moved entries, until they are in their places. Kept apart, because a later call may have the same id.
    */
   readonly #moving = new Map<string, ToolCallBlock[]>();
   readonly #shingles: KnownShingles;
-  /** By row, ascending. */
+  /** By row, in ascending order. */
   #results = new Map<number, UnsentResult>();
   #texts: number;
-  /** What was still needed after the last clearing. */
+  /** What the index had to keep at its last clearing. */
   #needed = { shingles: 0, texts: 0 };
-  /** How much of a list is far back, and the length of that list. */
+  /** Cache of `farLengthIn`: the far prefix of a list, and the length `of` that list. */
   #far = { length: 0, of: 0 };
 
-  /** @param former the state of the history that this one derives from */
+  /** @param former the state of the history that this one derives from; shares its calls and index */
   constructor(former?: UnsentResults) {
     this.#calls = former === undefined ? new Map<string, ToolCallBlock[]>() : former.#calls;
     this.#shingles = former === undefined ? new KnownShingles() : former.#shingles;
     this.#texts = former === undefined ? 0 : former.#texts;
   }
 
-  /** As `farLengthOf`, but looks once at a long list that is taken up in many steps. */
+  /** Like `farLengthOf`, but cached, so that a long list that is appended in many steps is scanned once. */
   farLengthIn(contents: readonly IContent[], from: number): number {
     const { length: of } = contents;
     if (this.#far.of !== of) this.#far = { length: farLengthOf(contents, from), of };
     return this.#far.length;
   }
 
-  /** Remembers a call whose result may come. */
+  /** Remembers a call whose result may follow. */
   noteCall(call: ToolCallBlock, place: EntryPlace): void {
     const calls = this.#openAt(place);
     const open = calls.get(call.id) ?? [];
@@ -126,13 +126,13 @@ export class UnsentResults {
   }
 
   /**
-   * Registers a result. It may be shrunk unless it is short, holds no text, is a failure, shrunk already,
-   * answers an unknown call, or has media: an edit leaves a text only, and the model has not seen them.
+   * Registers a result. It may be shrunk unless it is short, has no text, failed, is shrunk already, is far back, answers an unknown
+   * call, or has media: shrinking leaves only text, and the model has not seen the media yet.
    *
-   * @param responses the columns of the history, still without it
-   * @param place its position, now or later
+   * @param responses the columns of the history, still without this result
+   * @param place the position of its entry
    * @param lastAnswer the entry before which all results were sent
-   * @returns the number of its text, or `NO_TEXT`
+   * @returns the number of its text; `NO_TEXT` if it is short, has no text or failed
    */
   noteResult(
     responses: ResponseColumns,
@@ -163,7 +163,7 @@ export class UnsentResults {
     return this.#texts;
   }
 
-  /** Registers what an unsent result is after an edit of its entry. Returns the number of its text, or `NO_TEXT`. */
+  /** Registers the new text of an unsent result whose entry was edited. Returns the number of its text, or `NO_TEXT`. */
   noteShrunk(row: number, { text: textOf }: ResponseColumns, response: ToolResponseBlock): number {
     const seen = resultText(response.result);
     this.#results.delete(row);
@@ -175,7 +175,7 @@ export class UnsentResults {
     return text;
   }
 
-  /** Drops the results before an entry and returns the others, by row. */
+  /** Drops the unsent results before an entry and returns the others, by row. */
   from(
     entry: number,
     { entry: entryOf }: ResponseColumns,
@@ -189,13 +189,12 @@ export class UnsentResults {
   }
 
   /**
-   * Returns the lines of a result that earlier results show; independent of how the history got its
-   * current state.
+   * Returns the lines of a result that earlier results show. Depends only on the current history, not on the edits that led to it.
    *
-   * @param result the lines of its text, or of what is sent of it
-   * @param stands whether the result in a row stays
-   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the
-   *   window reaches results no longer indexed: a new index of the current history knows them
+   * @param result its row, and the lines of its text or of another form of it
+   * @param stands whether the result in a row stays as it is
+   * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the window reaches results that are no
+   *   longer indexed: a new index of the current history contains them
    */
   shownOf(
     { row, lines }: ComparedLines,
@@ -211,10 +210,10 @@ export class UnsentResults {
   }
 
   /**
-   * Returns the state for a history made of these rows.
+   * Returns the state for a history that consists of these rows.
    *
-   * @param responses its columns; texts that change their order are renumbered in them
-   * @param lastAnswer the entry before which all its results were sent
+   * @param responses the columns of that history; texts that are out of order are renumbered in them
+   * @param lastAnswer the entry of that history before which all results were sent
    */
   chosen(responses: ResponseColumns, rows: readonly Stretch[], lastAnswer: number): UnsentResults {
     const chosen = new UnsentResults(this);
@@ -238,7 +237,7 @@ export class UnsentResults {
     return chosen;
   }
 
-  /** Renumbers texts so that numbers ascend with rows, starting at the first out of order. */
+  /** Renumbers texts so that their numbers ascend with rows, from the first one on that has a smaller number behind it. */
   #orderTexts({ text: textOf }: ResponseColumns): void {
     let first = textOf.length;
     let next = Infinity;
@@ -256,7 +255,7 @@ export class UnsentResults {
     }
   }
 
-  /** Drops the index of texts far behind the unsent results, once there are many. */
+  /** Drops texts far before the unsent results from the index, once it has grown large. */
   #forgetFar(responses: ResponseColumns, lastAnswer: number): void {
     const shingles = this.#shingles;
     const isMuch = (): boolean =>
@@ -268,14 +267,14 @@ export class UnsentResults {
     for (let row = oldest; row < responses.text.length; row += 1) kept.add(responses.text.at(row));
     this.#lookBack(responses, oldest, SLACK, (text) => kept.add(text));
     shingles.keep(kept);
-    // The next clearing comes after proportional growth, however many had to stay: amortized cost.
+    // The next clearing waits for growth in proportion to what had to stay, so that the amortized cost stays constant.
     this.#needed = { shingles: shingles.size, texts: shingles.texts };
   }
 
   /**
-   * Calls `tell` for the texts before a row, newest first, within `times` the window.
+   * Calls `tell` for the texts before a row, newest first, up to `times` the size of the window.
    *
-   * @returns whether all of them are indexed
+   * @returns whether all texts in that range are indexed
    */
   #lookBack(
     { text: textOf, flags }: ResponseColumns,
@@ -311,18 +310,18 @@ function* resultsBetween(
 
 const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
-/** Lines that others may refer to, with what it takes to quote them. */
+/** Lines that later results may refer to, with how their quotes can be found; see `FITS`. */
 interface QuotedLines extends TextLines {
   readonly places: Uint8Array;
 }
 
 const LINES = new WeakMap<ToolResponseBlock, QuotedLines>();
 
-/** Passes that index a whole history anew see the same blocks. */
+/** Cached by block, because each pass that rebuilds the index of a history sees the same blocks. */
 function cachedLinesOf(response: ToolResponseBlock, text: string): QuotedLines {
   let lines = LINES.get(response);
   if (lines === undefined) {
-    // Without its mark, JSON in one line is found again as a whole.
+    // The mark of a shrunk result is stripped, so that JSON in a single line is recognized as a whole.
     const shown = withoutMark(text);
     lines = { ...linesOf(shown), places: quotePlaces(shown) };
     LINES.set(response, lines);
@@ -330,7 +329,7 @@ function cachedLinesOf(response: ToolResponseBlock, text: string): QuotedLines {
   return lines;
 }
 
-/** What it takes to quote each line of a result that others refer to; see `quotePlaces`. */
+/** For each line of a result that others refer to, how its quote can be found; see `quotePlaces`. */
 export function placesInResult({ result }: ToolResponseBlock): Uint8Array {
   return quotePlaces(withoutMark(resultText(result) ?? ''));
 }

@@ -1,5 +1,5 @@
-// Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of its own call. Compares
-// with earlier results also the other text in which it may be sent. Decides nothing about what is sent.
+// Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of the result's own call.
+// Also compares earlier results with the other form in which the result may be sent. Decides nothing about what is sent.
 
 import { MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
@@ -23,15 +23,15 @@ import { linesOf } from '../index/text-lines.js';
 import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 
-/** Lines of a result that earlier results show, and the rows of those. */
+/** Lines of a result that earlier results show, and the rows of those earlier results. */
 export interface Standing {
   readonly runs: readonly ShownElsewhere[];
   readonly rows: readonly number[];
 }
 
 /**
- * The lines of a result that earlier results show which stay as they are. The first list is of lines of its text; a
- * second one, if there is one, of lines of what shrinkers leave of it, as they left the same of earlier results.
+ * The lines of a result that are also shown by earlier results for which `stands` holds. The first item is about the result's text
+ * or its table form. The second, if any, is about what shrinkers leave of the text, since earlier results may be shrunk the same way.
  */
 export function standingRuns(
   result: UnsentResult,
@@ -42,7 +42,7 @@ export function standingRuns(
   const { row, text, lines } = result;
   const use = index.useOf(result.call);
   const shown = index.shownOf(result, stands);
-  // The text of a file is sent as it is, and its call tells which lines are meant.
+  // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;
   const standing = (runs: readonly ShownRun[]): Standing => standingIn(result, index, runs, isFile);
   const [first] = shown;
@@ -75,7 +75,10 @@ function standingIn(
   return { runs, rows: shown.map(({ row }) => row) };
 }
 
-/** How many calls between those of two results have the name of the first one, among the last ones before the second result. */
+/**
+ * How many calls between the calls of two results have the name of the first call. 0 if the first call is not among the last
+ * `MAX_CALLS_BACK` calls before the second result.
+ */
 function laterCalls({ calls, responses }: HistoryIndex, row: number, later: number): number {
   const end = firstRowFrom(calls.entry, responses.entry.at(later) + 1);
   const first = Math.max(0, end - MAX_CALLS_BACK);
@@ -91,10 +94,10 @@ function laterCalls({ calls, responses }: HistoryIndex, row: number, later: numb
   return count;
 }
 
-/** A result with its call, and what is known of its text. */
+/** A result with its call, and optionally its text and lines if they are known already. */
 export type SeenResult = Pick<UnsentResult, 'call' | 'response'> & Partial<UnsentResult>;
 
-/** What shrinkers need to know of a result and its call. */
+/** Describes a result and its call to the shrinkers. */
 export function shrunkCallOf(
   { response }: SeenResult,
   { kind, command = '' }: Pick<CallUse, 'kind' | 'command'>,
@@ -102,7 +105,7 @@ export function shrunkCallOf(
   return { payload: payloadText(response.result), purpose: PURPOSES[kind], command };
 }
 
-/** Another text of a result, whose lines are those that the session shows of such results. */
+/** Another form in which a result may be sent, with its lines once they are computed. */
 interface Form extends LeftText {
   lines?: TextLines;
 }
@@ -110,10 +113,10 @@ interface Form extends LeftText {
 const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
 const TABLES = new WeakMap<SeenResult, Form | null>();
 const LEFT = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
-/** Of the lines of a table, so many are shown. */
+/** A table refers to earlier results only if they show at least this share of its lines. */
 const MIN_SHOWN_SHARE = 0.5;
 
-/** Reads a result once, for what is shown of it and for how it is sent; `null` if it has no JSON to write as tables. */
+/** The table form of a result, cached for both comparing and sending; `null` if it contains no JSON to shorten. */
 function tableOf(result: SeenResult, text: string): Form | null {
   let table = TABLES.get(result);
   if (table === undefined) {
@@ -124,7 +127,7 @@ function tableOf(result: SeenResult, text: string): Form | null {
   return table;
 }
 
-/** What shrinkers leave of a result; its text if that is all of it. */
+/** What shrinkers leave of a result, cached; its whole text if they remove nothing. */
 export function leftFormOf(
   result: SeenResult,
   text: string,
@@ -139,7 +142,7 @@ export function leftFormOf(
   return form;
 }
 
-/** The text that runs are of which are not of the result's own, see `runsInForm`: its JSON as tables, or what shrinkers leave of it. */
+/** The other form of a result, to which `runsInForm` applies: its JSON as tables, or what shrinkers leave of it. */
 export function formOf(
   result: SeenResult,
   text: string,
@@ -149,7 +152,7 @@ export function formOf(
   return tableOf(result, text) ?? leftFormOf(result, text, call, settings);
 }
 
-/** The runs that are of another text than the result's own, by the lines of that: they stand behind the lines of its own. */
+/** Selects the runs in the other form of a result, with lines of that form. In `runs`, they are offset by the result's `count` lines. */
 export function runsInForm(
   runs: readonly ShownElsewhere[],
   count: number,
@@ -164,8 +167,8 @@ function behind(runs: readonly ShownRun[], count: number): readonly ShownRun[] {
 }
 
 /**
- * The lines that earlier results show of this one as a table of JSON, which differs in its lines; `undefined` if they are few. One result
- * that shows them all shows the text.
+ * The lines of a result's table form that earlier results show; `undefined` if they are too few. If one earlier result shows all of
+ * them, it shows the whole text, and the run covers the lines of the text instead.
  */
 function shownInTable(
   result: UnsentResult,
@@ -186,11 +189,11 @@ function shownInTable(
   return isSent && shown >= MIN_SHOWN_SHARE * lines.count ? behind(runs, count) : undefined;
 }
 
-/** In lists among the arguments of a call, only this many items are searched for texts. */
+/** Only this many items of each list in a call's arguments are searched for texts. */
 const MAX_LISTED = 100;
 
 /**
- * The lines of a result that repeat texts in its call's arguments, as tools echo what they wrote.
+ * The lines of a result that repeat texts in its call's arguments, because some tools echo what they wrote.
  */
 export function runsInCall(
   { parameters }: ToolCallBlock,

@@ -1,6 +1,6 @@
-// The rule `shrink`: shortens results before they are first sent, which costs no prompt cache, and
-// never again later. The shrinkers are in `shared/shrink`. File contents and failures are not
-// shrunk.
+// The rule `shrink`: shortens results before they are first sent, which invalidates no prompt cache, and never later. The
+// shrinkers are in `shared/shrink`. Results with an error are not shrunk, and of file contents all text stays in view that an edit
+// may have to quote.
 
 import { callName, keyOfCall } from '../../call-name.js';
 import type { ToolResponseBlock } from '../../content.js';
@@ -43,10 +43,10 @@ import {
 } from './shown-runs.js';
 import type { SeenResult, Standing } from './shown-runs.js';
 
-/** What sessions use unless configured otherwise. */
+/** The level of sessions that configure none. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
 
-/** A value of the setting `compression.density.shrink`. `preset`: as the session was created. */
+/** A value of the setting `compression.density.shrink`. `preset`: the level with which the session was created. */
 export type ShrinkChoice = 'preset' | 'off' | ShrinkLevel;
 
 export const SHRINK_CHOICES: readonly ['preset', ...ShrinkChoice[]] = [
@@ -55,7 +55,7 @@ export const SHRINK_CHOICES: readonly ['preset', ...ShrinkChoice[]] = [
   ...SHRINK_LEVELS,
 ];
 
-/** Finding on a result that was not sent yet: shortened, or nothing to take out. */
+/** A finding on a result that was not sent yet: it was shortened, or there was nothing to remove. */
 export interface ShrinkFinding {
   readonly rule: 'shrink';
   readonly reason: 'shrunk' | 'whole';
@@ -64,12 +64,12 @@ export interface ShrinkFinding {
   readonly left: number;
 }
 
-/** How many results back ids are compared: farther than any reference leads. */
+/** Duplicate ids are searched for among this many last results, which is farther back than any reference leads. */
 const MAX_BACK = 1_000;
-/** What a call names if its result may be the JSON of a file, which an edit has to quote as it is. */
+/** Names of JSON files in a call's parameters. Its result may be such a file, which an edit has to quote verbatim. */
 const JSON_FILE = /\.(?:json\w*|\w*map|ipynb|har|traj|webmanifest)\b/i;
 
-/** Shortens results that the model was not sent yet. */
+/** Shortens results that were not sent to the model yet. */
 export const SHRINK: DensityRule<ShrinkFinding> = {
   name: 'shrink',
   item: 'shrunk result',
@@ -109,10 +109,10 @@ export const SHRINK: DensityRule<ShrinkFinding> = {
 };
 
 /**
- * Yields the rows of unsent results that are to be shrunk. Looks at no older results but those that they are compared with.
+ * Yields the rows of unsent results to shrink. Reads no older results except those that the unsent ones are compared with.
  *
- * @param isMarked whether a row leaves or is shrunk, also by this pass: whoever takes a row marks it before the next one
- * @param referredBy takes the rows that refer to others
+ * @param isMarked whether a row is removed or shrunk, also by this pass: callers must mark each yielded row before they take the next
+ * @param referredBy receives, by row, the rows that refer to it
  */
 export function* rowsToShrink(
   index: HistoryIndex,
@@ -135,12 +135,12 @@ export function* rowsToShrink(
 const NO_IDS: ReadonlySet<number> = new Set();
 
 /**
- * Notes which results others refer to that stay in this pass, and keeps them from the rules before
- * this one: what was left out would be shown nowhere.
+ * Records which results the results that stay refer to, and undoes the marks of earlier rules on those sources: otherwise, the
+ * lines that the references stand for would be shown nowhere.
  */
 function keepSources(index: HistoryIndex, marks: Marks): void {
   const { calls, responses } = index;
-  /** By id, the rows that refer to the nearest earlier result with it. */
+  /** By call id, the rows that refer to the nearest earlier result with that id. */
   const sought = new Map<string, number[]>();
   let isAnyKept = false;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
@@ -190,14 +190,14 @@ function shrunkBy(
 }
 
 /**
- * References from another form of a result are used only if they make it this much shorter: each keeps its source from being pruned, which
- * otherwise costs more than it saves.
+ * References in another form of a result (see `formOf`) are used only if they reduce its length to less than this share: each reference
+ * keeps its source from being pruned, so smaller savings would cost more than they gain.
  */
 const FORM_SHARE = 0.5;
 
 const NOT_SHOWN: Standing = { runs: [], rows: [] };
 
-/** The ids that several results have, as of models that number their calls anew in each answer. */
+/** The ids that several results share, because some models restart the numbering of calls in each answer. */
 function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
   const seen = new Set<number>();
   const shared = new Set<number>();
@@ -211,7 +211,7 @@ function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
  * Returns the shortened text of a result; `undefined` when it stays as it is. Deterministic on any
  * thread.
  *
- * @param runs its lines that earlier results show; behind those of its text, the ones of `formOf`
+ * @param runs its lines that earlier results show; indexes beyond its last line refer to the lines of `formOf`, see `runsInForm`
  * @param use what the catalog says about its call
  */
 export function shrunkResult(
@@ -239,7 +239,7 @@ export function shrunkResult(
   const shown = isOn ? withOthers(runs, runsInCall(call, text, lines)) : runs;
   const source = sourceOfAll(text, shown);
   if (source !== undefined) {
-    // A placeholder, so that it is not mistaken for the text it refers to.
+    // Has the form of a placeholder, so that the model does not mistake it for the text that it refers to.
     const name = source.name === callName(call) ? '' : `, ${source.name}`;
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
     return summaryLine(digestResponse(response), { key }, ending);
@@ -251,7 +251,10 @@ export function shrunkResult(
   );
 }
 
-/** A shortened result. If it no longer states how its call ended, the lines stay in which hosts do. `undefined` if it stays whole. */
+/**
+ * Returns a shortened result; `undefined` if it stays whole. If the shortened result no longer states how its call ended, keeps the
+ * first and last lines, in which hosts state that.
+ */
 function statingAlike(
   response: ToolResponseBlock,
   text: string,
@@ -270,7 +273,7 @@ function statingAlike(
   return stating.find((each) => each === undefined || isStated(each)) ?? stating.at(-1);
 }
 
-/** Whether the tool returns original results, from any server: those were asked for in full. */
+/** Whether the tool recalls originals, whatever prefix a server gives its name: they were asked for in full. */
 function isRecalled(toolName: string): boolean {
   return /(?:^|[^a-z])recall$/i.test(toolName);
 }
