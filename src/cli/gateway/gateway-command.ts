@@ -15,7 +15,7 @@ interface GatewayArguments {
   readonly workspace?: string;
   readonly removalLog?: string;
   readonly store?: string;
-  /** Of `gateway` alone. */
+  /** Only for `gateway`. */
   readonly host?: string;
 }
 

@@ -1,4 +1,4 @@
-// Runs a gateway: on its own, or with a command behind it, which gets its provider variables and signals.
+// Runs a gateway: on its own, or around a child command, which gets environment variables that point at the gateway, and signals.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -11,7 +11,7 @@ import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { gatewayPage } from './gateway-page.js';
 
-/** The variables in which agents look for a provider's URL, with the upstream that each names. */
+/** Environment variables from which agents read the URL of a provider, with the name of its upstream. */
 const VARIABLES = [
   ['ANTHROPIC_BASE_URL', 'anthropic'],
   ['OPENAI_BASE_URL', 'openai'],
@@ -21,8 +21,8 @@ const VARIABLES = [
 ] as const;
 
 /**
- * The same for providers without an address that all share: set where such an upstream is given. One that such a variable names already
- * is left alone, because Amazon's clients sign the address that they ask.
+ * The same for providers whose URL differs by customer. Each is set only if its upstream is given as an option. A URL that is already
+ * set is never taken over as an upstream, because Amazon's clients sign the host of their requests.
  */
 const CLOUD_VARIABLES = [
   ['ANTHROPIC_VERTEX_BASE_URL', 'vertex'],
@@ -32,7 +32,7 @@ const CLOUD_VARIABLES = [
   ['OLLAMA_HOST', 'ollama'],
 ] as const;
 
-/** Not for `run`, where the screen is the command's. */
+/** Only for `gateway`. Under `run`, the child command owns the terminal. */
 const PRINTING_LOGGER: GatewayOptions['logger'] = {
   debug: () => undefined,
   warn: printMessage,
@@ -43,8 +43,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Time for open answers after a signal, as `ctxfold worker` gives its jobs: orchestrators kill what has not ended after 30 seconds. */
+/** Grace period for open responses after a signal, as in `ctxfold worker`. Orchestrators kill processes that run on after 30 seconds. */
 const DRAIN_MS = 25_000;
+/** Shutdowns that take longer are announced. */
 const NOTICE_MS = 1_000;
 /** Exit codes of a shell for a command that does not exist or cannot be executed. */
 const NOT_FOUND = 127;
@@ -53,7 +54,7 @@ const NOT_RUNNABLE = 126;
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await start({ ...options, logger: PRINTING_LOGGER });
-  // Without the token: what a service prints is kept in logs.
+  // Hide the token: the output of a service usually ends up in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${url}/ctxfold`);
@@ -98,17 +99,17 @@ function start(options: GatewayOptions): Promise<Gateway> {
   return startGateway({ ...options, proxyEnv, page: gatewayPage });
 }
 
-/** Says that upstreams are not reached through a proxy, where Node cannot do that. */
+/** Prints a message if `HTTPS_PROXY` is set but this version of Node has no proxy support. */
 function printIgnoredProxy(): void {
   const { HTTPS_PROXY, https_proxy = HTTPS_PROXY } = process.env;
-  // The option came with what Node's agents need for it.
+  // Feature detection: Node added `--use-env-proxy` together with the `proxyEnv` option of its HTTP agents.
   if (!https_proxy || process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return;
   printMessage(
     `HTTPS_PROXY is not used: Node ${process.versions.node} has no proxies, 24.5 and newer have.`,
   );
 }
 
-/** Returns the variables that point an agent at a gateway, and keep it from reaching the gateway through a proxy. */
+/** Returns the environment variables that point an agent at a gateway and exempt the gateway from a proxy. */
 export function variablesOf(
   url: string,
   env: Environment,
@@ -117,7 +118,7 @@ export function variablesOf(
   const { hostname } = new URL(url);
   const clouds = CLOUD_VARIABLES.filter(([, upstream]) => Object.hasOwn(upstreams, upstream));
   const known = env['no_proxy'] || env['NO_PROXY'];
-  // Most read `*` only where it stands alone.
+  // Most clients recognize the wildcard `*` only as the whole value, so nothing may be appended to it.
   const exempt = known === '*' ? known : [known || [], hostname].flat().join(',');
   return {
     ...Object.fromEntries(
@@ -129,9 +130,10 @@ export function variablesOf(
 }
 
 /**
- * Returns the given upstreams, and those that the environment names besides: of two variables for one, the first of the table wins.
+ * Returns the given upstreams, completed by those of the environment variables in `VARIABLES`. Given upstreams take precedence; of two
+ * variables for one upstream, the first in the table does.
  *
- * @throws TypeError if a variable that counts is not a plain URL.
+ * @throws TypeError if a variable that is used does not hold a plain URL.
  */
 export function upstreamsOf(
   env: Environment,
@@ -147,7 +149,7 @@ export function upstreamsOf(
   return { 'code-assist': CODE_ASSIST, ...upstreams };
 }
 
-/** Returns a command for the shell of Windows, which reads nothing but variables within quotes. */
+/** Returns a command line for the Windows shell, quoted. Within quotes, that shell still expands variables, but nothing else. */
 export function shellLine(words: readonly string[]): string {
   const quoted = (word: string): string =>
     `"${word.replace(/(\\*)(?="|$)/g, '$1$1').replaceAll('"', '""')}"`;
@@ -156,7 +158,7 @@ export function shellLine(words: readonly string[]): string {
 
 async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-  // A terminal sends SIGINT to the child as well. Let the child decide; this process exits with it.
+  // A terminal sends SIGINT to the child too, so forwarding would deliver it twice. This process exits when the child does.
   const ignore = (): void => undefined;
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   for (const signal of SIGNALS)

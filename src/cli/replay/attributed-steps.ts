@@ -21,7 +21,7 @@ export type AttributedStep =
       readonly added: readonly IContent[];
     };
 
-/** One context of the agent, which ends when the agent compacts its own history. */
+/** One context of the agent. It ended when the agent compacted its own history, or with the session. */
 export interface RecordedContext {
   /** Entries that were added. */
   readonly said: readonly IContent[];
@@ -173,7 +173,7 @@ export function placedIn(
   };
 }
 
-/** Returns the transcript index of each entry of `after`: of the same object in `before`, else of the entry with the same call or result. */
+/** Returns the transcript index of each entry of `after`, matched to `before` by reference, else by a shared call or result. */
 function originsIn(
   after: readonly IContent[],
   before: readonly IContent[],

@@ -195,7 +195,7 @@ export function formatSaving(without: number, left: number): string {
 /** Matches dollars per million tokens: `input`, `input/cacheRead` or `input/cacheRead/cacheWrite`, such as `3/0.3/3.75`. */
 const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
 
-/** Parses `--price`: a model id with a known price, or dollars. An omitted cache price equals the input price. @throws what `fail` throws. */
+/** Parses `--price`: a priced model's id, or dollars. Omitted cache prices equal the input price. @throws what `fail` throws. */
 export function readPrice(text: string, fail: Fail): ModelPrice {
   const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
   if (input !== undefined) {

@@ -19,13 +19,13 @@ ${SERVICE_EXIT_CODES_HELP}`;
 export interface WorkerArguments {
   readonly redis: string;
   readonly summarizer: string;
-  /** @default that Redis */
+  /** @default the Redis of `redis` */
   readonly store?: string;
   readonly queue: string;
   readonly concurrency: number;
 }
 
-/** The address is also that of the store, where anything else would name a directory. Errors do not quote it: it may hold a password. */
+/** Rejects other texts, because the default store would take them for a directory. The error does not quote a URL with a password. */
 function assertRedisUrl(text: string, fail: Fail): void {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return;
   fail('--redis: expected a URL such as redis://127.0.0.1:6379.');
