@@ -21,8 +21,8 @@ const VARIABLES = [
 ] as const;
 
 /**
- * The same for providers whose URL differs by customer. Each is set only if its upstream is given as an option. A URL that is already
- * set is never taken over as an upstream, because Amazon's clients sign the host of their requests.
+ * The same for providers without a URL that all customers share. Each is set only if its upstream is given as an option. A URL that is
+ * already set is never taken over as an upstream, because Amazon's clients sign the host of their requests.
  */
 const CLOUD_VARIABLES = [
   ['ANTHROPIC_VERTEX_BASE_URL', 'vertex'],

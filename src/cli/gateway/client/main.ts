@@ -38,7 +38,7 @@ function schedule(): void {
 function show(): void {
   const all = [...conversations.values()].reverse();
   const table = bodyOf('conversations');
-  // Moving rows would close the drop-down list of a focused mode selector.
+  // Replacing its row would close a mode selector whose list is open.
   if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
   byId('none').hidden = all.length > 0;
   showTotals(all);
