@@ -1,18 +1,18 @@
-// What the pages of the report and of the gateway have in common: their script and style sheets, as the build left them, and the
-// document around them. A page requests nothing from elsewhere.
+// Shared by the pages of the report and of the gateway: loads the built script and style sheets, and renders the document around
+// them. A page loads nothing from other servers.
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { html, NOTHING, rawElement } from './html.js';
 import type { Markup } from './html.js';
 
-/** A script and its style sheet. Neither contains text that would close its element. */
+/** The inline script and style sheet of a page. Neither contains a closing tag of its element. */
 export interface PageAssets {
   readonly script: string;
   readonly style: string;
 }
 
-/** Reads the assets of a page, given its script, with its style if it brings one, and further style sheets. */
+/** Reads the assets of a page: its built script, the style sheet built with that script if there is one, and further style sheets. */
 export async function readPageAssets(
   client: URL = new URL('./client.json', import.meta.url),
   ...sheets: readonly URL[]
@@ -35,7 +35,7 @@ function withoutFormatting(style: string): string {
     .replace(/ ?([{};]) ?/g, '$1');
 }
 
-/** Returns the content security policy of a page, which allows its inline script and style by their hashes. */
+/** Returns the content security policy of a page. Only the inline script and style with these hashes are allowed. */
 export function contentPolicy({ script, style }: PageAssets, ...more: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -62,7 +62,7 @@ export function failOf(command: Command): Fail {
 /** Describes what `isPlainUrl` accepts, for messages. */
 export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
 
-/** Whether a text is an http or https URL without credentials, query or fragment: these may hold secrets, and the URL is printed. */
+/** Whether a text is what `PLAIN_URL` describes. Credentials and queries may hold secrets, and the URL is printed. */
 export function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

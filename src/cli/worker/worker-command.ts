@@ -25,7 +25,7 @@ export interface WorkerArguments {
   readonly concurrency: number;
 }
 
-/** Rejects all but Redis URLs: the default store would take them for a directory. Errors do not quote the URL, which may hold a password. */
+/** Rejects all but Redis URLs: the default store would use other text as a directory. Errors omit the URL: it may hold a password. */
 function assertRedisUrl(text: string, fail: Fail): void {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return;
   fail('--redis: expected a URL such as redis://127.0.0.1:6379.');
