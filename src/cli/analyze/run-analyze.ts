@@ -32,7 +32,7 @@ export async function runAnalyze(
 ): Promise<number> {
   const { explain } = given;
   const isJson = given.json === true;
-  // Analyses and explanations play sessions alike.
+  // One setup for analyses and explanations, so that both play a session identically.
   const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, fail);
   return await withSessions(path, isJson, async (playing) => {
     if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
@@ -46,7 +46,7 @@ export async function runAnalyze(
     if (stop === null) return exitCodeOfFolder(report.sessions);
     // The figures on a terminal already show the reason.
     if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
-    // No model is asked here, so only the window can stop it.
+    // `high-density` calls no model, so a session can only have stopped because it did not fit the window.
     return EXIT.windowExceeded;
   });
 }

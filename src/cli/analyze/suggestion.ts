@@ -1,4 +1,4 @@
-// Renders the configuration that reaches the figures of an analysis, as code below a comment with the figures.
+// Renders the configuration with which a session was analyzed as code to paste, below a comment with the resulting figures.
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -17,7 +17,7 @@ export function renderSuggestion(
 ): string {
   const { input, modelCalls } = totals;
   const saved = formatShare(input.without - input.with, input.without);
-  // All sessions are played at one price if the user gave it.
+  // A price from the user applies to all sessions, so the first session has it.
   const price = sessions[0]?.money.price;
   const byModel = [
     ...(settings.contextLimit === null ? ['context limit'] : []),

@@ -35,7 +35,7 @@ function withoutFormatting(style: string): string {
     .replace(/ ?([{};]) ?/g, '$1');
 }
 
-/** Returns the content security policy of a page. Only the inline script and style with these hashes are allowed. */
+/** Returns the content security policy of a page. It allows only the page's own inline script and style, by their hashes. */
 export function contentPolicy({ script, style }: PageAssets, ...more: readonly string[]): string {
   return [
     "default-src 'none'",

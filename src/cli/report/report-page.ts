@@ -113,7 +113,7 @@ function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[])
   };
 }
 
-/** The chart shows the threshold only up to this multiple of the highest turn, so that the layers stay legible. */
+/** The chart shows the threshold only up to this multiple of the highest turn. */
 const MAX_STRETCH = 1.6;
 
 /** The scale exceeds the highest point by this factor. */
