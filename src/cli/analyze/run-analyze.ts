@@ -44,7 +44,7 @@ export async function runAnalyze(
     else printText(renderSuggestion(report, layout.width, given.workspace));
     const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
     if (stop === null) return exitCodeOfFolder(report.sessions);
-    // The figures on a terminal already show the reason.
+    // A report on a terminal already shows why the replay stopped.
     if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
     // `high-density` calls no model, so a session can only have stopped because it did not fit the window.
     return EXIT.windowExceeded;

@@ -1,4 +1,4 @@
-// Renders the configuration with which a session was analyzed as code to paste, below a comment with the resulting figures.
+// Renders the configuration with which sessions were analyzed as code to paste, below a comment with the resulting figures.
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -6,7 +6,7 @@ import { formatNumberOf, formatShare, shortenStart, wrap } from '../terminal/tex
 import type { AnalysisReport } from './analysis-report.js';
 
 /**
- * Returns the code.
+ * Returns the comment and the code, ending with a line break.
  *
  * @param workspaceRoot the directory of relative paths, if the user gave it
  */

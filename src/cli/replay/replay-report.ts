@@ -174,8 +174,8 @@ export interface ReplayReport {
   /** The first model call, or the window after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;
   /**
-   * What was removed, by rule, without rules that removed nothing. In a session of one
-   * context, the tokens sum up to `end.tokens.without - end.tokens.with`.
+   * What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`
+   * if the session has one context and no reasoning was stripped.
    */
   readonly reclaimed: readonly RuleTotal[];
   /** The largest removed items, largest first. */
