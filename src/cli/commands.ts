@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander';
 
-/** A command that is not loaded yet. */
+/** A command, described without loading it. */
 export interface CommandEntry {
   readonly name: string;
-  /** Its line in the list of commands. */
+  /** Description in the list of commands. */
   readonly summary: string;
-  /** Its arguments for the list, such as `<file>`; must match the command's own. */
+  /** Arguments in the list of commands, such as `<file>`. Must match the usage that the loaded command states. */
   readonly arguments: string;
   /** Loads the command's factory. A run that completes passes its exit code to `onExit`. */
   readonly load: () => Promise<(onExit: (code: number) => void) => Command>;

@@ -18,7 +18,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** Stand-in for a command that is not loaded, for the list in the help text. */
+/** Returns a stand-in for a command that is not loaded, so that the help text lists it. */
 function createPlaceholder(entry: CommandEntry): Command {
   const command = new Command(entry.name);
   return entry.arguments === '' ? command : command.arguments(entry.arguments);
@@ -39,7 +39,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .configureHelp({ subcommandTerm: (command) => `${command.name()} ${command.usage()}` })
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
   const named = namedCommand(args);
-  // Options after the command that `run` starts belong to that command. For other commands, `--debug` may stand anywhere.
+  // Options after the child command of `run` belong to that command. With other commands, `--debug` may stand anywhere.
   if (named === 'run') program.enablePositionalOptions();
   for (const entry of COMMANDS) {
     const command = entry.name === named ? await createCommand(entry) : createPlaceholder(entry);
@@ -61,7 +61,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
   return program;
 }
 
-/** Drops `help` in front of an unknown command: commander would show the general help instead of naming it. */
+/** Drops `help` in front of an unknown command: commander would show the general help instead of an error that names the command. */
 function withoutVainHelp(args: readonly string[]): string[] {
   const named = namedCommand(args);
   const isVain = named !== undefined && COMMANDS.every(({ name }) => name !== named);
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Errors outside of the command's promise are printed as one line too. */
+/** Prints errors that the command's promise does not catch, such as those of event handlers, on one line too. */
 function exitOnUncaught(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   if (process.argv.includes('--debug')) printMessageLines(inspect(error));
@@ -96,14 +96,14 @@ function exitOnUncaught(error: unknown): void {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader has closed the pipe, as `| head` does.
+  // The reader closed the pipe, as `| head` does. This is not a failure.
   if (error.code === 'EPIPE') return;
   printMessage(`Cannot write the output: ${printable(error.message)}`);
   process.exit(EXIT.failed);
 });
-// Nowhere left to report it.
+// If stderr fails, errors can be reported nowhere.
 process.stderr.on('error', () => undefined);
-// A host that imports this module may have its own handler.
+// Keep the handler of a host that imports this module.
 if (process.listenerCount('uncaughtException') === 0)
   process.on('uncaughtException', exitOnUncaught);
 

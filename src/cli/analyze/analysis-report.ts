@@ -8,7 +8,7 @@ import type { Category } from '../measure/composition.js';
 import type { RuleTotal, WarningGroup } from '../replay/replay-report.js';
 import type { UnreadFile } from '../replay/session-files.js';
 
-/** Why something stays, in the order of reports. */
+/** Reasons for which content stays in the history, in the order of reports. */
 export const STAY_REASONS = [
   'user-text',
   'newest-inclusion',
@@ -36,7 +36,7 @@ export interface CategoryFigures {
   readonly category: Category;
   readonly blocks: number;
   readonly tokens: number;
-  /** Tokens of the category that are gone at the end; negative if summaries were added in place of other categories. */
+  /** Tokens of this category that are gone at the end; negative if it grew, as summaries do that replace other content. */
   readonly reclaimedTokens: number;
 }
 
@@ -53,7 +53,7 @@ export interface ToolFigures {
   readonly resultTokens: number;
   /** Tokens of the tool's calls that are gone at the end; at most `callTokens`. */
   readonly reclaimedCallTokens: number;
-  /** The same for the tool's results. */
+  /** Tokens of its results that are gone at the end; at most `resultTokens`. */
   readonly reclaimedResultTokens: number;
   /** `null` without results. */
   readonly largestResult: ResultFigures | null;
@@ -70,7 +70,7 @@ export interface RuleReport extends RuleTotal {
   readonly examples: readonly RuleExample[];
 }
 
-/** What stays for one reason. */
+/** The content that stays for one reason. */
 export interface StayFigures {
   readonly reason: StayReason;
   /** Calls with their results, or blocks. */
@@ -83,7 +83,7 @@ export interface StayingEntry extends Subject {
   /** Index in the transcript; `null` for entries that a compression inserted. */
   readonly entry: number | null;
   readonly speaker: Speaker;
-  /** Category of the entry's largest block; `tool` and `reason` are of the same block. */
+  /** Category of the entry's largest block. `tool` and `reason` describe the same block. */
   readonly category: Category;
   readonly tool: string | null;
   readonly tokens: number;
@@ -94,17 +94,17 @@ export interface StayingEntry extends Subject {
 export interface AnalysisFigures {
   readonly entries: number;
   readonly modelCalls: number;
-  /** Tokens of everything that was said, and of what is left of it. */
+  /** Tokens of all entries ever added, over all contexts, and of those that are left at the end of each context. */
   readonly tokens: TokenPair;
   /** Input tokens of all model calls. */
   readonly input: TokenPair;
-  /** The same with cache reads and dollars. */
+  /** Input of all model calls with cache reads and dollars. */
   readonly money: InputSums;
   readonly categories: readonly CategoryFigures[];
   /** Most tokens of results first. */
   readonly tools: readonly ToolFigures[];
   readonly rules: readonly RuleReport[];
-  /** What is left, by reason, without reasons that keep nothing. The tokens sum up to `tokens.with`. */
+  /** Remaining content by reason, without reasons that keep nothing. The tokens sum up to `tokens.with`. */
   readonly stays: readonly StayFigures[];
 }
 

@@ -1,4 +1,4 @@
-// Explains why blocks of a history stay: runs one more pass and maps its explanations to the reasons of the report.
+// Why blocks of a history stay: maps the explanations of one more density pass over the remaining history to the report's reasons.
 
 import { explainDensity } from '../../density.js';
 import type { BlockExplanation, DensityConfig, WorkingSetReason } from '../../density.js';
@@ -10,8 +10,8 @@ import type { RecordedContext } from '../replay/attributed-steps.js';
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
- * Returns a function that returns the reason of each block of an entry left in a context, given the entry's index in `left`. A call
- * and its response have the same reason.
+ * Returns a function that takes an entry of `left` and its index there, and returns the reason of each of its blocks. A call has the
+ * reason of its response.
  *
  * @param config configuration of the pass
  */
@@ -43,7 +43,7 @@ export function explainStays(
   };
 }
 
-/** Returns the indices of blocks that include files. */
+/** Returns the indices of the blocks that include files, which only a pass with `fileDedupe` detects. */
 function inclusionsIn(entry: IContent, config: DensityConfig): ReadonlySet<number> {
   const { blocks } = explainDensity([entry], { ...config, fileDedupe: true }).explain(0);
   return new Set(blocks.filter(({ rule }) => rule === 'file-dedupe').map(({ block }) => block));
@@ -59,7 +59,7 @@ function reasonOfResult(result: BlockExplanation, isOriginal: boolean): StayReas
   return REASONS_BY_RULE[result.rule] ?? 'other-call';
 }
 
-/** Reasons by the rule that keeps a result. */
+/** Reasons by the pruning rule that keeps a result. */
 const REASONS_BY_RULE: Readonly<Partial<Record<BlockExplanation['rule'], StayReason>>> = {
   recency: 'newest-result',
   'read-write': 'current-read',

@@ -1,4 +1,4 @@
-// The subjects of entries and calls. All texts are copied, because a slice of a string keeps the whole
+// The subjects of entries and calls. All texts are copied: V8's substrings reference their parent, so a slice would keep the whole
 // string in memory as long as the report exists.
 
 import type { ContentBlock } from '../../index.js';

@@ -59,14 +59,14 @@ export function renderCategories(
       formatCount(figures.tokens),
       formatShare(figures.tokens, tokens.without),
       paint('cyan', bar(figures.tokens / Math.max(1, tokens.without))),
-      // After an edit, an entry's tokens are split anew over its blocks, so one can seem to grow by a token.
+      // An edit changes how an entry's tokens are split over its blocks, so a category can appear to grow by a token.
       zeroAsDash(Math.max(0, figures.reclaimedTokens)),
     ]);
   const head = ['composition', 'blocks', 'tokens', 'of all', '', 'reclaimed'];
   return renderTable(head, rows, layout, ['left', 'right', 'right', 'right', 'left']);
 }
 
-/** Returns a bar with a resolution of an eighth of a column. */
+/** Renders a share from 0 to 1 as a bar, with a resolution of an eighth of a column. */
 function bar(share: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * BAR_WIDTH * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');

@@ -48,7 +48,7 @@ const TOOL_FIGURES = [
   'reclaimedResultTokens',
 ] as const;
 
-/** Sums up tools by name, also those of different agents. */
+/** Sums up tools by name. Tools of different agents with the same name count as one. */
 function sumTools(tools: readonly ToolFigures[]): readonly ToolFigures[] {
   return Array.from(
     groupBy(tools, ({ tool }) => tool),

@@ -1,4 +1,4 @@
-// Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure.
+// Analyzes the content of a played session: its composition, what each rule removed, and what stays and why. Pure functions.
 
 import type { IContent } from '../../index.js';
 import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
@@ -25,7 +25,7 @@ const LARGEST_STAYING = 5;
 
 type TokensOf = Recording['tokensOf'];
 
-/** An entry that is left, with the reason of each of its blocks. */
+/** An entry that remains at the end of its context, with the reason of each of its blocks. */
 interface LeftEntry {
   readonly entry: IContent;
   /** Index in the transcript; `null` for entries that a compression inserted. */
@@ -89,7 +89,7 @@ function toolFigures(
     return {
       tool,
       ...share,
-      // After an edit, the tokens of an entry are split anew over its results, so one can seem to grow.
+      // An edit changes how an entry's tokens are split over its blocks, so a tool's share can appear to grow.
       reclaimedCallTokens: Math.max(0, share.callTokens - (left?.callTokens ?? 0)),
       reclaimedResultTokens: Math.max(0, share.resultTokens - (left?.resultTokens ?? 0)),
       largestResult: largest.get(tool) ?? null,

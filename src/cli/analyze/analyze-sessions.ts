@@ -1,5 +1,5 @@
-// Analyzes many sessions, a few at a time, so that parsing here overlaps with counting on worker threads
-// and only a few histories are in memory.
+// Analyzes many sessions, a few at a time: parsing on the calling thread overlaps with counting on worker threads, and only a few
+// histories are in memory at once.
 
 import { availableParallelism } from 'node:os';
 import { playFiles } from '../replay/play-file.js';
@@ -17,7 +17,7 @@ export async function analyzeFiles(
   options: ReplayOptions,
 ): Promise<PlayedFiles<SessionAnalysis>> {
   const { threads = Math.min(MAX_THREADS, availableParallelism()) } = options;
-  // One more than threads, so that one file is parsed while the threads count others.
+  // One more file than threads, so that one file is parsed while each thread counts another.
   const play = { ...options, threads, doing: 'analyzing', atOnce: threads + 1 };
   const { sessions, unread } = await playFiles(found, play, analyzeRecording);
   return { sessions: sessions.toSorted((a, b) => b.tokens.without - a.tokens.without), unread };

@@ -29,7 +29,7 @@ export interface ExplanationReport {
   /** Number of entries of the session. */
   readonly entries: number;
   readonly explanation: EntryExplanation;
-  /** `null` if no edit has landed. */
+  /** `null` if no edit of this entry has landed. */
   readonly landed: LandedEdit | null;
 }
 

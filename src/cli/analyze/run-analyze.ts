@@ -32,7 +32,7 @@ export async function runAnalyze(
 ): Promise<number> {
   const { explain } = given;
   const isJson = given.json === true;
-  // Analyses and explanations play sessions alike.
+  // One setup for analyses and explanations, so that both play a session identically.
   const setup = setupOf({ ...given, offload: 'auto', strategy: 'high-density' }, fail);
   return await withSessions(path, isJson, async (playing) => {
     if (explain !== undefined) return runExplain(path, explain, given, setup, playing);
@@ -44,9 +44,9 @@ export async function runAnalyze(
     else printText(renderSuggestion(report, layout.width, given.workspace));
     const stop = report.isFolder ? null : (report.sessions[0]?.stop ?? null);
     if (stop === null) return exitCodeOfFolder(report.sessions);
-    // The figures on a terminal already show the reason.
+    // A report on a terminal already shows why the replay stopped.
     if (isJson || given.suggest === true || !process.stdout.isTTY) printMessage(printable(stop));
-    // No model writes summaries here, so only the context window can have stopped the replay.
+    // `high-density` calls no model, so a session can only have stopped because it did not fit the window.
     return EXIT.windowExceeded;
   });
 }

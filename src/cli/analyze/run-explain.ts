@@ -58,8 +58,8 @@ function usageError(message: string): number {
 }
 
 /**
- * Returns what became of an entry, by its index in the transcript: the explanation of the pass that edited it, else of one more
- * pass. `null` if the entry was not played.
+ * Returns what became of an entry, by its index in the transcript. The explanation is that of the pass that last edited the entry, or
+ * of one more pass if none did. `null` if the entry was not played.
  */
 export function explainEntry(
   recording: Recording,

@@ -1,4 +1,4 @@
-// Renders the configuration with which the figures of an analysis were reached, as code after a comment with these figures.
+// Renders the configuration with which sessions were analyzed as code to paste, below a comment with the resulting figures.
 
 import { settingsSnippet } from '../replay/settings-snippet.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -6,7 +6,7 @@ import { formatNumberOf, formatShare, shortenStart, wrap } from '../terminal/tex
 import type { AnalysisReport } from './analysis-report.js';
 
 /**
- * Returns the code.
+ * Returns the comment and the code, ending with a line break.
  *
  * @param workspaceRoot the directory of relative paths, if the user gave it
  */
@@ -17,7 +17,7 @@ export function renderSuggestion(
 ): string {
   const { input, modelCalls } = totals;
   const saved = formatShare(input.without - input.with, input.without);
-  // All sessions are played at one price if the user gave it.
+  // A price from the user applies to all sessions, so the first session has it.
   const price = sessions[0]?.money.price;
   const byModel = [
     ...(settings.contextLimit === null ? ['context limit'] : []),

@@ -15,7 +15,7 @@ interface GatewayArguments {
   readonly workspace?: string;
   readonly removalLog?: string;
   readonly store?: string;
-  /** Only an option of `gateway`. */
+  /** Only for `gateway`. */
   readonly host?: string;
 }
 

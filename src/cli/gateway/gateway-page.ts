@@ -1,4 +1,4 @@
-// The live page of the gateway: one self-contained document that requests only the gateway's own figures.
+// The live page of the gateway: one self-contained document that sends requests only to the gateway itself.
 
 import type { GatewayPage } from '../../gateway.js';
 import { headCells, html, tableMarkup } from '../report/html.js';
@@ -22,7 +22,7 @@ const FOOTER =
   'and tools, which stay. Input, cache and output are what the provider reported for all of it. ' +
   'Content of a conversation is shown only when you open an original.';
 
-/** By importance, because a phone shows only the first ones. */
+/** Ordered by importance: a narrow screen shows only the first columns. */
 const CONVERSATION_COLUMNS = [
   'Conversation',
   'Saved',
@@ -88,7 +88,7 @@ function body(): Markup {
     </section>`;
 }
 
-/** Returns a table that the script fills. */
+/** Returns a table without rows, which the page's script fills. */
 function emptyTable(id: string, caption: string, columns: readonly string[]): Markup {
   return tableMarkup({ attribute: `id="${id}"`, caption, head: headCells(columns), rows: [] });
 }

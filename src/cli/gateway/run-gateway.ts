@@ -1,5 +1,4 @@
-// Runs a gateway: on its own, or together with a command, which gets environment variables that point it at the gateway, and the
-// signals that this process receives.
+// Runs a gateway: on its own, or around a child command, which gets environment variables that point at the gateway, and signals.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -12,7 +11,7 @@ import { isPlainUrl, PLAIN_URL } from '../terminal/options.js';
 import { printMessage } from '../terminal/print.js';
 import { gatewayPage } from './gateway-page.js';
 
-/** The environment variables from which agents read a provider's URL, with the name of the upstream that each stands for. */
+/** Environment variables from which agents read the URL of a provider, with the name of its upstream. */
 const VARIABLES = [
   ['ANTHROPIC_BASE_URL', 'anthropic'],
   ['OPENAI_BASE_URL', 'openai'],
@@ -22,8 +21,8 @@ const VARIABLES = [
 ] as const;
 
 /**
- * The same for providers without one address for everybody: set only for upstreams that were given as an option. An address that is
- * already in such a variable is left alone, because Amazon's clients sign the address to which they send a request.
+ * The same for providers without a URL that all customers share. Each is set only if its upstream is given as an option. A URL that is
+ * already set is never taken over as an upstream, because Amazon's clients sign the host of their requests.
  */
 const CLOUD_VARIABLES = [
   ['ANTHROPIC_VERTEX_BASE_URL', 'vertex'],
@@ -33,7 +32,7 @@ const CLOUD_VARIABLES = [
   ['OLLAMA_HOST', 'ollama'],
 ] as const;
 
-/** The logger of `gateway`. Not used by `run`, where the terminal belongs to the command. */
+/** Only for `gateway`. Under `run`, the child command owns the terminal. */
 const PRINTING_LOGGER: GatewayOptions['logger'] = {
   debug: () => undefined,
   warn: printMessage,
@@ -44,8 +43,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const CODE_ASSIST = 'https://cloudcode-pa.googleapis.com';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Grace period for open responses after a signal, as in `ctxfold worker`: orchestrators kill a process after 30 seconds. */
+/** Grace period for open responses after a signal, as in `ctxfold worker`. Orchestrators kill processes that run on after 30 seconds. */
 const DRAIN_MS = 25_000;
+/** Shutdowns that take longer are announced. */
 const NOTICE_MS = 1_000;
 /** Exit codes of a shell for a command that does not exist or cannot be executed. */
 const NOT_FOUND = 127;
@@ -54,7 +54,7 @@ const NOT_RUNNABLE = 126;
 /** Serves until the process is terminated; resolves to the exit code. */
 export async function runGateway(options: GatewayOptions): Promise<number> {
   const gateway = await start({ ...options, logger: PRINTING_LOGGER });
-  // Printed without the token, because the output of a service ends up in logs.
+  // Hide the token: the output of a service usually ends up in logs.
   const url = gateway.url.replace(/\/token\/.*/, '/token/<token>');
   printMessage(`listening on ${url} (${options.mode ?? 'observe'})`);
   printMessage(`page: ${url}/ctxfold`);
@@ -99,17 +99,17 @@ function start(options: GatewayOptions): Promise<Gateway> {
   return startGateway({ ...options, proxyEnv, page: gatewayPage });
 }
 
-/** Warns that the proxy of the environment is ignored, if this version of Node cannot use it. */
+/** Prints a message if `HTTPS_PROXY` is set but this version of Node has no proxy support. */
 function printIgnoredProxy(): void {
   const { HTTPS_PROXY, https_proxy = HTTPS_PROXY } = process.env;
-  // Node added this option together with proxy support in its HTTP agents, so it serves as feature detection.
+  // Feature detection: Node added `--use-env-proxy` together with the `proxyEnv` option of its HTTP agents.
   if (!https_proxy || process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return;
   printMessage(
     `HTTPS_PROXY is not used: Node ${process.versions.node} has no proxies, 24.5 and newer have.`,
   );
 }
 
-/** Returns the environment variables that point an agent at a gateway, and keep the agent from using a proxy for it. */
+/** Returns the environment variables that point an agent at a gateway and exempt the gateway from a proxy. */
 export function variablesOf(
   url: string,
   env: Environment,
@@ -118,7 +118,7 @@ export function variablesOf(
   const { hostname } = new URL(url);
   const clouds = CLOUD_VARIABLES.filter(([, upstream]) => Object.hasOwn(upstreams, upstream));
   const known = env['no_proxy'] || env['NO_PROXY'];
-  // Most programs understand `*` only if nothing else is listed.
+  // Most clients recognize the wildcard `*` only as the whole value, so nothing may be appended to it.
   const exempt = known === '*' ? known : [known || [], hostname].flat().join(',');
   return {
     ...Object.fromEntries(
@@ -130,10 +130,10 @@ export function variablesOf(
 }
 
 /**
- * Returns the given upstreams, and further ones that the environment names. If two variables name the same upstream, the first in the
- * table wins.
+ * Returns the given upstreams, completed by those of the environment variables in `VARIABLES`. Given upstreams take precedence; of two
+ * variables for one upstream, the first in the table does.
  *
- * @throws TypeError if a variable that is used is not a plain URL.
+ * @throws TypeError if a variable that is used does not hold a plain URL.
  */
 export function upstreamsOf(
   env: Environment,
@@ -149,7 +149,7 @@ export function upstreamsOf(
   return { 'code-assist': CODE_ASSIST, ...upstreams };
 }
 
-/** Returns a command line for the Windows shell, which expands nothing but variables within quotes. */
+/** Returns a command line for the Windows shell, quoted. Within quotes, that shell still expands variables, but nothing else. */
 export function shellLine(words: readonly string[]): string {
   const quoted = (word: string): string =>
     `"${word.replace(/(\\*)(?="|$)/g, '$1$1').replaceAll('"', '""')}"`;
@@ -158,7 +158,7 @@ export function shellLine(words: readonly string[]): string {
 
 async function exitCodeOf(child: ChildProcess, command: string): Promise<number> {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-  // A terminal sends SIGINT to the child as well. Let the child decide what to do; this process exits when the child does.
+  // A terminal sends SIGINT to the child too, so forwarding would deliver it twice. This process exits when the child does.
   const ignore = (): void => undefined;
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   for (const signal of SIGNALS)

@@ -27,7 +27,7 @@ const SEVERAL_SESSIONS =
 const SERVER_MISSING =
   'error: the server needs a package that is not installed; run `npm install @modelcontextprotocol/server`.';
 
-/** The MCP server is an optional peer dependency: only this command needs it. */
+/** Whether the MCP server package is missing. It is an optional peer dependency that only this command needs. */
 function isServerMissing(error: unknown): boolean {
   return error instanceof Error && /Cannot find package '@modelcontextprotocol/.test(error.message);
 }

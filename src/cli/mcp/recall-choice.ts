@@ -1,17 +1,17 @@
-// Decides whose results a server returns when removal logs may hold several sessions: the session it was started
-// for, or the only one there is. Never guesses between sessions, and never reveals their ids.
+// Decides which session's results an MCP server returns: those of the session it was started for, or of the only session in the
+// removal logs. Never guesses between several sessions, and never reveals their ids.
 
 import { readRemovals } from '../../removal-log.js';
 import type { SessionScope } from '../../removal-log.js';
 
-/** Removal logs, and whose results in them may be returned. */
+/** Removal logs, and the session in them whose results may be returned. */
 export interface RecallSource {
   readonly paths: readonly string[];
   /** @default the only session in the logs; nothing is returned while they hold several */
   readonly scope?: SessionScope | undefined;
 }
 
-/** Whose results may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
+/** The scope whose results may be returned; `none`: the logs are empty; `several`: they hold several sessions and no scope was given. */
 export type RecallChoice = SessionScope | 'none' | 'several';
 
 /**
@@ -35,7 +35,7 @@ export async function chooseRecall({ paths, scope }: RecallSource): Promise<Reca
   return only === undefined ? 'none' : { sessionId: only };
 }
 
-/** Whether the cause is a missing file, as before the first edit of a session. */
+/** Whether an error was caused by a missing file: a session creates its removal log only with its first edit. */
 export function isMissingFile(thrown: unknown): boolean {
   const { cause } = Object(thrown) as { readonly cause?: unknown };
   return (Object(cause) as { readonly code?: unknown }).code === 'ENOENT';

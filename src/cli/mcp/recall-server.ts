@@ -114,7 +114,7 @@ function isNotInLog(thrown: unknown): boolean {
   return thrown instanceof CtxfoldError && thrown.code === 'NOT_IN_REMOVAL_LOG';
 }
 
-/** Strings are returned unchanged, other values as JSON. A failed tool may have only an error. */
+/** Returns a string unchanged and other values as JSON. Falls back to the error, because a failed tool may have no result. */
 function originalText({ response: { result, error } }: RestoredResponse): string {
   const isSilent = result === undefined || result === null || result === '';
   const original = isSilent && error !== undefined ? error : result;

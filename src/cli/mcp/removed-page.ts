@@ -8,9 +8,9 @@ import type { RecallSource } from './recall-choice.js';
 /** One page, newest first. */
 export interface RemovedPage {
   readonly results: readonly RemovedResult[];
-  /** Of the whole list. */
+  /** Number of results in the whole list. */
   readonly total: number;
-  /** Start of the next page; absent on the last one. */
+  /** Cursor of the next page; absent on the last page. */
   readonly nextCursor?: string;
 }
 

@@ -8,13 +8,13 @@ import type { RecallSource } from './recall-choice.js';
 import { printMessage, printMessageLines } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 
-/** Serves until stdin ends. Nothing else keeps the process alive, so it exits then. */
+/** Serves until stdin ends. Only the open stdin keeps the process alive, so that it exits then. */
 export function runMcp(source: RecallSource): void {
   const { version } = JSON.parse(
     readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
   ) as { readonly version: string };
   for (const path of source.paths) {
-    // A session creates its log with the first edit, so it may appear later.
+    // Not an error: a session creates its removal log with its first edit, so the file may appear later.
     if (!existsSync(path)) printMessage(`${printable(path)} does not exist yet`);
   }
   serveStdio(() => createRecallServer(source, version), {

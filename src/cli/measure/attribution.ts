@@ -1,5 +1,5 @@
-// Attributes edits to rules. Pure functions that count no tokens: an attribution holds the entries from whose token counts its own is
-// computed.
+// Attributes edits to rules. Pure functions that do not count tokens: each attribution contains the entries before and after,
+// which the caller counts.
 
 import { PRUNING_RULES } from '../../density.js';
 import type { ContentBlock, EntryChange, IContent } from '../../index.js';
@@ -8,7 +8,7 @@ import { blockDifferences, callOf, identityOf } from './entry-difference.js';
 import type { BlockDifference } from './entry-difference.js';
 import { groupBy } from './aggregate.js';
 
-/** The effects of compressions, with singular and plural of what they remove, in the order of reports. */
+/** The effects of compressions, in the order of reports, with the singular and plural of the removed items. */
 const COMPRESSION_ITEMS = {
   'summarized-result': ['summarized result', 'summarized results'],
   'folded-entry': ['entry summarized by the model', 'entries summarized by the model'],
@@ -20,7 +20,7 @@ type CompressionRule = keyof typeof COMPRESSION_ITEMS;
 /** Why something was removed: a pruning rule, or the effect of a compression. */
 export type ReclaimRule = RuleName | CompressionRule;
 
-/** Singular and plural of what a rule removes. */
+/** Singular and plural of the items that a rule removes. */
 const ITEMS = new Map<ReclaimRule, readonly [one: string, several: string]>([
   ...PRUNING_RULES.map(({ name, item }) => [name, [item, `${item}s`]] as const),
   ...(Object.keys(COMPRESSION_ITEMS) as CompressionRule[]).map(
@@ -42,8 +42,8 @@ export function itemsOf(rule: ReclaimRule): string {
 }
 
 /**
- * A part of an edit that one rule made. It reclaimed the tokens of `before` minus those of `after`,
- * with 0 for `null`. Over all attributions of an edit, this sums up to the reduction of the history.
+ * The part of an edit that one rule made. It reclaimed the tokens of `before` minus those of `after`, with 0 for `null`. Over
+ * all attributions of an edit, these differences sum up to the reduction of the history, except for stripped reasoning.
  */
 export interface Attribution {
   readonly rule: ReclaimRule;
@@ -52,7 +52,7 @@ export interface Attribution {
   readonly toolName: string | null;
   /** Files whose inclusions were removed. */
   readonly includedPaths: readonly string[];
-  /** Number of items in reports: 0 for the second half of a pair. */
+  /** Number of items in reports: 0 for the response of a removed pair, whose call counts, and for entries that a compression inserted. */
   readonly items: number;
   /** Why it was pruned; `null` for compressions and without `explain`. */
   readonly why: BlockExplanation | null;
@@ -60,7 +60,7 @@ export interface Attribution {
   readonly after: IContent | null;
 }
 
-/** Returns why a block was edited; without an index, the first explanation of the entry. */
+/** Returns why the block at an index was edited, or the first explanation of the entry if no index is given. */
 type ExplainBlock = (block?: number) => BlockExplanation | null;
 
 /**
@@ -93,7 +93,8 @@ function attributeChange(
   const ofTools = differences.filter(({ tool }) => tool !== null);
   if (before.speaker === 'human')
     return [attributeInclusions(before, after, differences, edits, why)];
-  // Reasoning and blank text are only removed together with calls of the same entry, so they are attributed to the first of these.
+  // Reasoning and blank text that leave with the calls of their entry count for the first call. A change without calls and
+  // responses, such as stripped reasoning, is attributed to no rule.
   const [first, ...others] = ofTools;
   if (first === undefined) return [];
   const widened =
@@ -151,17 +152,17 @@ function attributeInclusions(
   };
 }
 
-/** What else is known about a compression. */
+/** Facts about a compression that its entries do not show. */
 export interface CompressionOrigin {
   /** Whether a model's summary replaces what was removed. */
   readonly isByModel: boolean;
-  /** Entries that earlier compressions inserted; they do not count as items. */
+  /** Entries that earlier compressions inserted. Removing one is not counted as an item. */
   readonly inserted: ReadonlySet<IContent>;
 }
 
 /**
- * Attributes a compression, given the whole history before and after it. Inserted entries, such as a
- * summary, are subtracted from what was removed.
+ * Attributes a compression, given the whole history before and after it. Inserted entries, such as a summary, get attributions
+ * with `before: null`, so that their tokens reduce the sum.
  */
 export function attributeCompression(
   before: readonly IContent[],
@@ -216,7 +217,7 @@ function compressed(
   return { rule, ...callOf(tool), includedPaths: [], items, why: null, before, after };
 }
 
-/** Returns an entry with only some blocks. Its count includes the overhead of an entry, which cancels out. */
+/** Returns an entry with only some blocks. Its count includes the per-entry overhead, which cancels out between before and after. */
 function withBlocks({ speaker }: IContent, blocks: readonly ContentBlock[]): IContent {
   return { speaker, blocks };
 }

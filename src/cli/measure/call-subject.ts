@@ -3,13 +3,13 @@
 import type { FileUse, ToolCallBlock, ToolCatalog } from '../../index.js';
 import { patchedPaths } from '../../density.js';
 
-/** The subject of something, as far as it is known. */
+/** What a call, entry or edit is about, for display. */
 export interface Subject {
   /** The file, or the first one with the number of further ones; `null` if there is none. */
   readonly path: string | null;
   /**
-   * A description if there is no path: the most informative parameter of a call, or the start of a text. Content of the session:
-   * omitted from redacted JSON.
+   * Without a path: the most informative parameter of a call, or the start of a text; `null` if there is none. Content of the
+   * session: omitted from redacted JSON.
    */
   readonly excerpt: string | null;
 }
@@ -19,7 +19,7 @@ const PATH_LIST_KEYS = ['paths', 'files', 'include'];
 const TELLING_KEYS = ['command', 'cmd', 'commands', 'pattern', 'query', 'url', 'prompt'];
 const MAX_PARAMETER_LENGTH = 200;
 
-/** Returns the subject of a call, by the agent's catalog first, then by common keys. */
+/** Returns the subject of a call. Tries the parameter keys of the agent's tool catalog first, then common keys. */
 export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): Subject {
   const { name, parameters } = call;
   if (typeof parameters === 'string') return { path: null, excerpt: clipped(parameters) };
@@ -39,7 +39,7 @@ export function subjectOfCall(call: ToolCallBlock, catalog: ToolCatalog): Subjec
   return { path: null, excerpt: clipped(words === '' ? anyText(values) : words) };
 }
 
-/** Returns the first path and the number of further ones as one text; `null` for none. */
+/** Returns the first path, followed by the number of other distinct paths, as in `src/a.ts +2`; `null` without paths. */
 export function namePaths(paths: readonly string[]): string | null {
   const [first, ...more] = new Set(paths);
   if (first === undefined) return null;

@@ -1,5 +1,5 @@
-// The composition of a history by category and tool, updated per entry. Callers pass the tokens of each
-// entry; they are split over its blocks.
+// The composition of a history by category and tool, updated incrementally per entry. Callers pass the tokens of each entry,
+// which are split over its blocks.
 
 import { estimateEntryTokens } from '../../index.js';
 import type { ContentBlock, IContent } from '../../index.js';
@@ -37,9 +37,9 @@ export interface BlockShare {
   readonly tokens: number;
 }
 
-/** Sums over the entries that were added and not removed. */
+/** Running sums over the entries that were added and not yet removed. */
 export class Composition {
-  /** The shares of each addition, by entry: a history may contain an object twice. */
+  /** One list of shares per addition, because a history may contain the same object twice. */
   readonly #shares = new Map<IContent, (readonly BlockShare[])[]>();
   readonly #tokens = zeros();
   readonly #blocks = zeros();
@@ -97,7 +97,7 @@ export class Composition {
 }
 
 /**
- * Splits the tokens of an entry over its blocks in proportion to their estimates.
+ * Splits the tokens of an entry over its blocks in proportion to their estimated tokens.
  *
  * @returns whole tokens by block, which sum up to `tokens`; empty for an entry without blocks
  */
@@ -108,7 +108,7 @@ export function tokensByBlock({ speaker, blocks }: IContent, tokens: number): re
   const total = sumOf(weights, (weight) => weight);
   let weightSoFar = 0;
   let tokensSoFar = 0;
-  // Rounds the running sum instead of each part, so that the parts sum up exactly.
+  // Rounds the prefix sum instead of each part, so that the parts sum up exactly to `tokens`.
   return weights.map((weight, at) => {
     weightSoFar += weight;
     const end = total === 0 ? (tokens * (at + 1)) / weights.length : (tokens * weightSoFar) / total;

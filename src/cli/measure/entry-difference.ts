@@ -14,8 +14,8 @@ export interface BlockDifference {
 }
 
 /**
- * Lists the differences between two versions of an entry: tool blocks in order, then the rest. Edits
- * keep unchanged blocks as the same objects.
+ * Lists the differences between two versions of an entry: tool blocks in order, then all other blocks together. Compares blocks
+ * by reference, because edits keep unchanged blocks as the same objects.
  */
 export function blockDifferences(
   before: readonly ContentBlock[],
@@ -34,7 +34,7 @@ export function blockDifferences(
       rest.push(block);
       continue;
     }
-    // Blocks with a repeated id are paired in order.
+    // Blocks of the same tool with the same id are paired in order.
     const key = nameAndIdentityOf(block);
     const at = taken.get(key) ?? 0;
     const successor = successors.get(key)?.[at];
@@ -51,21 +51,21 @@ export function blockDifferences(
     : [...differences, { tool: null, before: rest, after: addedRest }];
 }
 
-/** Includes the tool name: a repeated id within an entry may belong to another tool. */
+/** Returns the identity with the tool name, because blocks of different tools in one entry may have the same id. */
 function nameAndIdentityOf(block: ContentBlock): string | undefined {
   const identity = identityOf(block);
   if (isToolCallBlock(block)) return `${block.name} ${identity ?? ''}`;
   return isToolResponseBlock(block) ? `${block.toolName} ${identity ?? ''}` : identity;
 }
 
-/** Returns the identity of a tool block across versions; `undefined` for other blocks. */
+/** Returns a key that a tool block keeps through edits; `undefined` for other blocks. */
 export function identityOf(block: ContentBlock): string | undefined {
   if (isToolCallBlock(block)) return `call ${block.id}`;
   if (isToolResponseBlock(block)) return `response ${block.callId}`;
   return undefined;
 }
 
-/** Returns the id and the tool of a call or response; `null` for all other blocks. */
+/** Returns the call id and tool name of a call or response; both are `null` for other blocks. */
 export function callOf(block: ContentBlock | null): {
   readonly callId: string | null;
   readonly toolName: string | null;

@@ -1,5 +1,5 @@
-// Attributes the edits of a recorded session to rules and to entries of the transcript, and splits the session into contexts.
-// Counts no tokens.
+// Attributes the edits of a recorded session to rules and to transcript entries, and splits the session into contexts. Does not
+// count tokens.
 
 import { explainDensity } from '../../density.js';
 import type { BlockPlace, EntryExplanation } from '../../density.js';
@@ -21,19 +21,21 @@ export type AttributedStep =
       readonly added: readonly IContent[];
     };
 
-/** One context of the agent: the entries added in it (`said`), and the history that was left at its end (`left`). */
+/** One context of the agent. It ended when the agent compacted its own history, or with the session. */
 export interface RecordedContext {
+  /** Entries that were added. */
   readonly said: readonly IContent[];
+  /** The history at the end of the context. */
   readonly left: readonly IContent[];
   /** Index in the transcript for each entry of `left`; `null` for entries that a compression inserted. */
   readonly origins: readonly (number | null)[];
 }
 
-/** The edit of an entry, with its explanation. */
+/** The newest edit of an entry. */
 export interface LandedExplanation {
   /** Index of the turn. */
   readonly turn: number;
-  /** `null` for compressions. Indices are those of the transcript. */
+  /** With indices of the transcript; `null` for compressions and if edits are not explained. */
   readonly explanation: EntryExplanation | null;
 }
 
@@ -45,7 +47,7 @@ export interface AttributedSession {
   readonly landed: ReadonlyMap<number, LandedExplanation>;
 }
 
-/** Attributes the edits of steps. @param explains whether to explain them */
+/** Attributes the edits among the steps. @param explains whether to explain the edits */
 export function attributeSteps(
   taken: readonly RecordedStep[],
   explains: boolean,
@@ -58,7 +60,7 @@ export function attributeSteps(
   return { steps, contexts: [first, ...others], landed: attributor.landed };
 }
 
-/** Tracks the history through the steps. */
+/** Replays the steps on a list of entries, to know the history before each edit. */
 class Attributor {
   readonly landed = new Map<number, LandedExplanation>();
   readonly #explains: boolean;
@@ -171,7 +173,7 @@ export function placedIn(
   };
 }
 
-/** Returns the transcript indices of a compressed history's entries, matched by object, else by a call or result in them. */
+/** Returns the transcript index of each entry of `after`, matched to `before` by reference, else by a shared call or result. */
 function originsIn(
   after: readonly IContent[],
   before: readonly IContent[],

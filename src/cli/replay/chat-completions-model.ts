@@ -12,7 +12,7 @@ export interface ChatCompletionsOptions {
   readonly apiKey?: string | undefined;
 }
 
-/** A failed request, with the properties by which retries are decided. */
+/** A failed request, with the properties by which `fromLanguageModel` decides on retries. */
 export class ChatCompletionsError extends Error {
   /** `undefined` if there was no response. */
   readonly statusCode: number | undefined;
@@ -57,7 +57,7 @@ async function complete(
       messages: prompt.map(({ role, content }) => ({ role, content: textOf(content) })),
       max_tokens: maxOutputTokens,
     }),
-    // A redirect would send the session to another server.
+    // Do not follow redirects: they could send the session to another server.
     redirect: 'manual',
     signal: abortSignal,
   }).catch((error: unknown) => {
@@ -136,7 +136,7 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** Returns the reason of a failed fetch, such as `ECONNREFUSED`. Only the cause of fetch's error has it. */
+/** Returns the reason of a failed fetch, such as `ECONNREFUSED`. Only the `cause` of the error that fetch throws has a reason. */
 function reasonOf(error: unknown): string {
   const { cause, message } = fieldsOf(error);
   const { code, message: causeMessage } = fieldsOf(cause);

@@ -1,4 +1,4 @@
-// The effect of one edit on one call with its response, or on an entry without one, as a row.
+// The effect of one edit on a call with its response, or on an entry without calls, as a row.
 
 import type { ContentBlock, IContent } from '../../index.js';
 import type { BlockExplanation } from '../../density.js';
@@ -41,7 +41,7 @@ export interface EditRow {
   readonly before: readonly IContent[];
 }
 
-/** Combines the parts of edits that belong to one call; each other part is a row. */
+/** Combines the parts of an edit that belong to the same call and rule into one row. Each part without a call is a row of its own. */
 export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
   const groups = groupBy<RecordedEdit, unknown>(edits, (edit) => {
     const { rule, callId } = edit.attribution;
@@ -51,7 +51,7 @@ export function rowsOf(edits: readonly RecordedEdit[]): readonly EditRow[] {
     const [{ turn, cause, subject, attribution }] = parts;
     const { rule, callId, toolName, includedPaths, before, after } = attribution;
     const reasons = parts.map((edit) => edit.attribution.why);
-    // Prefer a rule to `none`, the reason of parts that were removed only with others.
+    // Prefer the reason of a rule: parts that were removed only along with others have the rule `none`.
     const why = reasons.find((reason) => reason !== null && reason.rule !== 'none');
     return {
       ...{ turn, cause, rule, callId },

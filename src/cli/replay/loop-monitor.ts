@@ -19,7 +19,7 @@ export interface EventLoopFigures {
 
 const RESOLUTION_MS = 1;
 
-/** Idle time for the histogram's timer at start and end, so that it records work that blocks right away or last. */
+/** Idle time before and after the work, so that the histogram's timer ticks on both sides of it and records blocking at either end. */
 const SETTLING_MS = 10 * RESOLUTION_MS;
 
 /** Watches the event loop from `start` to `finish`. */
@@ -32,7 +32,7 @@ export class LoopMonitor {
     this.#start = performance.eventLoopUtilization();
   }
 
-  /** Starts watching. Waits, because the histogram misses blocks before its first tick. */
+  /** Starts watching. Waits for the first tick of the histogram, before which blocking work is not recorded. */
   static async start(): Promise<LoopMonitor> {
     const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     delays.enable();
@@ -55,7 +55,7 @@ export class LoopMonitor {
   }
 }
 
-/** The histogram records the time between two ticks, which includes one interval. */
+/** Converts a value of the histogram to a delay. The histogram records the time between two ticks, which includes one interval. */
 function delayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
 }

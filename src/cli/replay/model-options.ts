@@ -1,5 +1,5 @@
-// Resolves the options about the model that writes summaries: which must be given together, and the API
-// key, which is read only from the environment and never shown.
+// Resolves the options for the model that writes summaries: checks which must be given together, and reads the API key, which
+// comes only from the environment and is never shown.
 
 import { fromLanguageModel } from '../../index.js';
 import { getCompressionStrategy } from '../../strategies.js';
@@ -64,7 +64,7 @@ export function readModelChoice(
   };
 }
 
-/** Assumed context window if none is given. */
+/** Context window to assume if none is given, in tokens. */
 const UNKNOWN_CONTEXT_LIMIT = 128_000;
 
 function namesOf(given: ModelArguments): readonly string[] {
@@ -91,7 +91,7 @@ function readKey(
         'of the variable, not the key.',
     );
   }
-  // fetch would quote other characters of a header in its error.
+  // Check the characters here: on an invalid header value, fetch would quote the key in its error.
   if (!/^[\x21-\x7e]+$/.test(key)) {
     return fail('--api-key-env: the variable has characters that no key can have.');
   }

@@ -1,5 +1,5 @@
-// Tokens, cache reads and dollars of the requests of sessions, by the library's own prices, and their wording. Also parses
-// the option `--price`.
+// Tokens, cache reads and dollars of the recorded requests, priced by the library's price table, and the sentences that report
+// them. Also parses the option `--price`.
 
 import { MODEL_PRICES_DATE, modelPrice } from '../../index.js';
 import type { CostReport, IContent, ModelPrice, RequestTokens } from '../../index.js';
@@ -9,9 +9,9 @@ import type { Fail } from '../terminal/options.js';
 
 /** Tokens of a session without and with ctxfold. */
 export interface TokenPair {
-  /** Tokens of everything that was ever said. */
+  /** Tokens of all entries as they were added, without any edit. */
   readonly without: number;
-  /** Tokens of what ctxfold keeps. */
+  /** Tokens that remain after the edits of ctxfold. */
   readonly with: number;
 }
 
@@ -22,17 +22,17 @@ export interface InputSum {
   readonly dollars: number;
 }
 
-/** One request. */
+/** One model request, as sent with ctxfold and as it would have been sent without. */
 export interface RecordedRequest {
   /** When the model answered, in milliseconds since the epoch; `null` if not recorded. */
   readonly atMs: number | null;
   /** Whether an edit changed the prefix that the previous request had sent. */
   readonly isRewrite: boolean;
-  /** Whether no part of the request was in the prompt cache. */
+  /** Whether the uncompacted request would have read nothing from the prompt cache. */
   readonly isCold: boolean;
   readonly with: InputSum;
   readonly without: InputSum;
-  /** Dollars that each rule saved, and `other`. */
+  /** Dollars saved by rule; savings of no rule are under `other`. */
   readonly savedBy: Readonly<Record<string, number>>;
 }
 
@@ -41,20 +41,20 @@ export interface InputSums {
   readonly requests: number;
   readonly with: InputSum;
   readonly without: InputSum;
-  /** Number of requests with a changed prefix. */
+  /** Number of requests whose prefix an edit had changed. */
   readonly rewrites: number;
-  /** Dollars that each rule saved, and `other`. They sum up to the difference between the costs without and with ctxfold. */
+  /** Dollars saved by rule, with the rest under `other`. They sum up to `without.dollars - with.dollars`. */
   readonly savedBy: Readonly<Record<string, number>>;
 }
 
-/** The price of most requests of a session, and its origin. */
+/** The price of most requests of a session, and its source. */
 export interface UsedPrice {
   readonly price: ModelPrice;
-  /** `assumed`: the recording names no model whose price is known. */
+  /** `recorded`: by the model that the recording names. `assumed`: that model is missing or has no known price. `given`: by `--price`. */
   readonly origin: 'recorded' | 'assumed' | 'given';
 }
 
-/** The input of a session. */
+/** Input tokens and cost of a session, with the price that most of its requests have. */
 export interface Money extends InputSums {
   readonly price: UsedPrice;
 }
@@ -67,7 +67,7 @@ interface WindowCosts {
   readonly costs: CostReport;
 }
 
-/** Returns the requests of the model calls, as differences of the session's prefix sums. The last window has no request. */
+/** Returns one request per model call, as differences of the session's running sums. The last window precedes no request. */
 export function requestsOf(
   windows: readonly WindowCosts[],
   entries: readonly IContent[],
@@ -101,14 +101,14 @@ export function requestsOf(
   });
 }
 
-/** Sums up requests. */
+/** Returns the sums over requests. */
 export function sumInput(requests: readonly RecordedRequest[]): InputSums {
   return addInput(
     requests.map((request) => ({ ...request, requests: 1, rewrites: request.isRewrite ? 1 : 0 })),
   );
 }
 
-/** Adds sums. */
+/** Returns the totals of several sums, such as those of all sessions of a folder. */
 export function addInput(sums: readonly InputSums[]): InputSums {
   const side = (key: 'with' | 'without'): InputSum =>
     sumsOf(
@@ -126,10 +126,10 @@ export function addInput(sums: readonly InputSums[]): InputSums {
   };
 }
 
-/** Smaller amounts are rounding errors. */
+/** In dollars. Smaller amounts are floating-point rounding errors. */
 const NOTHING_SAVED = 1e-9;
 
-/** Returns the dollars that rules saved, most first, without those that saved and cost nothing. */
+/** Returns dollars saved by rule, largest first; negative for rules that cost more than they saved. Omits rules at zero. */
 export function savedByRule({ savedBy }: InputSums): readonly (readonly [string, number])[] {
   return Object.entries(savedBy)
     .filter(([, dollars]) => Math.abs(dollars) > NOTHING_SAVED)
@@ -151,7 +151,7 @@ export function moneySentences(input: InputSums, prices: readonly UsedPrice[]): 
   ];
 }
 
-/** Returns a sentence about the prices. */
+/** Returns the sentences about known prices and assumed prices, joined by a space. */
 export function pricesSentence(prices: readonly UsedPrice[]): string {
   const names = (origin: UsedPrice['origin']): string =>
     Array.from(new Set(prices.filter((each) => each.origin === origin).map(nameOf))).join('; ');
@@ -168,7 +168,7 @@ export function pricesSentence(prices: readonly UsedPrice[]): string {
   ].join(' ');
 }
 
-/** Returns the date of the price table, if any price is from the table rather than from the option. */
+/** Returns the date of the price table in parentheses; empty if all prices were given as dollars, which have no model name. */
 function listedOn(prices: readonly UsedPrice[]): string {
   return prices.some(({ price }) => price.name !== '') ? ` (${MODEL_PRICES_DATE})` : '';
 }
@@ -192,10 +192,10 @@ export function formatSaving(without: number, left: number): string {
   return `${formatCount(Math.abs(share) * 100)} % ${share > 0 ? 'less' : 'more'}`;
 }
 
-/** Matches dollars per million tokens: for input, for cache reads, and for cache writes. */
+/** Matches dollars per million tokens: `input`, `input/cacheRead` or `input/cacheRead/cacheWrite`, such as `3/0.3/3.75`. */
 const DOLLARS = /^(\d+(?:\.\d+)?)(?:\/(\d+(?:\.\d+)?))?(?:\/(\d+(?:\.\d+)?))?$/;
 
-/** Parses `--price`: a model with a known price, or dollars; omitted dollars default to those of input. @throws what `fail` throws. */
+/** Parses `--price`: a priced model's id, or dollars. Omitted cache prices equal the input price. @throws what `fail` throws. */
 export function readPrice(text: string, fail: Fail): ModelPrice {
   const [, input, cacheRead = input, cacheWrite = input] = DOLLARS.exec(text) ?? [];
   if (input !== undefined) {

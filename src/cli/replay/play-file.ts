@@ -80,7 +80,7 @@ export interface PlayFilesOptions extends ReplayOptions {
   readonly atOnce?: number;
 }
 
-/** The digests of played files. */
+/** The results of playing several files. */
 export interface PlayedFiles<Digest> {
   /** In the order of the files. */
   readonly sessions: readonly Digest[];
@@ -89,9 +89,8 @@ export interface PlayedFiles<Digest> {
 }
 
 /**
- * Plays files and keeps only a digest of each, because a folder may have hundreds. The files share a compactor, because starting
- * threads takes longer than playing a short session. Exception: with summaries, each file has its own, because summaries are counted
- * per session.
+ * Plays files and keeps only a digest of each, because a folder may have hundreds. All files share a compactor, because starting
+ * threads takes longer than playing a short session. With a summarizer, each has its own, to meter requests by session.
  *
  * @throws the signal's reason; errors of playing, and of reading a file that was not found in a folder.
  */
@@ -103,7 +102,7 @@ export async function playFiles<Digest>(
   const { signal, progress, summarizer } = given;
   await using compactor = summarizer === undefined ? createReplayCompactor(given) : undefined;
   const options = { ...given, compactor };
-  // The bar counts files, or the stages of a single one.
+  // With several files the bar counts files; a single file shows its own stages.
   const isSingle = files.length === 1;
   const update = isSingle ? undefined : progress?.begin(files.length, doing, 'files');
   const outcomes: (UnreadFile | { readonly played: Digest })[] = [];
@@ -118,7 +117,7 @@ export async function playFiles<Digest>(
     return { played: digest(recording) };
   };
   const work = async (): Promise<void> => {
-    // All loops share one iterator, so that each file is played once.
+    // The concurrent loops share one iterator, so that each file is played exactly once.
     for (const [at, file] of rest) {
       outcomes[at] = await (isFolder
         ? unlessUnreadable(file, signal, () => play(file))

@@ -1,5 +1,5 @@
-// Evaluates what a recorder has noted: the composition of the history at each turn, the effect of every edit, the life of
-// each result, and the requests. Reports are made from the resulting value alone.
+// Evaluates the steps of a recorder: the composition of the history at each turn, the effect of every edit, the lifetime of
+// each result, and the requests. Reports depend only on the result.
 
 import type { DensityConfig } from '../../density.js';
 import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.js';
@@ -25,15 +25,15 @@ export interface Recorded {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
   readonly edits: readonly RecordedEdit[];
-  /** The edits, by call. */
+  /** The edits, combined into one row per call and rule. */
   readonly rows: readonly EditRow[];
-  /** All tool names and call ids. */
+  /** All tool names and call ids, for which reports check whether redaction hides any. */
   readonly names: ReadonlySet<string>;
   /** The subjects of all calls, by call id. */
   readonly subjects: ReadonlyMap<string, Subject>;
-  /** Composition of everything that was said. */
+  /** Composition of all entries ever added, without edits. */
   readonly everything: Composition;
-  /** Composition of the history at the end. */
+  /** Composition of the history after the last step. */
   readonly atEnd: Composition;
   readonly lives: readonly ResultLife[];
   /** The requests, one per model call. */
@@ -50,7 +50,7 @@ export interface Recorded {
   readonly tokensOf: (entry: IContent) => number;
 }
 
-/** A played session: the report and its details. */
+/** The recording of a session with its report. */
 export interface Recording extends Recorded {
   readonly report: ReplayReport;
 }
@@ -58,7 +58,7 @@ export interface Recording extends Recorded {
 /**
  * Evaluates what was recorded of a session.
  *
- * @param explains whether to explain edits, which costs as much as one pass per edit
+ * @param explains whether to explain edits, which takes about as long as one density pass per edit
  * @throws errors of counting.
  */
 export async function recordingOf(
@@ -81,7 +81,7 @@ export async function recordingOf(
   };
 }
 
-/** Sums up the steps in one pass. */
+/** Accumulates the figures of all steps, in order. */
 class RecordingWalk {
   readonly added: IContent[] = [];
   readonly #tokensOf: (entry: IContent) => number;
@@ -144,7 +144,7 @@ class RecordingWalk {
     const { before, after, callId } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
-    // If nothing replaces this part, the entry overhead in its count belongs to the rest of the entry.
+    // If no block of this part is left but its entry stays, the per-entry overhead was not reclaimed: exclude it from both counts.
     const frame = after?.blocks.length === 0 ? tokensOf(after) : 0;
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({

@@ -1,5 +1,5 @@
-// Renders a chart of tokens per model call: sent tokens as solid bars, saved ones as shade above them.
-// Readable without colours.
+// Renders a chart of tokens per model call: sent tokens as solid bars, saved tokens as shaded blocks above them. Readable without
+// colours.
 
 import type { TokenPair } from './money.js';
 import { formatCompact } from '../terminal/text-layout.js';
@@ -52,7 +52,7 @@ function caption(calls: number, width: number): string {
 function sampled(calls: readonly TokenPair[], width: number): readonly TokenPair[] {
   const length = Math.min(calls.length * MAX_COLUMNS_PER_CALL, width);
   return Array.from({ length }, (_, column) => {
-    // Always ends on the last call, however it rounds.
+    // `ceil` guarantees that the last column shows the last call.
     const at = Math.ceil(((column + 1) * calls.length) / length) - 1;
     return calls[at] ?? { without: 0, with: 0 };
   });

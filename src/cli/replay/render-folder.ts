@@ -84,7 +84,7 @@ export function renderFolder(report: FolderReplayReport, layout: Layout): string
   ]);
 }
 
-/** Returns how many sessions of a folder stopped early, for which the figures hold up to there. */
+/** Returns a sentence that tells how many sessions of a folder stopped early; no sentence if none did. */
 export function stopSentences(stops: readonly (string | null)[]): readonly string[] {
   const stopped = stops.filter((stop) => stop !== null).length;
   if (stopped === 0) return [];

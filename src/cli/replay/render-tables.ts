@@ -112,7 +112,7 @@ interface SessionColumns<Session> {
   readonly total: readonly string[];
 }
 
-/** More sessions would bury what is said of all. */
+/** Longer lists would bury the totals. */
 const MAX_SESSIONS = 50;
 
 /** Renders the first sessions of a folder and the sum of all. Names take the remaining width. */
@@ -200,7 +200,7 @@ function stacked(
     ...rows.flatMap((row) => {
       const cells = row.map((cell) => stripVTControlCharacters(cell).trim());
       const facts = cells.flatMap((cell, at) => {
-        // Columns without a name are bars.
+        // Leave out columns without a name: they contain bars.
         if (at === nameAt || cell === '' || head[at] === '') return [];
         return [`${head[at] ?? ''} ${cell}`];
       });

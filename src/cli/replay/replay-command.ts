@@ -43,7 +43,7 @@ export const SESSION_HELP: string = 'a recorded session, a folder of them, or - 
 type SharedOption =
   'format' | 'contextLimit' | 'recency' | 'workspace' | 'price' | 'json' | 'noRedact';
 
-/** Options that `analyze` has too. */
+/** Options that `replay` and `analyze` share. */
 export const SHARED_OPTIONS: Readonly<Record<SharedOption, Option>> = {
   format: new Option(
     '--format <name>',

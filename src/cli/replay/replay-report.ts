@@ -47,16 +47,16 @@ export type FittingReport = Omit<FittedEvent, 'changes'>;
 
 /** One preflight: the history after it, and what it did. */
 export interface WindowReport {
-  /** Tokens of the history after it. */
+  /** Tokens of the history after the preflight, and of the current context without edits. */
   readonly tokens: TokenPair;
-  /** What it removed, by rule. */
+  /** What the preflight removed, by rule. */
   readonly edits: readonly RuleTotal[];
   /** The compressions that were due. */
   readonly compressions: readonly CompressionReport[];
   /** `null` if the last resort was not needed. */
   readonly fitted: FittingReport | null;
   readonly summarizer: SummarizerUse;
-  /** Time that the turn loop waited for the preflight, in milliseconds. */
+  /** Time that the turn loop waited for the preflight. */
   readonly waitMs: number;
 }
 
@@ -88,7 +88,7 @@ export interface WarningGroup {
   readonly places: readonly string[];
 }
 
-/** The settings that determine the figures of a replay. `null` stands for the default of the strategy or the library. */
+/** Settings that affect the figures of a replay. `null` stands for the default of the strategy or the library. */
 export interface PlayedSettings {
   readonly strategy: CompressionStrategyName;
   readonly threshold: number | null;
@@ -173,7 +173,10 @@ export interface ReplayReport {
   readonly money: Money;
   /** The first model call, or the window after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;
-  /** What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`. */
+  /**
+   * What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`
+   * if the session has one context and no reasoning was stripped.
+   */
   readonly reclaimed: readonly RuleTotal[];
   /** The largest removed items, largest first. */
   readonly largest: readonly ReclaimedItem[];

@@ -42,17 +42,17 @@ export interface ReplaySetup extends Pick<ReadSessionOptions, 'format'> {
   readonly price?: ModelPrice | undefined;
   /** Required by strategies with a model. */
   readonly summarizer?: SummarizerOptions | undefined;
-  /** The removal log. */
+  /** Path of the removal log. @default no removal log */
   readonly removalsFile?: string | undefined;
 }
 
 /** How to play one transcript. */
 export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
-  /** Created by `createReplayCompactor` with the same options. @default one for this session */
+  /** A compactor from `createReplayCompactor` with the same options. Its requests to a summarizer are not metered. @default a new one */
   readonly compactor?: Compactor | undefined;
-  /** Further options of the session, for comparisons. */
+  /** Options that override those of the session, to compare edit policies. */
   readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
-  /** Whether to explain edits, which costs as much as one pass per edit. @default false */
+  /** Whether to explain edits. Takes about as long as one more density pass per edit. @default false */
   readonly explains?: boolean | undefined;
 }
 
@@ -67,19 +67,19 @@ export interface SummarizerOptions {
 
 const FREE: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** The price of unknown models. Its ratio of input to cache prices, which decides edits, is that of most models. */
+/** Fallback price of unknown models. Edits depend only on the ratio of input to cache prices, which is that of most models. */
 const ASSUMED_PRICE: ModelPrice = modelPrice('claude-sonnet-4-6') ?? FREE;
 
 /** Creates the compactor of one or several replays. */
 export function createReplayCompactor(setup: ReplaySetup): Compactor {
-  // The smallest prompt that an unknown model caches is unknown too.
+  // The minimum prompt size for caching is specific to the model, so the fallback price must not state one.
   const price = setup.price ?? { ...ASSUMED_PRICE, leastCachedTokens: undefined };
   return createCompactor({
     contextLimit: setup.contextLimit,
     workspaceRoot: setup.workspaceRoot,
     offload: setup.offload,
     threads: setup.threads,
-    // Played turns leave a model no time to answer, so a summary is requested by the turn that needs it.
+    // 1 disables requesting summaries ahead: replayed turns follow at once, so no summary would be ready when needed.
     settings: {
       ...ephemeralSettings(reportedSettings(setup)),
       ...(setup.summarizer && { 'compression.ahead': 1 }),
@@ -89,7 +89,7 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
   });
 }
 
-/** Returns the price of most requests of a session. */
+/** Returns the price of the model with the most answers, or the given price. */
 function usedPrice(given: ModelPrice | undefined, model: string | null): UsedPrice {
   if (given !== undefined) return { price: given, origin: 'given' };
   const price = modelPrice(model ?? '');
@@ -99,8 +99,8 @@ function usedPrice(given: ModelPrice | undefined, model: string | null): UsedPri
 }
 
 /**
- * Plays a transcript and returns the recording. A session that cannot be made to fit the context window
- * and a failed compression are not errors: they end the replay early, and the report says so.
+ * Plays a transcript and returns the recording. If the session cannot be made to fit the context window or a compression
+ * fails, the replay does not throw: it ends early, and the report tells why.
  *
  * @param file the name of the transcript in the report
  * @throws the signal's reason; other errors of ctxfold.
@@ -144,7 +144,7 @@ async function replayIn(
     await playEntries(session, transcript, { recorder, clock, signal, onProgress });
     const eventLoop = await monitor.finish();
     const offload = session.stats();
-    // Read before this: counting for the report uses the workers as well.
+    // Must follow `finish` and `stats`: counting for the report uses the workers too and would be measured.
     const recorded = await recordingOf(recorder, session, explains);
     const { contextLimit } = session;
     const report: ReplayReport = {
@@ -191,7 +191,7 @@ function reportedSettings(options: ReplaySetup): Omit<ReplaySettings, 'contextLi
   };
 }
 
-/** Counts the records of one session; the file may contain those of others. */
+/** Counts the records of one session in a removal log, which may also contain other sessions. */
 async function countRemovals(file: string, sessionId: string): Promise<RemovalsReport> {
   let records = 0;
   for await (const { record } of readRemovals(file)) {

@@ -103,7 +103,7 @@ function totalsOf(rows: readonly EditRow[]): readonly RuleTotal[] {
 
 const MAX_PLACES = 5;
 
-/** Warnings of damaged lines differ only in the offset. */
+/** Matches warnings of damaged lines and captures the part before the offset, which alone differs between them. */
 const DETAIL = /^((?:The|A part of the) line is no JSON and was left out): .*$/s;
 
 /** Groups warnings by message, in order of first occurrence, so that a damaged file does not fill the screen. */

@@ -1,22 +1,22 @@
-// The life of each tool result in the history: from the first model call that included it, over the last related call, to
-// the edit that removed it, or the end of the agent's context. Keeps no content.
+// The lifetime of each tool result in the history: from the first model call that included it, past the last call with the same
+// subject, to the edit that removed it or the end of the agent's context. Keeps no content.
 
 import type { ToolResponseBlock } from '../../index.js';
 import type { Attribution, ReclaimRule } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
 
-/** The life of one result. Turns are indices of model calls; the last one is the window after them. */
+/** The lifetime of one result. Turns are indices of model calls; the last turn is the window after the last call. */
 export interface ResultLife {
   readonly tool: string;
   readonly subject: Subject | null;
   readonly tokens: number;
-  /** The first turn that included it. */
+  /** The first turn that sent the result. */
   readonly birth: number;
   /** The last turn whose answer made a call with the same subject; `birth` if none did. */
   readonly lastUse: number;
-  /** The turn before which it was replaced by an excerpt or a placeholder. */
+  /** The turn before which an edit shortened the result or replaced it by a placeholder; `null` if none did. */
   readonly shortened: number | null;
-  /** The turn before which it was removed completely, or the agent's context began anew. */
+  /** The turn before which the result was removed completely or the agent began a new context; `null` if it stayed. */
   readonly removed: number | null;
   /** The rule of the first edit; `null` if there was none. */
   readonly rule: ReclaimRule | null;
@@ -24,13 +24,13 @@ export interface ResultLife {
 
 type Life = { -readonly [Key in keyof ResultLife]: ResultLife[Key] };
 
-/** Follows the results of one session. */
+/** Tracks the lifetimes of the results of one session. */
 export class ResultLives {
   readonly all: Life[] = [];
   readonly #byCall = new Map<string, Life>();
   readonly #bySubject = new Map<string, Life[]>();
 
-  /** Adds a result that is sent from a turn on. */
+  /** Starts the lifetime of a result that is sent from `turn` on. */
   begin(
     { callId, toolName: tool }: ToolResponseBlock,
     subject: Subject | null,
@@ -49,7 +49,7 @@ export class ResultLives {
     else same.push(life);
   }
 
-  /** Notes a call in the answer of a turn: it counts as a use of all unedited results with the same subject. */
+  /** Notes a tool call in the answer of a turn. The call counts as a use of all unedited results with the same subject. */
   use(tool: string, subject: Subject, turn: number): void {
     const key = keyOf(tool, subject);
     const whole = this.#bySubject.get(key)?.filter(({ rule }) => rule === null) ?? [];
@@ -68,7 +68,7 @@ export class ResultLives {
     life.rule ??= rule;
   }
 
-  /** Ends the lives of all remaining results: a new context begins before `turn` and contains none of them. */
+  /** Ends all remaining lifetimes: the context that begins before `turn` contains none of these results. */
   endContext(turn: number): void {
     for (const life of this.#byCall.values()) life.removed ??= turn;
     this.#byCall.clear();

@@ -35,7 +35,7 @@ export async function runReplay(path: string, given: ReplayArguments, fail: Fail
     return exitCodeOfFolder(report.sessions);
   }
   if (!isJson) printText(renderReport(report, terminalLayout()));
-  // A report on a terminal already shows the reason.
+  // A report on a terminal already shows why the replay stopped.
   return exitCodeOfReplay(report, isJson || !process.stdout.isTTY);
 }
 

@@ -92,7 +92,7 @@ export async function readSession(
   });
 }
 
-/** Fails if an output file is the recorded session itself, even by another name, or any other recorded session. */
+/** Fails if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
 export async function assertOwnFile(
   file: string,
   kept: string | undefined,
@@ -108,7 +108,7 @@ export async function assertOwnFile(
   const recorded = statSync(file, { throwIfNoEntry: false, bigint: true });
   if (statistics.ino === recorded?.ino && statistics.dev === recorded.dev)
     fail(`${option}: this is the recorded session itself; use another file.`);
-  // The output file may be another session, for example in the folder that is played.
+  // The file may be one of the sessions in the folder that is played.
   if (await isSession(kept)) fail(`${option}: this is a recorded session; use another file.`);
 }
 
@@ -127,7 +127,7 @@ function sizeOf(file: string): Promise<number> {
   );
 }
 
-/** Returns the result of `run` for a file, or why it is not a readable session. @throws the signal's reason; other errors of `run`. */
+/** Returns the result of `run`, or why the file is no readable session. @throws the signal's reason; other errors of `run`. */
 export async function unlessUnreadable<Result>(
   file: string,
   signal: AbortSignal | undefined,

@@ -44,12 +44,12 @@ export async function playEntries(
     await recorder.window(() =>
       session.ensureCompressionBeforeSend(promptId, 0, 'replay', { signal }),
     );
-    // An agent would wait for its model here.
+    // Yield to the event loop, as an agent does while it waits for its model.
     await nextTurn();
   };
   const starts = new Set(contextStarts);
   for (const [at, entry] of entries.entries()) {
-    // The agent compacted its history: its context begins anew here, with and without ctxfold.
+    // The agent compacted its own history here, so a new context begins, both with and without ctxfold.
     if (starts.has(at)) {
       session.history.clear();
       recorder.noteContext();
@@ -68,7 +68,7 @@ export async function playEntries(
   if (entries.length > 0) await openWindow();
 }
 
-/** Whether an entry answers a request. A kept entry answered an earlier request; the agent itself wrote a synthetic entry. */
+/** Whether an entry answers a new request. Entries kept by a compaction answered an earlier one; the agent itself wrote synthetic ones. */
 export function isAnswer({ speaker, metadata }: IContent): boolean {
   return speaker === 'ai' && metadata?.isKept !== true && metadata?.synthetic !== true;
 }

@@ -1,5 +1,5 @@
-// Records a session while it is played. Only keeps references, so that a replay measures ctxfold and not the replay's own
-// bookkeeping; `recording.ts` evaluates them afterwards.
+// Records a session while it is played. Keeps only references, so that the measured times are those of ctxfold and not of this
+// bookkeeping. `recording.ts` evaluates the references after the replay.
 
 import type {
   CompressionStrategyName,
@@ -38,7 +38,7 @@ export type EditCause =
     }
   | { readonly step: 'fitted' };
 
-/** A step of the session, in order: an added entry, the end of a window, a new context, an edit. */
+/** One step of the session: an added entry, the end of a preflight, a new context, or an edit. */
 export type RecordedStep =
   | { readonly kind: 'entry'; readonly entry: IContent }
   | { readonly kind: 'window' }
@@ -57,8 +57,9 @@ export type RecordedStep =
       readonly after: readonly IContent[];
     };
 
-/** One preflight; its edits are evaluated later. */
+/** One preflight. Its edits are evaluated after the replay. */
 export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
+  /** Time in which the calling thread was busy. */
   readonly busyMs: number;
   /** Running sums over all requests so far. */
   readonly costs: CostReport;
@@ -81,7 +82,7 @@ export class SessionRecorder {
   #fitted: ModelCall['fitted'] = null;
   #tokensWithout = 0;
 
-  /** @param meter counts the requests of the session's strategy */
+  /** @param meter counts the requests to the summarizer; without it, windows report none */
   constructor(session: Session, strategy: CompressionStrategyName, meter?: SummarizerMeter) {
     this.#session = session;
     this.#strategy = strategy;
@@ -125,7 +126,7 @@ export class SessionRecorder {
     this.steps.push({ kind: 'compression', cause, after: this.#session.history.getAll() });
   }
 
-  /** Whether the session no longer fits or a compression failed. Continuing would say nothing about the strategy. */
+  /** Whether the replay must end: after a missed fit or a failed compression, further figures would not be those of the strategy. */
   get hasStopped(): boolean {
     return this.exceeded !== null || this.compressionFailure !== null;
   }
@@ -154,7 +155,7 @@ export class SessionRecorder {
     const { history } = this.#session;
     const read = startStretch();
     await history.waitForTokenUpdates();
-    // Count now, while the history still has these entries: an edit may remove them.
+    // Count the new entries before the preflight, which may remove them. Their counts are already cached.
     const counts = await history.countEach(this.#fresh.splice(0));
     this.#tokensWithout += sumOf(counts, (tokens) => tokens);
     try {
@@ -210,17 +211,17 @@ export class SessionRecorder {
   }
 }
 
-/** The reasons for which everything stale may be removed, whatever the prompt cache misses cost. */
+/** Reasons for which a pass removes all stale content, regardless of the cost of rewriting the prompt cache. */
 const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
 
-/** Returns the configuration with which a pass ran for `reason`, given the configuration that weighs cost. */
+/** Returns the configuration that a pass had. `config` weighs rewrite costs; the passes of `FREE` ignore them. */
 function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
   const { workingSet } = config;
   if (workingSet === undefined || !FREE.has(reason)) return config;
   return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
 }
 
-/** Returns the message of the summarizer's server, which is the cause of the summarizer's error. */
+/** Returns the server's message if a summarizer failed, else `null`. The message is in the cause of the `SummarizerError`. */
 function wordsOfServer({ cause }: Error): string | null {
   const isOfSummarizer = cause instanceof SummarizerError && cause.cause instanceof Error;
   return isOfSummarizer ? (cause.cause as Error).message : null;

@@ -1,4 +1,4 @@
-// The settings of a replay, for a compactor, and as code to paste without those that equal the defaults.
+// The settings of a replay: for a compactor, and as code to paste, which omits settings that equal the defaults.
 
 import { inspect } from 'node:util';
 import type { EphemeralSettings } from '../../index.js';
@@ -8,7 +8,7 @@ import type { PlayedSettings } from './replay-report.js';
 
 /** The settings for the code. */
 export interface SnippetSettings extends PlayedSettings {
-  /** `null` if the model decides. */
+  /** Context window in tokens; `null` if the model decides. */
   readonly contextLimit: number | null;
   /** @default the working directory */
   readonly workspaceRoot?: string | undefined;

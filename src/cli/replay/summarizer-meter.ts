@@ -12,13 +12,13 @@ export interface SummarizerUse {
   /** Tokens as reported by the provider. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Answers without reported tokens; the sums lack them. */
+  /** Answers without reported tokens, which the token sums do not include. */
   readonly unmeteredRequests: number;
   /** Time until the answers arrived, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** Figures of no requests. */
+/** The figures if there were no requests. */
 export const NO_USE: SummarizerUse = {
   requests: 0,
   failedRequests: 0,

@@ -1,5 +1,5 @@
-// The section about cost and cache: for each call, the tokens read from the provider's cache and those paid in full, as bars and as a
-// table, and the sums for the other edit policies. Needs no script.
+// Money and cache: the input tokens of each call that were cache reads and those at full price, as bars and as a table, and the
+// totals under other edit policies. Works without a script.
 
 import type { EditPolicy } from '../../index.js';
 import {
@@ -119,7 +119,7 @@ function policyTable({ recording, policies }: ReportPage, { without }: InputSums
     ]);
   const head = [
     ...headCells([html`<code>edits</code>`]),
-    // Ordered by importance: a phone shows the first columns.
+    // Ordered by importance: a narrow screen shows only the first columns.
     ...headCells(['cost', 'tokens sent', 'from cache', 'rewrites', 'at the end'], 'number'),
   ];
   const rows = [

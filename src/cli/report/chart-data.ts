@@ -22,7 +22,7 @@ export interface ChartData {
   /** Tokens without ctxfold. */
   readonly without: readonly number[];
   readonly thresholdTokens: number;
-  /** Top of the scale; a threshold far above all turns is outside. */
+  /** Top of the scale in tokens. A threshold far above all turns is off the chart. */
   readonly topTokens: number;
   readonly marks: readonly ChartMark[];
 }

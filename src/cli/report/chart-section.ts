@@ -7,7 +7,7 @@ import type { ChartData } from './chart-data.js';
 import { headCells, html, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 
-/** Sessions with more turns are sampled in the table. */
+/** The table samples the turns of longer sessions. */
 const MAX_TABLE_ROWS = 40;
 
 /** Returns the section. The script finds the chart's container by its id. */

@@ -7,7 +7,7 @@ import { groupBy, sumOf } from '../measure/aggregate.js';
 import { reclaimedBy } from '../replay/edit-row.js';
 import type { EditRow } from '../replay/edit-row.js';
 
-/** Edits with one reason. */
+/** All edits of a session that have the same reason. */
 export interface EditGroup {
   readonly rule: ReclaimRule;
   readonly title: string;
@@ -20,10 +20,10 @@ export interface EditGroup {
 
 type Words = readonly [title: string, text: string];
 
-/** The reasons of results that leave the working set. */
+/** The reasons for which results leave the working set. */
 type LeavingReason = Exclude<WorkingSetReason, 'unsent' | 'small' | 'fresh'>;
 
-/** What happened and why it was safe, by rule, or rule and reason. */
+/** Title of the edits, and why they were safe. Keyed by rule, or by rule and reason. */
 const WORDS: Readonly<Record<string, Words> & Record<`working-set ${LeavingReason}`, Words>> = {
   'shrink shrunk': [
     'Results shortened before they were first sent',

@@ -13,7 +13,7 @@ import { headCells, html, named, NOTHING, tableMarkup } from './html.js';
 import type { Markup } from './html.js';
 import type { ReportPage } from './report-page.js';
 
-/** Maximum bytes of all rows together; the largest edits are listed first. */
+/** Maximum bytes of all rows together. The largest edits are listed first, so that the smallest are cut off. */
 const MAX_ROW_BYTES = 52_000;
 
 /** Maximum UTF-16 units of one excerpt. */
@@ -117,7 +117,7 @@ function excerptMarkup(row: EditRow): Markup {
   </details>`;
 }
 
-/** Renders rows until their markup exceeds `maxBytes`; returns those before. */
+/** Renders rows in order and returns the markup of those that fit in `maxBytes`. */
 function withinBytes(
   rows: readonly EditRow[],
   maxBytes: number,

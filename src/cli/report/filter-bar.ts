@@ -1,4 +1,4 @@
-// The bar for searching and sorting a list. Invisible without the script, but its space stays reserved.
+// The bar for searching and sorting a list. Invisible until the script runs; its space is reserved, so that the layout does not shift.
 
 import { html } from './html.js';
 import type { Markup } from './html.js';

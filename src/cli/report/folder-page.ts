@@ -35,7 +35,7 @@ export interface FolderSession {
   /** By day in UTC, such as `2026-01-31`; the empty key has calls without a recorded time. */
   readonly days: ReadonlyMap<string, InputSums>;
   readonly end: TokenPair;
-  /** The reasons of edits, with their number and the tokens reclaimed; most tokens first. */
+  /** Groups of edits by reason, with their number and reclaimed tokens, most tokens first. */
   readonly reasons: readonly (readonly [title: string, edits: number, tokens: number])[];
   /** Whether the replay stopped early. */
   readonly hasStopped: boolean;

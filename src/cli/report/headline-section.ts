@@ -9,7 +9,7 @@ import { formatDollars, formatSaving, pricesSentence } from '../replay/money.js'
 import type { InputSums } from '../replay/money.js';
 import type { ReportPage } from './report-page.js';
 
-/** The data of the head. */
+/** The data of the head of a page. */
 export interface PageHead {
   readonly title: string;
   readonly isRedacted: boolean;
@@ -101,7 +101,7 @@ function factsOf(report: ReplayReport, model: string | null): readonly string[] 
 
 function noticesOf(replay: ReplayReport, isRedacted: boolean): readonly Markup[] {
   const { firstCallOverLimit, compressionFailure, exceeded, entries, settings } = replay;
-  // Error messages may quote the session.
+  // With redaction, show fixed texts and codes only: error messages may quote the session.
   const stop = isRedacted
     ? [
         ...(exceeded === null ? [] : ['The session no longer fit the context window.']),

@@ -33,7 +33,7 @@ export function rawElement(openTag: string, content: string): Markup {
 
 const literalsByTemplate = new WeakMap<TemplateStringsArray, readonly string[]>();
 
-/** Removes the indentation of templates, which would add up over thousands of cells. */
+/** Removes the indentation of templates, whose bytes would add up over thousands of table cells. Cached by template. */
 function compacted(texts: TemplateStringsArray): readonly string[] {
   let literals = literalsByTemplate.get(texts);
   if (literals === undefined) {

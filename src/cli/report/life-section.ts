@@ -1,5 +1,5 @@
-// The life of each result: a bar over the model calls, from the first that included it, over the last related one, to the edit that
-// removed it or the end of its context. Needs no script.
+// The lifetime of each result, as a bar over the model calls: from the first call that included it, past the last call with the
+// same subject, to the edit that removed it or the end of its context. Works without a script.
 
 import { formatCount, formatNumberOf } from '../terminal/text-layout.js';
 import { html, named, NOTHING, percent } from './html.js';

@@ -1,4 +1,4 @@
-// The common parts of the pages of report and gateway: script and style sheets, as the build generated them, and the document around
+// Shared by the pages of the report and of the gateway: loads the built script and style sheets, and renders the document around
 // them. A page loads nothing from other servers.
 
 import { createHash } from 'node:crypto';
@@ -6,13 +6,13 @@ import { readFile } from 'node:fs/promises';
 import { html, NOTHING, rawElement } from './html.js';
 import type { Markup } from './html.js';
 
-/** A script and its style sheet. Neither contains text that would close its element. */
+/** The inline script and style sheet of a page. Neither contains a closing tag of its element. */
 export interface PageAssets {
   readonly script: string;
   readonly style: string;
 }
 
-/** Reads the assets of a page: its script, the style sheet built with it, if any, and further style sheets. */
+/** Reads the assets of a page: its built script, the style sheet built with that script if there is one, and further style sheets. */
 export async function readPageAssets(
   client: URL = new URL('./client.json', import.meta.url),
   ...sheets: readonly URL[]
@@ -35,7 +35,7 @@ function withoutFormatting(style: string): string {
     .replace(/ ?([{};]) ?/g, '$1');
 }
 
-/** Returns the content security policy of a page, which allows its inline script and style by their hashes. */
+/** Returns the content security policy of a page. It allows only the page's own inline script and style, by their hashes. */
 export function contentPolicy({ script, style }: PageAssets, ...more: readonly string[]): string {
   return [
     "default-src 'none'",

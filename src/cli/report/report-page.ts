@@ -28,7 +28,7 @@ export interface PolicyFigures {
 /** The data of a page. */
 export interface ReportPage {
   readonly title: string;
-  /** The context limit that the user gave, in tokens; `null` if it was taken from the model. */
+  /** The window that the user gave, in tokens; `null` if the session's model decided. */
   readonly contextLimit: number | null;
   readonly recording: Recording;
   readonly label: ContentLabel;
@@ -73,7 +73,7 @@ export function createReportPage(
   return { title, contextLimit, recording, label, rows, chart, policies };
 }
 
-/** Applies the label to the rows. Texts of reasons quote names, so they are dropped if any name is hidden. */
+/** Applies the label to the rows. The text of a reason may quote any name, so all texts are dropped if any name is hidden. */
 function shownRows({ rows, names }: Recording, label: ContentLabel): readonly EditRow[] {
   const areAllShown = Array.from(names).every((name) => label.ofName(name) === name);
   return rows.map((row) => ({
@@ -113,7 +113,7 @@ function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[])
   };
 }
 
-/** A threshold up to this multiple of the highest turn is on the chart. */
+/** The chart shows the threshold only up to this multiple of the highest turn. */
 const MAX_STRETCH = 1.6;
 
 /** The scale exceeds the highest point by this factor. */

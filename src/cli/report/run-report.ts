@@ -33,7 +33,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
   const setup = setupOf(given, fail);
   await assertOwnFile(path, given.removalLog, fail);
   await assertOwnFile(path, given.output, fail, '--output');
-  // Before playing, so that a missing asset or folder costs no time and no model calls.
+  // Check the output and the assets before playing: a late failure would waste time and paid model calls.
   await whileWriting(given.output, () => assertWritable(given.output));
   const assets = await readPageAssets();
   const label = contentLabel(given.redact);
@@ -65,20 +65,20 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
   });
 }
 
-/** Fails if the default output file, which the user did not name, already exists and is not a page of this command. */
+/** Fails if the default output file exists and is not a page of this command. A file named with `--output` may be overwritten. */
 export async function assertOwnPage(output: string, fail: Fail): Promise<void> {
   const text = await readFile(output, 'utf8').catch(() => undefined);
   if (text?.includes(TITLE) === false)
     fail(`${output} is there already and is no page of ctxfold: name a file with --output.`);
 }
 
-/** The default comes first: the main replay uses it. */
+/** The compared edit policies. The first is the default, whose figures the main replay already has. */
 const POLICIES = ['auto', 'every-turn', 'at-birth'] as const;
 
-/** Sessions with more entries are not played again for comparison. */
+/** The edit policies are not compared on longer sessions, because each policy takes one more replay. */
 const MAX_COMPARED_ENTRIES = 3_000;
 
-/** Plays the session again for each other policy, unless that needs a model or takes long. */
+/** Plays the session again for each other edit policy. Returns no figures if the strategy needs a model or the session is too long. */
 async function comparePolicies(
   { report, requests }: Recording,
   strategy: CompressionStrategyName,
@@ -98,7 +98,7 @@ async function comparePolicies(
   return figures;
 }
 
-/** Runs a write and adds to its error what was to be written, which errors of the file system do not say. */
+/** Adds the purpose and the path to errors of the file system, which name only the failed operation. */
 async function whileWriting(output: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -108,12 +108,12 @@ async function whileWriting(output: string, write: () => Promise<void>): Promise
   }
 }
 
-/** Checks, without changing anything, that the page can be written. @throws an error of the file system otherwise. */
+/** Checks that the page can be written, without changing the file. @throws an error of the file system if it cannot. */
 async function assertWritable(output: string): Promise<void> {
   if (output === STANDARD_STREAM) return;
   const there = statSync(output, { throwIfNoEntry: false });
   if (there === undefined) await access(dirname(output), constants.W_OK);
-  // Named pipes are not opened: closing the pipe again would end it for its reader.
+  // Do not probe a pipe: opening and closing it would signal the end to its reader.
   else if (there.isFile() || there.isDirectory())
     await (await open(output, constants.O_WRONLY)).close();
 }

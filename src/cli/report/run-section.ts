@@ -1,4 +1,4 @@
-// Where the work ran, and how it affected the thread of the turn loop.
+// The section on where the work ran, and how much it blocked the thread of the turn loop.
 
 import { sumOf } from '../measure/aggregate.js';
 import type { ReplayReport } from '../replay/replay-report.js';

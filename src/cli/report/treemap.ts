@@ -50,7 +50,7 @@ function worst(row: readonly number[], side: number, scale: number): number {
   );
 }
 
-/** Lays a row along the shorter side. */
+/** Places a row of rectangles along the shorter side of the free area. */
 function layRow(
   row: readonly number[],
   sum: number,

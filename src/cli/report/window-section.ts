@@ -172,9 +172,9 @@ export function windowStyle(page: ReportPage): string {
   }).join('');
 }
 
-/** Smaller cells have no text. */
+/** In pixels. Smaller cells have no text. */
 const MIN_TEXT = { width: 44, height: 17 };
-/** Lower cells have a name but no count. */
+/** In pixels. Cells of a lower height have a name but no count. */
 const MIN_COUNT_HEIGHT = 38;
 
 function placesOf(
@@ -222,7 +222,7 @@ function toolTable({ recording, label }: ReportPage): Markup {
   const tools = Array.from(everything.byTool, ([name, { calls, callTokens, resultTokens }]) => {
     const before = callTokens + resultTokens;
     const left = atEnd.byTool.get(name);
-    // An entry's tokens are split over its blocks by estimate. After an edit the split differs, so a share can seem to grow.
+    // An entry's tokens are split over its blocks by estimate. An edit changes the split, so a tool's share can appear to grow.
     const after = Math.min(before, (left?.callTokens ?? 0) + (left?.resultTokens ?? 0));
     return { name: label.ofName(name), calls, before, after };
   }).sort((a, b) => b.before - a.before);

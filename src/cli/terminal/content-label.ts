@@ -1,10 +1,10 @@
-// How reports name calls and files. With redaction, a path becomes a tag with its extension, tool names and
-// call ids are shown only if they look like plain identifiers, and everything else is left out.
+// How reports name calls and files. Redaction replaces each path by a tag with its extension, shows tool names and call ids only
+// if they look like plain identifiers, and omits everything else.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Subject } from '../measure/call-subject.js';
 
-/** Turns names from the session into what a report shows. */
+/** Maps names from the session to the text that a report shows. */
 export interface ContentLabel {
   readonly isRedacted: boolean;
   /** The subject of a call; an empty string if it is hidden or unknown. */
@@ -23,15 +23,15 @@ export const PLAIN_LABEL: ContentLabel = {
   ofName: (name) => name,
 };
 
-/** Matches a generated identifier, but no free text, path or assignment. */
+/** Matches generated identifiers, but not free text, paths or assignments. */
 const PLAIN_NAME = /^[\w.:#@[\]-]{1,100}$/;
 const TAG_LENGTH = 6;
 const FURTHER_PATHS = / \+\d+$/;
 const EXTENSION = /\.[a-z0-9]{1,8}$/i;
 
 /**
- * Creates a label that hides content. A path keeps its tag throughout a report. Tags are HMACs, so that
- * paths cannot be recovered by guessing.
+ * Creates a label that hides content. All occurrences of a path in a report get the same tag. Tags are HMACs, so that paths
+ * cannot be recovered by guessing.
  *
  * @param key @default 32 random bytes
  */

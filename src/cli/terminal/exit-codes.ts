@@ -15,7 +15,7 @@ const COMMON_HELP = `Exit codes:
   1    unexpected failure
   2    wrong usage`;
 
-/** The exit codes in the help of commands that play sessions, and of all commands. */
+/** Exit codes for the general help, and for the help of commands that play sessions. */
 export const EXIT_CODES_HELP: string = `${COMMON_HELP}
   3    the transcript cannot be read, or its format is unknown
   4    the session could not be made to fit the context window
@@ -23,7 +23,7 @@ export const EXIT_CODES_HELP: string = `${COMMON_HELP}
   130  interrupted
 On 4 and 5, what was played until then is reported.`;
 
-/** The exit codes in the help of commands that run until they are terminated. */
+/** Exit codes for the help of commands that run until they are terminated. */
 export const SERVICE_EXIT_CODES_HELP: string = COMMON_HELP.replace(
   'done',
   'ended as it was told to',

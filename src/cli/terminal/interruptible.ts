@@ -1,6 +1,6 @@
 // Signals: the first SIGINT stops a run cleanly, the second kills the process.
 
-/** The user interrupted the run. */
+/** The user interrupted the run with SIGINT. */
 export class InterruptedError extends Error {
   constructor() {
     super('Interrupted.');
@@ -17,7 +17,7 @@ export async function interruptible<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const interruption = new AbortController();
-  // `once`: the second SIGINT gets Node's default and kills the process.
+  // Registered with `once`: Node's default handles the second SIGINT and kills the process.
   const onInterrupt = (): void => {
     interruption.abort(new InterruptedError());
   };

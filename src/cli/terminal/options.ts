@@ -6,10 +6,10 @@ import type { Command } from 'commander';
 import type { OffloadMode } from '../../index.js';
 import type { OwnStrategyName } from '../../strategies.js';
 
-// The choices repeat those of the public types, checked by the compiler. Importing the public API only for a help text would take
-// longer than everything else that the help does.
+// The choices repeat the public types, checked by the compiler, because loading the public API dominates the time to print a
+// help text.
 
-/** A missing or unknown choice does not compile. */
+/** Returns the keys. The parameter type makes the compiler reject missing and unknown choices. */
 function choicesOf<Choice extends string>(choices: Readonly<Record<Choice, true>>): Choice[] {
   return Object.keys(choices) as Choice[];
 }
@@ -22,7 +22,7 @@ export const STRATEGY_CHOICES: readonly OwnStrategyName[] = choicesOf<OwnStrateg
   'high-density': true,
 });
 
-/** Where work may run. */
+/** The offload modes, which decide where work runs. */
 export const OFFLOAD_CHOICES: readonly OffloadMode[] = choicesOf<OffloadMode>({
   auto: true,
   resident: true,
@@ -51,18 +51,18 @@ export function share(allowsZero: boolean) {
   };
 }
 
-/** Ends a command because of an option that is invalid. */
+/** Ends a command with a message about an invalid option. Never returns. */
 export type Fail = (message: string) => never;
 
-/** Returns the function that ends a command because of an invalid option. */
+/** Returns a function that ends the command with an error message. */
 export function failOf(command: Command): Fail {
   return (message) => command.error(`error: ${message}`);
 }
 
-/** Describes in messages what `isPlainUrl` accepts. */
+/** Describes what `isPlainUrl` accepts, for messages. */
 export const PLAIN_URL = 'an http or https URL without credentials, query or fragment';
 
-/** Whether a text is a URL without credentials, query or fragment, which may contain secrets: the URL is shown. */
+/** Whether a text is what `PLAIN_URL` describes. Credentials and queries may hold secrets, and the URL is printed. */
 export function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password } = new URL(text);

@@ -3,7 +3,7 @@
 import { widthOf } from './terminal-layout.js';
 
 export interface Progress {
-  /** Starts a stage of `total` things; call the returned function with the number done so far. */
+  /** Starts a stage and returns its update function, which takes the number of things done so far, out of `total`. */
   readonly begin: (total: number, doing: string, things: string) => (done: number) => void;
   /** Clears the bar and restores the cursor. Idempotent. */
   readonly close: () => void;

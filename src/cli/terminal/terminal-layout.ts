@@ -22,23 +22,23 @@ export function widthOf({ isTTY, columns }: NodeJS.WriteStream): number | undefi
   return isTTY ? Math.max(MIN_WIDTH, columns || WIDTH_OF_PIPES) : undefined;
 }
 
-/** Width and colours with which a report is rendered. */
+/** Widths in columns, and colours, with which a report is rendered. */
 export interface Layout {
-  /** At most 100 columns, as longer lines are hard to read. */
+  /** At most 100, because longer lines are hard to read. */
   readonly width: number;
-  /** Width of lists of files, whose names need more columns. */
+  /** Width of lists of files, whose long names need more than `width`. */
   readonly listWidth: number;
   readonly paint: Paint;
 }
 
-/** Returns the layout of reports on stdout. Follows https://no-color.org for colours. */
+/** Returns the layout of reports on stdout. Whether to colour follows https://no-color.org. */
 export function terminalLayout(): Layout {
   const { NO_COLOR, TERM } = process.env;
   const isColoured = process.stdout.isTTY && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
   return layoutOf(outputWidth(), isColoured);
 }
 
-/** Returns the layout of reports of that many columns. */
+/** Returns the layout for an output of `columns` columns. */
 export function layoutOf(columns: number, isColoured: boolean): Layout {
   const width = Math.max(MIN_WIDTH, columns);
   return {

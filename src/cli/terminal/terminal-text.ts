@@ -36,7 +36,7 @@ function withoutContent(report: object, label: ContentLabel): unknown {
       case 'workspaceRoot':
         return null;
       case 'path':
-        // At the top level it is the path from the command line.
+        // The path at the top level is a command-line argument, which redaction keeps.
         return typeof value === 'string' && this !== report ? label.ofPath(value) : value;
       case 'paths':
         return Array.isArray(value) ? value.map((path) => label.ofPath(String(path))) : value;
@@ -53,7 +53,7 @@ function withoutContent(report: object, label: ContentLabel): unknown {
   return JSON.parse(JSON.stringify(report, hide)) as unknown;
 }
 
-/** The names that the text of an explanation may quote. */
+/** Returns the names that the text of an explanation may quote. */
 function namesOf(block: unknown): readonly string[] {
   const { toolName, callId, by } = block as Readonly<Record<string, unknown>>;
   const other = Object(by) as Readonly<Record<string, unknown>>;

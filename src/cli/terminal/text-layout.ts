@@ -49,9 +49,10 @@ export function formatNumberOf(count: number, one: string, many: string = `${one
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Characters that take two columns of a terminal, and those that take none. */
+/** Matches characters that take two columns in a terminal: East Asian wide and full-width ones, and emoji. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
+/** Matches combining marks, which take no column. */
 const COMBINING = /\p{M}/u;
 
 /** Returns the number of columns that a text without control characters takes in a terminal. */
@@ -64,7 +65,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** Returns the longest prefix of `characters` that fits into `columns`. */
+/** Returns the longest prefix of `characters` that fits in `columns`. */
 function fitting(characters: readonly string[], columns: number): readonly string[] {
   let room = columns;
   const end = characters.findIndex((character) => (room -= columnsOf(character)) < 0);
@@ -77,7 +78,7 @@ export function shortenEnd(text: string, maxColumns: number): string {
   return `${fitting(Array.from(text), maxColumns - 1).join('')}…`;
 }
 
-/** Truncates the start: for paths, whose end says more. */
+/** Truncates the start to a number of columns. For paths, whose end is more informative. */
 export function shortenStart(text: string, maxColumns: number): string {
   if (columnsOf(text) <= maxColumns) return text;
   return `…${fitting(Array.from(text).reverse(), maxColumns - 1)
@@ -97,12 +98,12 @@ export function joined(facts: readonly string[], width: number): readonly string
   return lines;
 }
 
-/** Puts a mark in front of the first line, and as many spaces in front of the others. */
+/** Prefixes the first line with a mark, and indents the other lines by its length. */
 export function marked(mark: string, lines: readonly string[]): readonly string[] {
   return lines.map((line, at) => (at === 0 ? mark : ' '.repeat(mark.length)) + line);
 }
 
-/** Returns the lines that say how many things are not listed; no lines if everything is listed. */
+/** Returns lines such as `and 12 sessions; --json lists all` for unlisted items; no lines if `count` is 0. */
 export function moreLines(
   count: number,
   what: string,
@@ -132,7 +133,7 @@ function piecesOf(word: string, width: number): readonly string[] {
   const pieces: string[] = [];
   for (let rest: readonly string[] = Array.from(word); rest.length > 0;) {
     const fits = fitting(rest, width);
-    // At least one character, however narrow the line is: otherwise this loop would not end.
+    // Take at least one character even if it is wider than the line, so that the loop ends.
     const length = Math.max(1, fits.length);
     pieces.push(rest.slice(0, length).join(''));
     rest = rest.slice(length);
@@ -152,13 +153,13 @@ export function fitLines(text: string, width: number): string {
     .join('\n');
 }
 
-/** Matches the indent, and a term that is followed by two or more spaces, which gets a line of its own. */
+/** Captures the indent, and a term before two or more spaces, as in help texts. A wrapped line puts its term on a line of its own. */
 const TERM = /^( *)(?:(\S.*?) {2,}(?=\S))?/;
 
 function fitLine(line: string, width: number): readonly string[] {
   const [head = '', spaces = '', term] = TERM.exec(line) ?? [];
   const words = line.slice(head.length).trim().split(/ +/);
-  // Drop the indent rather than split a word: it may be code.
+  // Drop the indent rather than split the longest word, which may be code.
   const room = width - Math.max(...words.map(columnsOf)) - HANG.length;
   const indent = spaces.length > room ? '' : spaces.slice(0, Math.floor(width / 4));
   const hang = indent === '' ? '' : indent + HANG;

@@ -14,10 +14,10 @@ import { printMessage } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
 import type { WorkerArguments } from './worker-command.js';
 
-/** Grace period for running jobs after a signal, in milliseconds. */
+/** Grace period for running jobs after a signal, before they are aborted. */
 const SHUTDOWN_MS = 25_000;
 
-/** Further time, in milliseconds, to report the outcome of the jobs to Redis. */
+/** Time for reporting the outcome of aborted jobs to Redis, and then for disconnecting. */
 const LAST_WORD_MS = 1_500;
 
 /** Runs the worker; resolves to the exit code. */
@@ -32,7 +32,7 @@ export async function runWorker(options: WorkerArguments): Promise<number> {
   }
 }
 
-/** Works until the process is terminated. */
+/** Processes jobs until the process is terminated; resolves to the exit code. */
 async function work(
   process: SummaryProcessor,
   { redis, queue, concurrency }: WorkerArguments,
@@ -50,7 +50,7 @@ async function work(
     reportOnce('redis', error);
   });
   try {
-    // Cancels running jobs. BullMQ can do so itself, but not in all supported versions.
+    // Aborts running jobs. Not all versions of BullMQ can cancel jobs themselves.
     const ending = new AbortController();
     const worker = new Worker(queue, (job, token) => process(job, token, ending.signal), {
       connection,
@@ -66,11 +66,11 @@ async function work(
     printMessage(printable(`working on queue ${queue}, ${concurrency} summaries at a time`));
     await waitForTermination();
     printMessage('finishing running jobs');
-    // Aborts unfinished jobs after the grace period, so that another worker gets them.
+    // Abort jobs that are still running after the grace period; another worker takes them over.
     const late = setTimeout(() => {
       ending.abort();
     }, SHUTDOWN_MS);
-    // Without Redis no job can be finished, and closing would wait for it forever.
+    // Force closing if Redis is unreachable: no job can be completed then, and a graceful close would never resolve.
     const closing = worker.close(connection.status !== 'ready');
     await Promise.race([closing, after(SHUTDOWN_MS + LAST_WORD_MS, undefined, { ref: false })]);
     clearTimeout(late);

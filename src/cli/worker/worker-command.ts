@@ -19,16 +19,13 @@ ${SERVICE_EXIT_CODES_HELP}`;
 export interface WorkerArguments {
   readonly redis: string;
   readonly summarizer: string;
-  /** @default the same Redis */
+  /** @default the Redis of `redis` */
   readonly store?: string;
   readonly queue: string;
   readonly concurrency: number;
 }
 
-/**
- * Checks the address of Redis. It is also the default for `store`, where anything but a Redis URL would name a directory. Errors do
- * not quote the address, which may contain a password.
- */
+/** Rejects all but Redis URLs: the default store would use other text as a directory. Errors omit the URL: it may hold a password. */
 function assertRedisUrl(text: string, fail: Fail): void {
   if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return;
   fail('--redis: expected a URL such as redis://127.0.0.1:6379.');

@@ -1,4 +1,4 @@
-// The script of the live page: shows the events of the gateway and switches its modes. Inserts text only, never markup.
+// The script of the live page: shows the gateway's server-sent events and switches its modes. Inserts only text, never markup.
 
 import type { ConversationRecord, GatewayStatus } from '../../../gateway/server/ledger.js';
 import { cells, clock, dollars, fill, kilobytes, share, whole } from './shown.js';
@@ -9,10 +9,10 @@ const HELD =
 
 const conversations = new Map<string, ConversationRecord>();
 let status: GatewayStatus | undefined;
-/** Cache of the row of each record: with hundreds of conversations, rebuilding all rows takes longer than the time between calls. */
+/** Cached row of each record: rebuilding the rows of hundreds of conversations takes longer than the interval between calls. */
 const rows = new WeakMap<ConversationRecord, HTMLElement>();
 let selected: string | undefined;
-/** The record whose detail is shown. */
+/** The record whose details are shown. */
 let detailed: ConversationRecord | undefined;
 let isDue = false;
 
@@ -38,7 +38,7 @@ function schedule(): void {
 function show(): void {
   const all = [...conversations.values()].reverse();
   const table = bodyOf('conversations');
-  // Replacing a focused `select` would close its list of modes while the user chooses.
+  // Replacing its row would close a mode selector whose list is open.
   if (table.querySelector('select:focus') === null) refill(table, all.map(rowOf));
   byId('none').hidden = all.length > 0;
   showTotals(all);
@@ -46,7 +46,7 @@ function show(): void {
   showDetail(selected === undefined ? undefined : conversations.get(selected));
 }
 
-/** Updates the rows of a table and keeps elements that stay. The focus stays in its row. */
+/** Sets the rows of a table. Reuses rows that stay, and restores the focus to the row of the same conversation. */
 function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
   const focused = body.contains(document.activeElement) ? document.activeElement : null;
   const id = focused?.closest('tr')?.dataset['id'];
@@ -58,7 +58,7 @@ function refill(body: HTMLElement, wanted: readonly HTMLElement[]): void {
   }
   const row = id === undefined ? undefined : wanted.find(({ dataset }) => dataset['id'] === id);
   const place = focused instanceof HTMLButtonElement ? row?.querySelector('button') : row;
-  // Keep the scroll position of a reader further down.
+  // Focusing must not scroll away from where the user is reading.
   place?.focus({ preventScroll: true });
 }
 
@@ -230,7 +230,7 @@ async function showOriginal(conversation: string, edit: number): Promise<void> {
 const events = new EventSource('ctxfold/events');
 events.addEventListener('open', () => {
   byId('state').textContent = 'live';
-  // The gateway sends all records after this event. After a reconnection, it may be another gateway.
+  // The gateway sends all conversations upon connection. Clear the old ones: after a reconnection, it may be another gateway.
   conversations.clear();
   bodyOf('conversations').replaceChildren();
   schedule();

@@ -14,12 +14,12 @@ export const kilobytes = (bytes: number): string =>
 
 export const clock = (at: number): string => new Date(at).toLocaleTimeString();
 
-/** `41 %` */
+/** Formats a share as a percentage, such as `41 %`. */
 export function share(part: number, all: number): string {
   return all === 0 ? '0 %' : `${Math.round((part / all) * 100)} %`;
 }
 
-/** `$0.12 instead of $0.30`, or nothing if the price is unknown. */
+/** Formats a cost, such as `$0.12 instead of $0.30`; empty if the price is unknown. */
 export function dollars(
   cost: { readonly with: number; readonly without: number } | undefined,
 ): string {

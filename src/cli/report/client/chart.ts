@@ -48,7 +48,7 @@ function draw(place: HTMLElement, data: ChartData): uPlot {
         },
         { ...axis, size: 56, values: (_, splits) => splits.map((value) => COMPACT.format(value)) },
       ],
-      // Tallest first: lower layers are painted over it.
+      // The tallest series is drawn first, so that lower layers are painted over it.
       series: [
         {},
         ...areas.reverse(),

@@ -1,5 +1,6 @@
 // Copies the text of an element. If the browser refuses, the text stays selected for copying by hand.
 
+/** How long the button shows the outcome. */
 const SAID_FOR_MS = 2_000;
 
 /** Makes a button copy the element whose id its `data-copy` names. */
