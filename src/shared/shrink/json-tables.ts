@@ -109,7 +109,7 @@ function jsonOf(value: unknown, depth: number): string {
   return JSON.stringify(value);
 }
 
-/** The keys, in order, that at least `ROWS_SHARE` of a list's objects have; `undefined` if there are none, or it is no such list. */
+/** The keys, in order, of at least `ROWS_SHARE` of a list's objects; `undefined` if there are none, or the list cannot be a table. */
 function columnsOf(list: readonly unknown[]): readonly string[] | undefined {
   if (list.length < MIN_ROWS || !list.every(isRecord)) return undefined;
   const keys = usualOf(list.map(keysOf), ROWS_SHARE);
