@@ -1,5 +1,5 @@
-// Finds the byte ranges of values in a JSON text. Parses no value, and does not detect all invalid JSON: `JSON.parse` validates
-// it.
+// Finds the byte ranges of values in a JSON text. Parses no values, and does not detect all invalid JSON; `JSON.parse` validates it
+// later.
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -141,7 +141,7 @@ function skipScalar(bytes: Buffer, from: number): number {
   return at;
 }
 
-// Compares blocks, which takes a tenth of the time of comparing bytes.
+// Comparing blocks takes a tenth of the time of comparing single bytes.
 const BLOCK_BYTES = 64 * 1024;
 
 /** Returns the number of equal bytes from these offsets on. */

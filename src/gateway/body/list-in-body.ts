@@ -1,4 +1,4 @@
-// Finds the list of messages in the body of a request, and parses the other fields, and those messages that are not known.
+// Finds the list of messages in the body of a request, and parses the other fields and the messages that are not known yet.
 
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../shared/json.js';
@@ -9,15 +9,15 @@ import type { ByteRange } from './json-scan.js';
 /** A list in a body. */
 export interface ListInBody {
   readonly bytes: Buffer;
-  /** Start and exclusive end, with the brackets. */
+  /** Start and exclusive end of the list, including its brackets. */
   readonly start: number;
   readonly end: number;
   readonly elements: readonly ByteRange[];
-  /** The fields of the objects around the list, with an empty list in its place. Those of inner objects win. */
+  /** The merged fields of the objects around the list, with an empty list in its place. Fields of inner objects win. */
   readonly fields: JsonRecord;
 }
 
-/** Limit for the other fields, which are parsed at once. */
+/** Size limit for the other fields, which are parsed in one go. */
 const MAX_SURROUNDING_BYTES = 4 * 1024 * 1024;
 
 /** Returns the start of the list at a path; `undefined` if there is none. @throws NotJsonError */

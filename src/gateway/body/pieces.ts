@@ -1,5 +1,4 @@
-// Assembles the body of a request with a compacted list of messages, from byte ranges of the old body and the texts of
-// rewritten messages.
+// Assembles a request body with a compacted list of messages from byte ranges of the old body and the texts of rewritten messages.
 
 import type { ByteRange } from './json-scan.js';
 import type { ListInBody } from './list-in-body.js';
@@ -8,36 +7,36 @@ import type { ParsedValue } from './written-value.js';
 
 const COMMA = ','.charCodeAt(0);
 
-/** The text of a message that an edit made from others. */
+/** The text of a message that an edit made from other messages. */
 export interface WrittenMessage {
   /** Starts with the comma before the message. */
   readonly text: Buffer;
-  /** Index after the messages that it was made from. */
+  /** Index after the last message from which this one was made. */
   readonly next: number;
 }
 
-/** How a list was sent. One that begins with the same messages begins with the same text, since they come from the same bytes. */
+/** How a list was sent. A list with the same first messages begins with the same text, because they come from the same bytes. */
 export interface SentList {
   readonly messages: readonly object[];
-  /** By message, its index in the list that came; -1 for rewritten ones. */
+  /** By message, its index in the original list; -1 for rewritten messages. */
   readonly places: readonly number[];
-  /** By message, where it ends in the text. */
+  /** By message, its end in `text`. */
   readonly ends: readonly number[];
-  /** What stood behind the bracket of the list. */
+  /** The sent body from after the opening bracket of the list. */
   readonly text: Uint8Array;
 }
 
-/** The pieces of a new body in order, and what is known of the list in it. */
+/** The pieces of a new body in order, with the positions of the messages in it. */
 export interface Pieces extends Pick<SentList, 'places' | 'ends'> {
   readonly pieces: readonly (ByteRange | Uint8Array)[];
 }
 
 /**
- * Returns the pieces of the new body, or `undefined` if nothing has changed. Kept messages are the same objects in the same order.
+ * Returns the pieces of the new body, or `undefined` if nothing has changed. Kept messages must be the same objects in the same order.
  *
- * @param messages the parsed elements of the list; the objects of earlier lists stand for the same bytes
- * @param written texts written by earlier calls, by message
- * @param former how the conversation was sent before: a long list has a thousand pieces, and few of them are new
+ * @param messages the parsed elements of the list; objects that earlier lists contained have the same bytes as there
+ * @param written texts written by earlier calls, by message; receives new ones
+ * @param former how the conversation was sent before; reused, because a long list has a thousand pieces and few of them are new
  */
 export function piecesOf(
   { bytes, start, end, elements }: ListInBody,
@@ -55,7 +54,7 @@ export function piecesOf(
   const ends = former.ends.slice(0, known);
   let length = ends.at(-1) ?? 0;
   if (length > 0) pieces.push(former.text.subarray(0, length));
-  /** Index of the first message that the next rewritten one may come from. */
+  /** Index of the first message from which the next rewritten one may be made. */
   let next = placeBehind(known);
   for (let at = known; at < compacted.length; at += 1) {
     const message = compacted[at] as object;
@@ -66,7 +65,7 @@ export function piecesOf(
       addText(at > 0 ? text : text.subarray(1));
     } else if (at === 0) addRange(element.start, element.end);
     else {
-      // Includes the bytes between elements that are adjacent in both lists.
+      // Between elements that are adjacent in both lists, the original bytes are kept.
       const isNext = place > 0 && places[at - 1] === place - 1;
       addRange(isNext ? (elements[place - 1]?.end ?? 0) : commaBefore(element), element.end);
     }
@@ -76,7 +75,7 @@ export function piecesOf(
   addRange(end - 1, bytes.length);
   return { pieces, places, ends };
 
-  /** The index behind the messages that the first ones of the compacted list come from. */
+  /** The index after the messages from which the first `count` compacted ones come. */
   function placeBehind(count: number): number {
     const last = compacted[count - 1];
     if (last === undefined) return 0;
@@ -117,9 +116,9 @@ export function piecesOf(
     return text;
   }
 
-  /** Returns the messages that a rewritten one may come from: the next run of related messages, else the next one with its role. */
+  /** Returns the possible sources of a rewritten message: the next run of related messages, else the next message of its role. */
   function sourcesOf(message: object): ParsedValue[] {
-    // Messages are in order: none of the known ones comes behind them.
+    // Messages are in order, so none of the first `known` ones can occur again from here on.
     const keptMessages = (kept ??= new Set(compacted.slice(known)));
     const isSource = (value: object | undefined): boolean =>
       value !== undefined && !keptMessages.has(value) && isRelated(message, value);
@@ -128,7 +127,7 @@ export function piecesOf(
     let last = first;
     while (last < messages.length && isSource(messages[last])) last += 1;
     if (first === last) {
-      // A wrong source does no harm: it affects only the order of keys and the spelling of unchanged values.
+      // A wrong source is harmless: it affects only the order of keys and the spelling of unchanged values.
       first = messages.findIndex((value, at) => at >= next && isSameRole(message, value));
       return sourceAt(first);
     }
@@ -152,7 +151,7 @@ function commonLength(a: readonly object[], b: readonly object[]): number {
   return length;
 }
 
-/** The length of a body of such pieces. */
+/** The length of the body that the pieces make up, in bytes. */
 export function lengthOf({ pieces }: Pieces): number {
   let length = 0;
   for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
@@ -163,7 +162,7 @@ export function lengthOf({ pieces }: Pieces): number {
 export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
   const body = Buffer.from(new SharedArrayBuffer(lengthOf(pieces)));
   let at = 0;
-  // There may be thousands: creating views of the old body would take longer than copying.
+  // There may be thousands of pieces: creating a view of the old body for each would take longer than copying.
   for (const piece of pieces.pieces) {
     if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
     else {
@@ -174,7 +173,7 @@ export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
   return body;
 }
 
-/** What a conversation's next request may begin with. */
+/** How a list was sent, for `piecesOf` of the conversation's next request. */
 export function sentIn(
   body: Buffer,
   { start }: ListInBody,
@@ -184,10 +183,10 @@ export function sentIn(
   return { messages, places, ends, text: body.subarray(start + 1) };
 }
 
-/** Linear searches before a map is built. Few messages are rewritten per turn, and nearly all others are at the expected index. */
+/** Failed linear searches before a map is built. Few messages are rewritten per turn; nearly all others are at the expected index. */
 const MAX_SEARCHES = 16;
 
-/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. The first ones are known. */
+/** Returns each compacted message's index in `messages`, -1 for rewritten ones. Extends `places`, those of the first messages. */
 function keptPlaces(
   messages: readonly object[],
   compacted: readonly object[],
@@ -214,7 +213,7 @@ function keptPlaces(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a message may come from another one: they share an id or a part. */
+/** Whether a message may be made from another one: they share an id or a part. */
 function isRelated(message: object, given: object): boolean {
   const [a, b] = [message as Fields, given as Fields];
   const names = ['call_id', 'tool_call_id', 'id'].filter((name) => a[name] !== undefined);

@@ -14,9 +14,9 @@ export interface ParsedValue {
 type Texts = ReadonlyMap<object, Buffer>;
 
 /**
- * Returns the text of a value. Objects and lists that it shares with a source keep their text.
+ * Returns the text of a value. Objects and lists that the value shares with a source keep their text.
  *
- * @param sources values that it may come from; the first one is its earlier version
+ * @param sources values from which it may be made; the first one is its earlier version
  */
 export function writeValue(value: unknown, sources: readonly ParsedValue[]): Buffer {
   const [source] = sources;
@@ -52,7 +52,7 @@ function partsOf(value: object, bytes: Buffer, at: number): Part[] {
   }));
 }
 
-/** The last one of duplicate keys counts. */
+/** Of duplicate keys, the last one wins, as in `JSON.parse`. */
 function membersByName(bytes: Buffer, at: number): ReadonlyMap<string, MemberRange> {
   const byName = new Map<string, MemberRange>();
   for (const member of members(bytes, at)) {

@@ -13,7 +13,7 @@ export interface Api {
   readonly name: ApiName;
   /** Matches the end of the path of requests to a model. */
   readonly path: RegExp;
-  /** Matches the end of the path of requests that count the tokens of such messages. */
+  /** Matches the end of the path of requests that count the tokens of messages. */
   readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
@@ -21,18 +21,18 @@ export interface Api {
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
-/** The messages of such a request are no whole history. */
+/** A reason to pass on a request: its messages are only a part of the history. */
 export const KEPT_HISTORY = 'the provider keeps the history';
 const NO_TOOLS = 'a side call, without tools';
 
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Claude at Google Cloud, where counting tokens has such a path as well, and at Amazon Bedrock. */
+/** Paths of Claude at Google Cloud, except the similar one for counting tokens, and at Amazon Bedrock. */
 const CLAUDE_AT_OTHERS =
   /\/publishers\/anthropic\/models\/(?!count-tokens:)[^/]+:(?:streamR|r)awPredict$|\/model\/[^/]*\banthropic\.[^/]+\/invoke(?:-with-response-stream)?$/;
 
-/** All of them; no path matches two. */
+/** All APIs. No path matches two of them. */
 export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
@@ -111,7 +111,7 @@ export function isFromModel(message: unknown): boolean {
   return kind !== undefined && !kind.endsWith('_output') && !kind.endsWith('_trigger');
 }
 
-/** What identifies the calls of tools in a message, in their order; those without an id are left out. */
+/** Identifies the tool calls in a message, in order, by JSON of id, name and arguments. Omits calls without an id. */
 export function callsIn(message: unknown): readonly string[] {
   const fields = asRecord(message) ?? {};
   const parts = ['tool_calls', 'content', 'parts'].flatMap((key) => asArray(fields[key]));

@@ -29,10 +29,10 @@ export interface OnceOptions {
 }
 
 const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
-/** Names of the list: for any format, or as in a provider's requests. */
+/** Names of the field with the messages: `messages` for any format, and those in providers' requests. */
 const LISTS = ['messages', 'input', 'contents'] as const;
 
-/** Answers a request body. The messages keep their text where nothing is edited, because a parsed number may differ from its text. */
+/** Answers a request body. Unedited messages keep their original text, because numbers may not survive parsing exactly. */
 export async function compactOnce(
   body: Buffer,
   compact: (api: ApiName, given: ReadList, options: OnceOptions) => Promise<CompactedList>,
@@ -52,7 +52,7 @@ export async function compactOnce(
       `expected "messages", a list of objects in UTF-8, and as "format" one of ${FORMATS.join(', ')}.`,
     );
   }
-  // Python's clients write what they leave out as null.
+  // Python clients write omitted fields as null.
   const model = fields['model'] ?? undefined;
   const contextLimit = fields['contextLimit'] ?? undefined;
   if (model !== undefined && typeof model !== 'string') {

@@ -13,7 +13,7 @@ const HEADERS = [
   'session_id',
   'x-session-id',
   'x-session-affinity',
-  // The same as in the body, where a count of tokens has none.
+  // The same name as in the body; requests that count tokens have it only here.
   'x-claude-code-session-id',
 ];
 
@@ -44,13 +44,13 @@ export function conversationName(fields: JsonRecord): string | undefined {
 /** Headers that hold a digest or a signature of the body. */
 const OF_BODY =
   /^(?:content-md5|(?:content-|repr-)?digest|signature(?:-input)?|x-(?:\w+-)*(?:content-sha256|signature))$/;
-/** Credentials that are one, such as Amazon's. */
+/** Credentials that contain a signature, such as Amazon's. */
 const SIGNED = /^(?:AWS4|[\w-]*HMAC|Signature\b)/i;
 
-/** The body of such a request must not change. */
+/** A reason to pass on a request: its body must not change, or the signature would no longer match. */
 export const SIGNED_REQUEST = 'a signed request';
 
-/** Returns why a request is no call of its conversation, if its headers say so: it is signed, or not a turn. */
+/** Returns why a request must be passed on, if its headers say so: it is signed, or no turn of its conversation. */
 export function passesByHeaders(headers: IncomingHttpHeaders): string | undefined {
   const isSigned = SIGNED.test(headers.authorization ?? '');
   if (isSigned || Object.keys(headers).some((name) => OF_BODY.test(name))) return SIGNED_REQUEST;
@@ -60,7 +60,7 @@ export function passesByHeaders(headers: IncomingHttpHeaders): string | undefine
   return kind === undefined || kind === 'turn' ? undefined : `a side call, ${kind}`;
 }
 
-/** Other names may contain personal data, such as a mail address; they are hashed. */
+/** Hashes names that are not plain: they may contain personal data, such as a mail address. */
 function shownName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   return createHash('sha256').update(name).digest('hex').slice(0, 16);

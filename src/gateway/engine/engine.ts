@@ -93,7 +93,7 @@ class LocalEngine implements Engine {
     const created = { contextLimit, workspaceRoot, store, logger };
     this.#compactor = createCompactor({ ...created, offload: 'inline' });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
-      // Should it come back, it needs a session that is watched.
+      // If the conversation comes back, it needs a new session, which `onSession` watches.
       closeConversation(this.#compactor, id);
     });
     this.#compacts = compactsOf(this.#compactor, {

@@ -1,4 +1,4 @@
-// The protocol between server and engine. Plain data, since it may cross threads; bodies are in shared memory.
+// The protocol between server and engine. Only plain data, because it may cross threads; bodies are in shared memory.
 
 import type { CostReport } from '../../main/preflight/cost-meter.js';
 import type { ApiName } from './apis.js';
@@ -6,21 +6,21 @@ import type { ApiName } from './apis.js';
 /** A request with its complete body. */
 export interface EngineCall {
   readonly api: ApiName;
-  /** Must not change from now on. */
+  /** Must not be modified after the call: it is shared memory. */
   readonly body: Uint8Array;
   /** Separates users (by key) and upstreams: conversations are never shared between scopes. */
   readonly scope: string;
-  /** The host's name for the conversation; not unique. */
+  /** The host's name for the conversation. Not unique: sub-agents use their parent's name. */
   readonly name?: string | undefined;
   /** The model, if the path names it. */
   readonly model?: string | undefined;
-  /** Why the request is no call of its conversation, if its headers say so. */
+  /** Why the request must be passed on, if its headers say so; see `passesByHeaders`. */
   readonly passes?: string | undefined;
-  /** Whether the request asks for the number of tokens of its messages, so that nothing is to be edited further. @default false */
+  /** Whether the request only counts the tokens of its messages, so that no new edits must be made. @default false */
   readonly isCount?: boolean | undefined;
-  /** What the upstream has refused the request with, as the engine had it sent: it is compacted again. @default nothing was refused */
+  /** The text with which the upstream refused the compacted request, which is now compacted again. @default nothing was refused */
   readonly refusal?: string | undefined;
-  /** Whether the original body is sent in any case, so that no new one is assembled. @default false */
+  /** Whether the original body is sent in any case, so that no new body needs to be assembled. @default false */
   readonly isObserved?: boolean | undefined;
 }
 
@@ -35,14 +35,14 @@ export interface EngineAnswer {
   readonly reason?: string | undefined;
   /** In shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
-  /** Whether it is no call of its conversation, but a count, a side call or a compaction. @default false */
+  /** Whether the request is no turn of its conversation, but a count, a side call or a compaction. @default false */
   readonly isAside?: boolean | undefined;
-  /** Length of the edited body, also if the request is only observed. */
+  /** Length of the edited body in bytes, also if the request is only observed. */
   readonly editedBytes?: number | undefined;
   readonly line?: LineReport | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
-  /** What failed beside this call or since the one before, such as saving a state, without content. */
+  /** What else failed since the previous answer, such as saving a state, without content. */
   readonly failures?: readonly string[] | undefined;
 }
 
@@ -59,11 +59,11 @@ export interface LineReport {
   readonly contextLimit: number;
   /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it does not say. */
   readonly cacheTtlMs: number | undefined;
-  /** Whether its model refuses reasoning behind other messages than those that it was made from. */
+  /** Whether the model refuses reasoning that follows other messages than those from which the model produced it. */
   readonly bindsReasoning: boolean;
   /** Whether this call started the conversation. */
   readonly isNew: boolean;
-  /** Whether the host has rewritten what this conversation held: summarized it, or cleared results. */
+  /** Whether the host has rewritten the earlier messages: summarized them, or cleared results. */
   readonly isRewritten: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface EditReport {
   readonly rule: string;
   readonly action: string;
   readonly tool: string | undefined;
-  /** Characters of text, before and after. */
+  /** Length of the text before and after the edit, in characters. */
   readonly before: number;
   readonly after: number;
 }
@@ -93,17 +93,19 @@ export interface Engine {
   /** Compacts messages that belong to no conversation. */
   compactOnce(body: Uint8Array): Promise<OnceAnswer>;
   /**
-   * Records the usage reported for a request, by the answer of the engine to it. Ignored once the next request has been compacted.
+   * Records the usage that the provider reported for a request. Ignored once the conversation's next request has been compacted.
+   *
+   * @param line the report in the engine's answer to that request
    */
   report(line: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void;
   /**
-   * Records a provider's refusal, which may name the context limit. The next request of a conversation is compacted so that it is not
-   * refused for it again.
+   * Records a provider's refusal, which may name the context limit. The conversation's next request is compacted so that it is not
+   * refused for the same reason.
    */
   reportRefusal(text: string, model: string | undefined, line: string | undefined): void;
   /**
-   * Notes that reasoning in a conversation may be bound to other messages than will be sent, because it has left unedited so far.
-   * The next request is sent without.
+   * Notes that reasoning in a conversation may be bound to other messages than those that will be sent, because requests were sent
+   * unedited so far. The next request is sent without that reasoning.
    */
   noteBoundReasoning(line: string): void;
   /** The text that an edit removed; `undefined` if it is no longer kept. */

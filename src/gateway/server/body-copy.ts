@@ -11,14 +11,14 @@ export class BodyCopy {
   #length = 0;
   #isTooLarge: boolean;
 
-  /** @param announced the announced length; 0 if unknown */
+  /** @param announced the announced length in bytes; 0 if unknown */
   constructor(maxBytes: number, announced: number = 0) {
     this.#maxBytes = maxBytes;
     this.#announced = announced;
     this.#isTooLarge = announced > maxBytes;
   }
 
-  /** Whether the body exceeds the limit, or the memory. */
+  /** Whether the body exceeds the limit or the available memory. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
@@ -49,7 +49,7 @@ export class BodyCopy {
   /** Grows if necessary. Returns whether there is memory for it. */
   #hasRoomFor(length: number): boolean {
     if (length <= this.#bytes.length) return true;
-    // Allocates the announced length at once: shared memory is not freed until memory is short.
+    // Allocates the announced length at once, because outgrown shared memory is not freed until memory is short.
     const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
     let larger: Buffer;
     try {

@@ -1,4 +1,4 @@
-// The codings of bodies that `content-encoding` names: reads and writes those that Node has, on its own threads.
+// The codings of `content-encoding`: decodes and encodes bodies in those that Node supports, on Node's thread pool.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import * as zlib from 'node:zlib';
 import { BodyCopy } from './body-copy.js';
 
-/** A coding that Node has. */
+/** A coding that Node supports. */
 export interface Coding {
   readonly createReader: () => Transform;
   readonly createWriter: () => Transform;
@@ -18,9 +18,9 @@ const { createZstdDecompress, createZstdCompress } = zlib as {
   readonly createZstdCompress?: () => Transform;
 };
 
-/** Four times Node's default, which takes twice as long. */
+/** Four times Node's default chunk size, which takes twice as long. */
 const READING = { chunkSize: 64 * 1024 };
-// Fast rather than small: a request waits for it. Node's defaults take eight times as long, for Brotli a hundred times.
+// Fast rather than small, because a request waits for it. Node's defaults take eight times as long; for Brotli, a hundred times.
 const FAST = { level: zlib.constants.Z_BEST_SPEED };
 const FAST_BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } };
 
@@ -51,8 +51,8 @@ const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
 ]);
 
 /**
- * Returns the coding of a body; `'none'` if it is in none, `undefined` if it is in one that Node does not have, or in several, which no
- * client was seen to use.
+ * Returns the coding of a body; `'none'` if it is not encoded, `undefined` if Node does not support its coding, or if it has several
+ * codings, which no client was seen to use.
  */
 export function codingOf(headers: IncomingHttpHeaders): Coding | 'none' | undefined {
   const names = (headers['content-encoding'] ?? '')
@@ -64,9 +64,9 @@ export function codingOf(headers: IncomingHttpHeaders): Coding | 'none' | undefi
 }
 
 /**
- * Reads a body in a coding, into memory shared with the engine.
+ * Decodes a body into memory shared with the engine.
  *
- * @returns `undefined` if it would be larger than the limit
+ * @returns `undefined` if the decoded body would exceed `maxBytes`
  * @throws Error if the body is not in this coding, or is cut off
  */
 export async function unpack(
@@ -80,7 +80,7 @@ export async function unpack(
   return copy.bytes;
 }
 
-/** Writes a body in a coding. */
+/** Encodes a body. */
 export function pack(bytes: Uint8Array, coding: Coding): Promise<Buffer> {
   return buffer(coding.createWriter().end(bytes));
 }

@@ -1,5 +1,5 @@
-// Access control: admits programs on this machine, or clients with the token. Rejects pages of other sites, also with DNS
-// rebinding.
+// Access control: admits programs on this machine, or clients with the token. Rejects requests from pages of other sites, also with
+// DNS rebinding.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -18,7 +18,7 @@ export type Admission = { readonly target: string } | Refusal;
 export const TOKEN_HEADER = 'x-ctxfold-token';
 
 const TOKEN_PATH = /^\/token\/([^/?]*)/;
-/** What begins the target of a request to a proxy: whom it is for. */
+/** The start of an absolute target, with which clients address a proxy: the scheme and the host. */
 const AUTHORITY = /^http:\/\/([^/?#]*)/i;
 
 /** Checks a request. Its target is the path without the token. */
@@ -46,14 +46,14 @@ export function admit(request: IncomingMessage, token: string | undefined): Admi
   return { target };
 }
 
-/** Any other name may be one that somebody has made resolve to this address. */
+/** Only loopback names are safe: anyone can make another name resolve to this address (DNS rebinding). */
 function isLoopbackName(host: string | undefined): boolean {
   const name =
     host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host.toLowerCase());
   return name !== null && name !== undefined && isLoopback(name[1] ?? name[2] ?? '');
 }
 
-/** Programs send no origin, or one that no web page can have. */
+/** Whether the origin is the gateway's own page or no web page: programs send no origin, or one that web pages cannot have. */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || origin === `http://${host ?? ''}`) return true;
   return origin !== 'null' && !/^https?:/i.test(origin);

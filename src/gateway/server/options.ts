@@ -11,7 +11,7 @@ export type GatewayMode = 'observe' | 'compact';
 
 /** Options of a gateway, all optional. */
 export interface GatewayOptions {
-  /** `observe`: forwards requests unchanged, and computes in parallel what would have been saved. @default 'observe' */
+  /** `observe`: forwards requests unchanged, and computes in parallel what compaction would save. @default 'observe' */
   readonly mode?: GatewayMode | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined;
@@ -24,12 +24,12 @@ export interface GatewayOptions {
   readonly token?: string | undefined;
   /**
    * URLs that requests are forwarded to, by name: `anthropic`, `openai`, `gemini`, `azure`, `bedrock` and `vertex` are recognized by
-   * their paths, others by the prefix `/<name>`. No other URL is ever used. @default the own ones of the first three
+   * their paths, others by the prefix `/<name>`. No other URL is ever used. @default the public URLs of the first three
    */
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
   /**
    * Variables that name a proxy to `https` upstreams, `HTTPS_PROXY` and `NO_PROXY`, as Node's agents take them; the command line passes
-   * its own. For Node 24.5 or newer; an older one connects directly. @default no proxy
+   * its environment. Needs Node 24.5 or newer; older versions connect directly. @default no proxy
    */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
@@ -92,7 +92,7 @@ const UPSTREAMS: Readonly<Record<string, string>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
-/** Excludes names that start paths of APIs. */
+/** Names of upstreams. Excludes names with which paths of APIs or of the gateway start. */
 const UPSTREAM_NAME =
   /^(?!(?:ctxfold|token|v1|v1beta|responses|chat|models)$)[a-z][a-z0-9-]{0,31}$/;
 

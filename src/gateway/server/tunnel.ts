@@ -1,5 +1,5 @@
-// Upgrade requests. For WebSockets, clients with a fallback are told to use HTTP, and others are connected to their upstream without
-// reading their data. Any other protocol is declined by answering in HTTP.
+// Handles upgrade requests. For WebSockets, clients with a fallback are told to use HTTP, and others are connected to their upstream
+// without reading their data. Other protocols are declined by answering in HTTP.
 
 import { STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, Server } from 'node:http';
@@ -63,8 +63,8 @@ export function isForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Has the server read a connection again, without the request's wish for an upgrade. Node before 24.9 has stopped reading it, but
- * the wish is optional: Java's HTTP client sends one for HTTP/2 with the first request, its body included.
+ * Feeds a request to the server again without its `Upgrade` header. Node before 24.9 stops parsing a connection at an upgrade request,
+ * but the upgrade is optional: Java's HTTP client offers HTTP/2 with its first request, which includes a body.
  */
 export function declineUpgrade(
   server: Server,

@@ -1,5 +1,5 @@
-// Reads the usage that a provider reports from a copy of its answer: a document, a stream of events or frames of them, compressed or
-// not. Never delays the answer, and ignores what it cannot read.
+// Reads the usage that a provider reports from a copy of its answer: a JSON document, a stream of events, or frames with events,
+// compressed or not. Never delays the answer, and ignores what it cannot read.
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
@@ -11,18 +11,18 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
 import { codingOf } from './coding.js';
 
-/** Characters from the end of a document or an event that are searched: providers put the usage there. */
+/** How much of the end of a document or an event is searched, in UTF-16 units: providers put the usage at the end. */
 const MAX_TEXT = 64 * 1024;
-/** Limit for bytes that are not decompressed yet. */
+/** Limit for the backlog of the decompressor, in bytes. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export interface TapReport {
   readonly usage: AnsweredUsage | undefined;
-  /** The body of an answer with such a status as `REFUSED`, or how a stream refuses the prompt. */
+  /** The body of an answer whose status is in `REFUSED`, or the text with which a stream refuses the prompt. */
   readonly refusal: string | undefined;
 }
 
-/** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
+/** Listens to an answer, and reports when it has ended or was cut off: even then, the input usage may have come at the start. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const type = answer.headers['content-type'] ?? '';
   const reader = new UsageReader(/\bjson\b/i.test(type));
@@ -47,15 +47,15 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
-  // Not at once: of what ends with the last bytes but is cut off, these would be lost.
+  // Ends the decoder only after all writes were processed: of an answer that was cut off, the last bytes would be lost otherwise.
   answer.once('close', () => decoder.write('', () => decoder.end()));
   decoder.on('data', add);
   decoder.once('close', end);
-  // The client gets the same bytes, and handles the error.
+  // Ignored here: the client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
 }
 
-/** Finds the events in Amazon Bedrock's frames, where each stands in Base64. */
+/** Extracts the events from Amazon Bedrock's frames, which contain them in Base64. */
 class FrameReader {
   #text = '';
 
@@ -72,7 +72,7 @@ class FrameReader {
 const LINE_FEED = 0x0a;
 /** Prefix of both keys, `usage` and `usageMetadata`. */
 const USAGE = '"usage';
-/** Looked for before `REFUSED_IN_STREAM`. */
+/** A fast check for chunks that may match `REFUSED_IN_STREAM`. */
 const REFUSAL = 'context_length_exceeded';
 
 /** Finds the latest usage numbers in a stream of text. */
@@ -89,7 +89,7 @@ export class UsageReader {
     this.#isDocument = isDocument;
   }
 
-  /** How the provider refuses the prompt, once the stream has begun. */
+  /** The text with which the provider refuses the prompt after the stream has begun; `undefined` if it does not. */
   get refusal(): string | undefined {
     return this.#refusal;
   }

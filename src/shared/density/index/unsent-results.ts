@@ -237,7 +237,7 @@ export class UnsentResults {
     return chosen;
   }
 
-  /** Renumbers texts so that their numbers ascend with rows, from the first one on that has a smaller number behind it. */
+  /** Renumbers texts so that their numbers ascend with rows, starting at the first text that a smaller number follows. */
   #orderTexts({ text: textOf }: ResponseColumns): void {
     let first = textOf.length;
     let next = Infinity;
