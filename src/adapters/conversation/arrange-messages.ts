@@ -1,4 +1,4 @@
-// Puts the messages of a conversation in the order of an edited history: given messages, and those that ctxfold wrote. Pure.
+// Puts the messages of a conversation, given ones and those that ctxfold wrote, in the order of an edited history. Pure.
 
 import { isAcknowledgement } from '../../main/summarizer/summary-note.js';
 import { humanText } from '../../shared/content.js';
@@ -8,7 +8,7 @@ import { isPinned } from '../format/message-place.js';
 import type { GivenMessage, Place, WrittenMessage } from '../format/message-place.js';
 import { isPlaced, PER_SLICE } from '../format/placed.js';
 
-/** Messages in order. */
+/** Places of messages in the order of sending. */
 export interface Arrangement<Message> {
   readonly places: Place<Message>[];
   /** Written messages that can be sent once the open exchange is complete. */
@@ -16,10 +16,11 @@ export interface Arrangement<Message> {
 }
 
 /**
- * Returns the places for a history: messages in the order of its entries, pinned ones where they were among them. Written messages
- * come after the pinned messages that follow the previous one, up to one of the model: something may answer its calls. One whose
- * entry is within a given message comes after that and the answers to its calls. The acknowledgement of a summary is left out right
- * before an answer of the model: together they would be one turn, which some models want to start with reasoning.
+ * Returns the places for a history: messages in the order of its entries, with pinned messages where they were among the given ones.
+ * A written message comes after the pinned messages that follow the message before it, but before a pinned message of the model,
+ * because answers to calls of that message may follow. If its entry is within a given message, a written message comes after that
+ * message and the answers to its calls. The acknowledgement of a summary is left out right before an answer of the model: both
+ * together would be one turn, which some models require to start with reasoning.
  *
  * @param format says which messages are the model's
  * @param openFrom index of the first message of an exchange that nothing may come between
@@ -72,10 +73,10 @@ export function* arrangeMessages<Message>(
   return { places, waiting };
 }
 
-/** In no history: precedes a pinned answer of the model when all before that is gone, because providers want the user first. */
+/** Sent before a pinned answer of the model if nothing else is left before it: providers want the user first. It is in no history. */
 export const OPENING: IContent = humanText('[Earlier messages are not shown.]');
 
-/** At least the tokens of the opening as a message. */
+/** Upper bound of the tokens of the opening as a message. */
 export const OPENING_TOKENS = 16;
 
 /**
@@ -89,7 +90,7 @@ export function withOpening<Message>(
   written: () => WrittenMessage<Message>,
 ): Place<Message>[] {
   for (const [at, place] of places.entries()) {
-    // What was read before it is still there, or it is the opening or another message that ctxfold wrote.
+    // A message that is not pinned comes first, or the opening or another message that ctxfold wrote.
     if ('entry' in place || !isPinned(place)) break;
     if (format.mayNotOpen?.(place.given) !== true) continue;
     return place.index === at ? places : places.toSpliced(at, 0, written());

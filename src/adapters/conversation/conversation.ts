@@ -1,5 +1,5 @@
-// One conversation: a session and its messages. Adds a call's new messages to the session, runs its preflight and returns the
-// messages to send.
+// One conversation: a session and its messages. Adds the new messages of a call to the session, runs the session's preflight and
+// returns the messages to send.
 
 import type { Compactor } from '../../main/compactor.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
@@ -40,7 +40,7 @@ export interface ConversationParts<Message> {
   readonly options: CompleteAdapterOptions;
 }
 
-/** The model that a request goes to, what it requires of reasoning, and what the provider refused it with. */
+/** The model that a request goes to, the reasoning policy for it, and the error with which the provider refused the last request. */
 type Target = Pick<CompactCall, 'modelName' | 'reasoning' | 'refusal'>;
 
 /** The known messages that the messages of a call continue. */
@@ -61,7 +61,7 @@ export class Conversation<Message> {
   #session: Session | undefined;
   /** Messages of the newest call, which may still be queued. */
   #newest: readonly Message[] = [];
-  /** Messages of the last call that the view has read completely, as the caller had them (edited or not). */
+  /** Messages of the last call that the view has read completely, as the caller passed them: originals, or edited ones it was returned. */
   #taken: KnownMessages<Message> = { messages: [], places: [] };
   #lastCall: Promise<unknown>;
   /** Cached result of the last comparison. */
@@ -77,9 +77,9 @@ export class Conversation<Message> {
   #transient: readonly Message[] = [];
   /** Whether a preflight has run over all messages that the view has read. */
   #isReady = false;
-  /** What the last preflight was for. */
+  /** The target of the last preflight. A call with another target runs a new one. */
   #target: Target = {};
-  /** The revision of the history that the view has followed: others may edit the session, too. `null` if it lacks edits. */
+  /** History revision whose edits the view has: others may edit the session, too. `null` if a resumed session has edits that it lacks. */
   #followedRevision: number | null = null;
   #isBroken = false;
 
@@ -99,7 +99,7 @@ export class Conversation<Message> {
     this.#view = new MessageView(parts.format);
   }
 
-  /** Whether messages could not be added to the session, so that the conversation cannot continue. */
+  /** Whether the conversation cannot continue: messages could not be added to the session, or a known one was changed. */
   get isBroken(): boolean {
     return this.#isBroken;
   }
@@ -147,7 +147,7 @@ export class Conversation<Message> {
     return abortable(turn, call.signal);
   }
 
-  /** Returns messages that continue the last call as it was sent, without a further edit; `undefined` for others. */
+  /** Returns the messages as the last call left them, without new edits; `undefined` if they do not continue that call. */
   async asSent(messages: readonly Message[]): Promise<Message[] | undefined> {
     await this.#lastCall;
     const match = matchPrefix(this.#parts.format, messages, this.#taken.messages);
@@ -205,7 +205,7 @@ export class Conversation<Message> {
       this.#isReady = false;
       if (startsOver) this.#view = view;
       const added = this.#addToSession(reading.entries, call, startsOver);
-      // The reader has messages that the session lacks.
+      // If it fails, the reader has messages that the session lacks.
       added.catch(() => (this.#isBroken = true));
       const session = await added;
       for (const place of await inTurns(reading.commitInSlices())) places.push(place);
@@ -253,7 +253,7 @@ export class Conversation<Message> {
     return !isKept;
   }
 
-  /** Splits off the last message, from when one was dropped by the next call until one is kept. */
+  /** Splits off the last message if the host drops its last messages: from the first call that dropped one until a call keeps one. */
   #split(given: readonly Message[]): SplitMessages<Message> {
     const { format } = this.#parts;
     const { length } = this.#taken.messages;
@@ -287,8 +287,8 @@ export class Conversation<Message> {
   }
 
   /**
-   * Adds new entries to the session, and reports what the caller says about the previous request: the entries show whether other
-   * processes have served some since.
+   * Adds new entries to the session, and then reports what the caller says about the previous request: the new entries show whether
+   * other processes have served requests since.
    */
   async #addToSession(
     entries: readonly PlacedEntry[],
@@ -308,7 +308,7 @@ export class Conversation<Message> {
     return session;
   }
 
-  /** Returns whether the preflight succeeded. If not, what was compacted before stays so: as given, it may be too long by now. */
+  /** Returns whether the preflight succeeded. If it failed, earlier edits stay: the original messages may be too long by now. */
   async #runPreflight(
     session: Session,
     call: CompactCall,
@@ -339,7 +339,7 @@ export class Conversation<Message> {
     });
     const isReplaced = history.journal !== journal;
     const { revision } = history;
-    // A failed one may have landed edits before.
+    // A failed preflight has no result, but may have landed edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
     if (!isFollowed || isReplaced || isCompressed || view.isLate) {
       await inTurns(view.followInSlices(history.getAll()));
@@ -376,12 +376,12 @@ export class Conversation<Message> {
     if (modelName !== undefined) history.nameModel(modelName);
   }
 
-  /** Whether the messages continue with the model's answer in the place of the last message of a known list. */
+  /** Whether the last message of a known list was dropped, and the model's answer stands in its place. */
   #hasDroppedEnd(messages: readonly Message[], known: readonly Message[]): boolean {
     const at = known.length - 1;
     const [last, now] = [known[at], messages[at]];
     if (at < 1 || last === undefined || now === undefined || last === now) return false;
-    // Cheaper than the comparison of all messages before it.
+    // Checked first, because it is cheaper than the comparison of all messages before the last one.
     if (!mayBeTransient(this.#parts.format, last, now)) return false;
     return this.#matchPrefix(messages, known.slice(0, at)) !== undefined;
   }

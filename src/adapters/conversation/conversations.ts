@@ -1,5 +1,5 @@
-// Finds the conversation that a call continues, by its messages: SDKs pass the whole array each time, without an id. An
-// adapter may be created anew for each run, so conversations belong to the compactor, by format.
+// Finds the conversation that a call continues by comparing messages: SDKs pass the whole array each time, without an id. An
+// adapter may be created anew for each run, so conversations are kept per compactor and format.
 
 import { asError } from '../../shared/errors.js';
 import type { Compactor } from '../../main/compactor.js';
@@ -12,26 +12,26 @@ import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { isSameValue } from '../format/same-value.js';
 
-/** What a call and a conversation must have in common, besides messages. */
+/** What a call and the conversation that it continues have in common besides messages. */
 interface ConversationKey {
   readonly conversationId: string | undefined;
-  /** Of a named one: users may have the same ids in directories of their own. */
+  /** Directory and id of a named conversation: users may have the same ids in directories of their own. */
   readonly name: string | undefined;
   /**
-   * Whether its model decides what happens to reasoning, as Claude does. Others refuse a history that has lost reasoning for Claude's sake.
-   * `undefined` where no model is named: it is the same as before, if its name decided.
+   * Whether the model has a reasoning policy, as Claude does. Other models refuse a history that has lost reasoning for Claude's sake.
+   * `undefined` if the call names no model: it is taken to be the conversation's model, unless a call stated the policy.
    */
   readonly hasReasoningPolicy: boolean | undefined;
-  /** Whether the call decided. */
+  /** Whether the call stated the reasoning policy, instead of the model's name implying it. */
   readonly isPolicyGiven: boolean;
-  /** The same object for equal options. */
+  /** One object for all equal options, so that `===` compares them. */
   readonly options: PlainOptions;
 }
 
 /** Options without functions and the logger, which may be created anew for each run. */
 type PlainOptions = Pick<CompleteAdapterOptions, 'removalLogDirectory'>;
 
-/** At most so many times `maxConversations` are kept under all options together. */
+/** Limit on conversations under all options together, as a multiple of `maxConversations`. */
 const MAX_OPTION_SETS = 16;
 
 /** The conversations of one format, as an LRU cache: evicted ones are closed. */
@@ -77,7 +77,7 @@ export class Conversations<Message> {
     }
   }
 
-  /** Returns messages as they would be sent without a further edit: the same ones if they continue no conversation. */
+  /** Returns the messages as they would be sent without new edits; those passed if they continue no conversation. */
   async asSent(
     messages: readonly Message[],
     call: CompactCall,
@@ -114,7 +114,7 @@ export class Conversations<Message> {
     }
   }
 
-  /** Returns the options of a conversation that are equal to these, else these. */
+  /** Returns the equal options object of a known conversation if there is one, else a new object. */
   #knownOptions({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {
     const plain: PlainOptions = Object.fromEntries(
       Object.entries(options).filter(([, value]) => typeof value !== 'function'),
@@ -168,7 +168,7 @@ export class Conversations<Message> {
     return best ?? alike.findLast((conversation) => conversation.isEdited(messages));
   }
 
-  /** Closes a conversation of that name under other options, so that only one session has its id. */
+  /** Finds a conversation by name. Closes one under other options, so that only one session has the id. */
   #named(key: ConversationKey, logger: Logger): Conversation<Message> | undefined {
     for (const [conversation, known] of this.#conversations) {
       if (known.name !== key.name) continue;

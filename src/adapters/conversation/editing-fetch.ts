@@ -1,4 +1,4 @@
-// A `fetch` that edits the bodies of requests on their way.
+// A `fetch` that edits the bodies of requests before they are sent.
 
 import type { Logger } from '../../main/host/logger.js';
 import { warnOfIdling } from './warn-of-failure.js';
@@ -15,10 +15,10 @@ const SIGNED_WARNING =
   'AWS refuses a request whose body has changed since it was signed, so that nothing can be compacted; use an API key, or the middleware of the SDK';
 
 /**
- * Returns a `fetch` that has requests with a text for a body sent by a function. A request that is signed with AWS credentials leaves
- * as it came, which is said once.
+ * Returns a `fetch` that hands requests whose body is a string to `sendEdited`. A request signed with AWS credentials is sent
+ * unchanged, with one warning per logger.
  *
- * @param send makes all other requests
+ * @param send sends all other requests
  */
 export function editingFetch(
   sendEdited: SendEdited,
@@ -26,7 +26,7 @@ export function editingFetch(
   logger: Logger | undefined,
 ): Fetch {
   return (input, init) => {
-    // The body of a `Request` is a stream.
+    // The body of a `Request` is a stream, not a string.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
     if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
       warnOfIdling(logger, SIGNED_WARNING);
@@ -44,17 +44,17 @@ export function withBody(request: TextRequest, body: string): TextRequest {
   return { ...request, headers, body };
 }
 
-/** Statuses of refusals that compacting may mend. GitHub has the second one for a prompt that is too long. */
+/** HTTP statuses of refusals that compacting may mend. GitHub answers 413 to a prompt that is too long. */
 export const REFUSED: ReadonlySet<number | undefined> = new Set([400, 413]);
 
-/** Returns what a provider says that refuses a request, if it does. The caller reads the response itself. */
+/** Returns the text of a response that refuses a request, else `undefined`. Reads a clone, so that the caller can read the response. */
 export async function refusalIn(response: unknown): Promise<string | undefined> {
   // Another implementation of `fetch` may return something else.
   if (!(response instanceof Response) || !REFUSED.has(response.status)) return undefined;
   try {
     return await response.clone().text();
   } catch {
-    // It was cut off, or has been read by then.
+    // The response was cut off, or its body has already been read.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Shared by the plugins of hosts: a compactor with defaults for agents, which is created with the first call, with one conversation
-// per session of the host, which goes on after a restart. Knows no host, and no format of messages.
+// Shared by the plugins of hosts: a compactor with defaults for agents, created by the first call, with one conversation per session
+// of the host. Conversations continue after a restart. Knows no host and no message format.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
@@ -42,11 +42,11 @@ interface Opened<Message> {
   readonly compact: MessageCompactor<Message>;
 }
 
-/** A call that is running. */
+/** State of a call while it runs. */
 interface RunningCall {
-  /** A host may give sessions that use one model different windows, and call at once. */
+  /** Kept per call, because a host may concurrently run sessions of one model with different windows. In tokens. */
   readonly contextLimit: number | undefined;
-  /** Why what it returns was not compacted. */
+  /** Why the messages that the call returns were not compacted. */
   failure?: string;
 }
 
@@ -55,21 +55,21 @@ export class HostCompactor<Message> {
   readonly #name: string;
   readonly #format: MessageFormat<Message>;
   readonly #options: () => HostOptions;
-  /** Created with the first call, also with the first one after it was closed. */
+  /** Created by the first call, and again by the first call after `close`. */
   #opened: Opened<Message> | undefined;
   /** Why the compactor could not be created. */
   #failure: string | undefined;
   readonly #running = new AsyncLocalStorage<RunningCall>();
-  /** By session, why its last call was not compacted. */
+  /** Session id → why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
-  /** By session, what the provider refused its last call with, and the model that it was to. */
+  /** Session id → the error with which the provider refused its last call, and the model of that call. */
   readonly #refusals = new Map<string, Pick<HostCall, 'refusal' | 'modelName'>>();
-  /** Why sessions would not go on after a restart. */
+  /** Why sessions would not continue after a restart: the last failure of the state store. */
   #storeFailure: string | undefined;
 
   /**
-   * @param name of the host, whose sessions have ids of their own
-   * @param options for when it is created: only then, hosts know their folder
+   * @param name of the host, which separates its states on disk: session ids are unique within a host only
+   * @param options returns the options when the compactor is created: hosts do not know their folder earlier
    */
   constructor(name: string, format: MessageFormat<Message>, options: () => HostOptions) {
     this.#name = name;
@@ -99,7 +99,7 @@ export class HostCompactor<Message> {
     return { compactor, compact };
   }
 
-  /** An adapter's logger: it warns of the calls that failed. */
+  /** Wraps a logger so that a warning of the adapter, which logs calls that failed, is also recorded as the running call's failure. */
   #noting(logger: Logger = SILENT_LOGGER): Logger {
     const host = safeLogger(logger);
     const warn: Logger['warn'] = (message, details) => {
@@ -111,7 +111,7 @@ export class HostCompactor<Message> {
     return { ...host, warn };
   }
 
-  /** States without originals, which the host keeps. `undefined` if the user has no home. */
+  /** Returns a store of states without the original messages, which the host keeps; `undefined` if the user has no home directory. */
   #ownStore(): StateStore | undefined {
     try {
       const store = directoryStore(join(userStateFolder(), this.#name));
@@ -144,9 +144,9 @@ export class HostCompactor<Message> {
   }
 
   /**
-   * Returns the messages to send. Never throws.
+   * Returns the messages to send. Never rejects.
    *
-   * @returns the same list if nothing is edited, or the signal is aborted; if anything in ctxfold fails, what was compacted before
+   * @returns the same list if nothing is edited or the signal is aborted; if compaction fails, the messages with earlier edits only
    */
   async compact(messages: readonly Message[], call: HostCall): Promise<readonly Message[]> {
     const {
@@ -158,7 +158,7 @@ export class HostCompactor<Message> {
     const running: RunningCall = { contextLimit };
     const refused = this.#refusals.get(sessionId);
     this.#refusals.delete(sessionId);
-    // Another model may take what that one refused.
+    // Another model may accept what the first one refused.
     const refusal = refused?.modelName === rest.modelName ? refused?.refusal : undefined;
     try {
       const { compact } = this.open();
@@ -179,7 +179,7 @@ export class HostCompactor<Message> {
     return this.#failure !== undefined || this.#failures.has(sessionId);
   }
 
-  /** Takes a provider's error: the next call of the session to the same model is sent so that it is not refused for it again. */
+  /** Records a provider's error that compaction can mend: the session's next call to the same model avoids the same refusal. */
   reportRefusal(
     refusal: unknown,
     { sessionId, modelName }: Pick<HostCall, 'sessionId' | 'modelName'>,

@@ -1,4 +1,4 @@
-// The newest request of a conversation, and what its provider says of it: the usage of its answer, or that it was too long.
+// The newest request of a conversation, and what the provider says about it: the usage with its answer, or that it was too long.
 
 import type { Logger } from '../../main/host/logger.js';
 import { refusedLength } from '../../main/models/model-limits.js';
@@ -8,17 +8,17 @@ import { asError } from '../../shared/errors.js';
 import type { CompactCall } from '../request/adapter-options.js';
 import { usageReportOf } from '../request/call-arguments.js';
 
-/** Where a provider does not say how long a refused prompt was, the next one is to have this share of it. */
+/** If a provider does not state the length of the prompt that it refused, the next prompt gets this share of its estimated length. */
 const UNNAMED_SHARE = 0.9;
 
-/** If it was longer by more than this share of the window, no history would be left of it. */
+/** If a prompt was longer than estimated by more than this share of the window, subtracting the excess would leave no history. */
 const MOST_EXCESS = 0.9;
 
-/** No provider counts more than this many times what is estimated: such a prompt was refused for the room of its answer. */
+/** No provider counts more than this many times the estimate. A prompt beyond it was refused for the room that its answer needs. */
 const MAX_RATIO = 4;
 
 export class LastRequest {
-  /** Estimated tokens of the whole request, in the model's own; `undefined` if another process has made it. */
+  /** Estimate for the whole request, in the model's own tokens; `undefined` if another process made the request. */
   tokens: number | undefined;
   #call: CompactCall = {};
   #awaitsUsage = false;
@@ -28,20 +28,20 @@ export class LastRequest {
     return this.#call;
   }
 
-  /** What the provider has refused it with while it answered, for the next call to the same model. */
+  /** The refusal that was reported with the usage of the answer, for the next call to the same model. */
   refusalFor({ modelName = this.#call.modelName }: CompactCall): unknown {
     return modelName === this.#call.modelName ? this.#refusal : undefined;
   }
 
-  /** Resolves once the usage of its answer is reported, if it will be: a copy may be read a turn later than the answer. */
+  /** If usage will be reported, waits one turn of the event loop for it: the copy that it is read from may lag a turn behind the answer. */
   async settled(): Promise<void> {
     if (this.#awaitsUsage) await nextTurn();
   }
 
   /**
-   * Begins the next one. From now on, the usage of an earlier one is ignored.
+   * Begins the next request. From now on, the usage of an earlier one is ignored.
    *
-   * @param session returns the session that is told the usage
+   * @param session returns the session to report the usage to
    */
   begin(call: CompactCall, session: () => Session | undefined, logger: Logger): void {
     this.#call = call;
@@ -54,18 +54,19 @@ export class LastRequest {
       try {
         reportUsage(session(), usage);
       } catch (thrown) {
-        // Usage only helps, and the model has answered.
+        // Usage only improves estimates, and the model has answered, so the call must not fail.
         logger.warn('the usage of an answer is ignored', { error: asError(thrown) });
       }
     });
   }
 
   /**
-   * Returns how many tokens less than it seems the model takes, once it has refused it for its length; 0 if it has not, or for what
-   * no edit changes: it was longer than it was taken for, or the limit is lower.
+   * Returns by how many tokens the model takes less than the session assumes, after it refused the request for its length: because
+   * the request was longer than estimated, or because the limit is lower. 0 if the refusal was not for its length, or if no edit
+   * would help.
    *
-   * @param contextLimit that the session goes by
-   * @param present estimated tokens of the request as it is now, if another process has made the last one
+   * @param contextLimit the limit that the session assumes, in tokens
+   * @param present estimated tokens of the request as it is now, used if another process made the last one
    */
   excessTokens(refusal: unknown, contextLimit: number, present: number): number {
     const refused = refusedLength(refusal);
@@ -81,7 +82,7 @@ export class LastRequest {
   }
 }
 
-/** Reports the usage in the arguments of a call, if there is any. */
+/** Reports the usage in the arguments of a call, if there is any, to a session. */
 export function reportUsage(session: Session | undefined, call: CompactCall): void {
   const report = usageReportOf(call);
   if (report !== undefined) session?.reportUsage(report);

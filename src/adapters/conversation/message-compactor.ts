@@ -1,5 +1,5 @@
-// The function form of an adapter: messages in, messages out. If something in ctxfold fails, it returns the messages as they
-// were passed, and reports the failure.
+// The function form of an adapter: messages in, messages out. By default it fails open: if compaction fails, it returns the messages
+// as they were passed, and reports the failure.
 
 import type { Compactor } from '../../main/compactor.js';
 import { completeAdapterOptions } from '../request/adapter-options.js';
@@ -21,19 +21,19 @@ import { warnOfFailure } from './warn-of-failure.js';
 export interface MessageCompactor<Message> {
   /**
    * @returns a new list
-   * @throws by default TypeError if it is not a list, and the signal's reason; for other failures `onError` returns the messages as
-   * they are, and what was compacted before compacted. With `onError: 'throw'`: TypeError if it is not a list of messages of the
-   * format, naming the message, and TypeError or RangeError for invalid call arguments, both without any change, so the next call
-   * continues; `ContextWindowExceededError` if the messages cannot be made to fit; the signal's reason
+   * @throws by default only TypeError if `messages` is not a list, and the signal's reason. After any other failure the messages are
+   * returned as passed, or with earlier edits if only the preflight failed. With `onError: 'throw'`: TypeError naming the message if
+   * `messages` is not a list of messages of the format, and TypeError or RangeError for invalid call arguments, both without any
+   * change, so the next call continues; `ContextWindowExceededError` if the messages cannot be made to fit; the signal's reason
    */
   (messages: readonly Message[], call?: CompactCall): Promise<Message[]>;
   /** Reports of its conversations, least recently used first. */
   report(): readonly ConversationReport[];
 }
 
-/** What adapters use of it besides. */
+/** A `MessageCompactor` with what adapters need for counting tokens. */
 export interface CountingCompactor<Message> extends MessageCompactor<Message> {
-  /** Returns messages as they would be sent without a further edit, for who counts them: the same ones if there was none. */
+  /** Returns the messages as they would be sent without new edits, so that a caller can count them. */
   readonly asSent: Compact<Message>;
 }
 

@@ -1,5 +1,5 @@
-// The messages of one conversation in their current state: reads new ones as entries, and applies edits of entries to the
-// messages that they came from. Runs no compaction.
+// Holds the messages of one conversation in their current state: reads new messages as entries, and applies edits of entries to
+// the messages that the entries came from. Runs no compaction.
 
 import type { EntryChange } from '../../main/history-change.js';
 import { isProviderEntry } from '../../main/strategies/provider-compaction.js';
@@ -24,7 +24,7 @@ import { ConversationReader, readAlone } from './read-in-slices.js';
 import { isSameList } from '../format/same-value.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 
-/** A message was changed after it was read, so that edits no longer fit it. */
+/** Thrown if a message was changed after it was read, so that edits no longer apply to it. */
 export class ChangedMessageError extends TypeError {
   constructor(index: number, cause: unknown) {
     super(`Expected message ${index} to be as it was when it was read.`, { cause });
@@ -37,21 +37,21 @@ export class MessageView<Message> {
   readonly #reader: ConversationReader<Message>;
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
-  /** By id of a tool call, the messages with parts that must be removed along with it. */
+  /** Id of a tool call → the messages with parts that must be removed along with the call. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
-  /** By id, the number of calls that were not removed. */
+  /** Id of a tool call → the number of calls with this id that no edit has removed. */
   readonly #remainingCalls = new Map<string, number>();
-  /** The cache marks of the messages with marks that were edited last, as a text. */
+  /** LRU of the last `MARKED_MESSAGES` edited messages that have cache marks → their marks, as a text. */
   readonly #marks = new Map<GivenMessage<Message>, string>();
   #places: Place<Message>[] = [];
   #current: Message[] = [];
   #pinnedTokens = 0;
-  /** As in the last reading. */
+  /** `Reading.openFrom` of the last reading. */
   #openFrom: number | undefined;
   #isWaiting = false;
-  /** Whether a pinned message may not be the first one. */
+  /** Whether there is a pinned message that providers may refuse as the first one (`mayNotOpen`). */
   #mayNeedOpening = false;
-  /** Index of the first message that lost a document: citations by number behind it are removed, in later messages, too. */
+  /** Index of the first message that lost a document. From there on, citations by number are removed, also from messages read later. */
   #firstLost = Infinity;
 
   constructor(format: MessageFormat<Message>) {
@@ -59,7 +59,7 @@ export class MessageView<Message> {
     this.#reader = new ConversationReader(format);
   }
 
-  /** All messages as they were given. The list grows. */
+  /** All messages as the caller passed them. The list grows with each reading. */
   get given(): readonly Message[] {
     return this.#given;
   }
@@ -69,7 +69,7 @@ export class MessageView<Message> {
     return this.#current;
   }
 
-  /** Both lists with the places of their messages. */
+  /** The given and the current messages, each list with the places of its messages. */
   get knownLists(): readonly KnownMessages<Message>[] {
     return [
       { messages: this.#given, places: this.#records },
@@ -77,13 +77,13 @@ export class MessageView<Message> {
     ];
   }
 
-  /** Estimated tokens of pinned messages, and of what may have to precede them. */
+  /** Estimated tokens of the pinned messages, and of the opening if one may have to precede them. */
   get pinnedTokens(): number {
     return this.#pinnedTokens + (this.#mayNeedOpening ? OPENING_TOKENS : 0);
   }
 
   /**
-   * Reads further messages. Nothing else may be read until the slices end.
+   * Reads further messages. No other reading may begin until this generator and that of the commit have ended.
    *
    * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
    */
@@ -136,7 +136,7 @@ export class MessageView<Message> {
       isChanged = true;
       if (!('entry' in place) && place.given === former) this.#replaceGiven(place, message);
       else if (place.current === former) {
-        // Its caller goes on with what it was returned: marks of the original have moved since.
+        // This caller continues with the messages that it was returned, so it has moved the marks of the original to other messages.
         if (!('entry' in place)) this.#replaceGiven(place, withoutCacheMarks(place.given));
         place.current = message;
       }
@@ -166,7 +166,7 @@ export class MessageView<Message> {
     return this.#rewrite(record, record.given);
   }
 
-  /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
+  /** Returns a new list of the current messages with the caller's copies, which the view does not keep, in place of the known objects. */
   currentAs(
     { messages, places }: KnownMessages<Message>,
     copies: readonly Message[],
@@ -177,12 +177,12 @@ export class MessageView<Message> {
     for (let position = 0; position < current.length; position += 1) {
       const place = this.#places[position];
       if (place === undefined || 'entry' in place) continue;
-      // Both lists are in the order of the given messages.
+      // Both lists of places are in the order of the given messages, so one pass over both suffices.
       while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
       const copy = copies[at];
       if (places[at] !== place || copy === undefined || copy === messages[at]) continue;
       if (place.current === messages[at]) current[position] = copy;
-      // If every part is edited, the copy contributes nothing but its marks.
+      // If every part is edited, only the cache marks could come from the copy.
       else if (place.given === messages[at]) {
         if (place.edits?.size === place.parts.length && !otherMarks.includes(at)) continue;
         current[position] = this.#rewrite(place, copy) ?? copy;
@@ -226,8 +226,8 @@ export class MessageView<Message> {
   }
 
   /**
-   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or the list until
-   * the slices end.
+   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or `history`
+   * until the generator ends.
    */
   *followInSlices(history: readonly IContent[]): Generator<void, void, undefined> {
     const touched = new Set<GivenMessage<Message>>();
@@ -240,7 +240,7 @@ export class MessageView<Message> {
       if (touched.add(record).size % PER_SLICE === 0) yield;
     }
     yield* this.#rewriteTouched(touched);
-    // What a provider's compaction replaced is cited as before: the messages behind it must stay unchanged.
+    // Citations of what a provider's compaction replaced stay: the messages after the compaction must be sent unchanged.
     if (!history.slice(0, 1).some(isProviderEntry)) yield* this.#removeCitations(touched);
     const { places, waiting } = hasWritten
       ? yield* arrangeMessages(
@@ -255,7 +255,7 @@ export class MessageView<Message> {
     this.#setPlaces(places.filter(({ current }) => current !== null));
   }
 
-  /** Whether written messages wait for the end of an exchange that has ended, so that the history has to be followed. */
+  /** Whether written messages still wait for an open exchange that has ended by now: `followInSlices` must place them. */
   get isLate(): boolean {
     return this.#isWaiting && this.#openFrom === undefined;
   }
@@ -266,7 +266,7 @@ export class MessageView<Message> {
   }
 
   #replaceGiven(record: GivenMessage<Message>, given: Message): void {
-    // They may have become longer.
+    // The new instructions may be longer than the old ones.
     if (isPinned(record) && this.#format.isInstruction?.(given) === true) {
       const [now, then] = [given, record.given].map((each) => readAlone(this.#format, each));
       this.#pinnedTokens += (now?.pinnedTokens ?? 0) - (then?.pinnedTokens ?? 0);
@@ -296,7 +296,7 @@ export class MessageView<Message> {
     // Most messages have one part. Pushing to an empty list would allocate room for many.
     if (record.parts.length === 0) record.parts = record.remaining = [block];
     else {
-      // A pinned message may have lost its reasoning before its exchange was complete.
+      // The lists differ if a pinned message lost its reasoning before its exchange was complete.
       if (record.remaining !== record.parts) record.remaining = [...record.remaining, block];
       record.parts.push(block);
     }
@@ -337,7 +337,7 @@ export class MessageView<Message> {
     }
   }
 
-  /** Removes citations behind messages that have lost a document. */
+  /** Removes citations by number from the first message on that has lost a document. */
   *#removeCitations(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
     const { citations } = this.#format;
     if (citations === undefined) return;
@@ -359,7 +359,7 @@ export class MessageView<Message> {
     return this.#format.citations?.remove(message) ?? message;
   }
 
-  /** Applies the record's edits to its message, or to a copy of that; `null` if nothing remains. */
+  /** Applies the record's edits to `given`, which is its message or a copy of it. Returns `null` if nothing remains. */
   #rewrite(record: GivenMessage<Message>, given: Message): Message | null {
     const { index, edits } = record;
     if (edits === null) return null;
@@ -373,7 +373,7 @@ export class MessageView<Message> {
     }
   }
 
-  /** Whether a block depends on a removed call: providers reject such a block. */
+  /** Whether a block depends on a removed call. Providers reject such a block. */
   #isOrphan(block: PlacedBlock): boolean {
     return (
       block.type === 'opaque' &&
@@ -382,7 +382,7 @@ export class MessageView<Message> {
     );
   }
 
-  /** Returns the message of each entry that ctxfold wrote, making those that are missing. */
+  /** Returns a function from an entry that ctxfold wrote to its message, which is made if there is none yet. */
   #written(): (entry: IContent) => WrittenMessage<Message> {
     const known = new Map<IContent, WrittenMessage<Message>>();
     for (const place of this.#places) if ('entry' in place) known.set(place.entry, place);

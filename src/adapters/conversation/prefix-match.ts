@@ -1,5 +1,5 @@
-// Compares the messages of a call with a known list, to find the conversation that they continue. Reads no content that is the
-// same object, and holds nothing.
+// Compares the messages of a call with a known list, to find the conversation that they continue. Does not read messages that are
+// the same object, and has no state.
 
 import type { MessageFormat } from '../format/message-format.js';
 import type { KnownMessages } from '../format/message-place.js';
@@ -11,17 +11,17 @@ export interface PrefixMatch<Message> {
   readonly known: readonly Message[];
   /** Length of `known` when it was compared: the list may have grown since. */
   readonly length: number;
-  /** Indices of messages that are the same except for a cache mark, or other instructions at the start, descending. */
+  /** Indices, descending, of messages that differ in their cache marks only, or that are changed instructions at the start. */
   readonly varied: readonly number[];
   /** Index of the first message that is another object, or `length`. */
   readonly firstOther: number;
 }
 
 /**
- * Compares from the end, where other conversations differ first. Instructions at the start may differ: many hosts write the time
- * or what they remember into them before each call.
+ * Compares a known list with the start of the messages, from its end, because other conversations most likely differ there.
+ * Instructions at the start may differ: many hosts write the time or what they remember into them before each call.
  *
- * @returns `undefined` if the list is empty, or no prefix of the messages
+ * @returns `undefined` if the known list is empty or no prefix of the messages
  */
 export function matchPrefix<Message>(
   format: MessageFormat<Message>,
@@ -61,12 +61,12 @@ export function withKnown<Message>(
   return taken;
 }
 
-/** Two short conversations that began alike may well have a message in common. */
+/** Shorter lists do not count as edited: two short conversations that began alike may well have a message in common. */
 const MIN_EDITED_LENGTH = 6;
 
 /**
- * Whether messages continue a known list of which some in the middle are different now: its first and its last message are the same,
- * and most of the others. A conversation that took another turn differs at its end.
+ * Whether messages continue a known list although some in the middle have changed: the first message after the instructions, the
+ * last one, and more than half of all are the same. A conversation that took another turn differs at its end.
  */
 export function isEditedWithin<Message>(
   format: MessageFormat<Message>,

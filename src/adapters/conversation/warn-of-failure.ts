@@ -1,4 +1,4 @@
-// Tells a host that compaction has failed, and what is sent instead; or that there is nothing that it could compact.
+// Warns a host that compaction failed and what is sent instead, or that its requests hold nothing that can be compacted.
 
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -6,7 +6,7 @@ import { asError } from '../../shared/errors.js';
 
 let hasWarned = false;
 
-/** Logs it. Without a logger, emits one process warning, which has no message content. */
+/** Logs a failure. Without a logger, emits a process warning, once per process and without content of messages. */
 export function warnOfFailure(logger: Logger, thrown: unknown, message: string): void {
   const error = asError(thrown);
   logger.warn(message, { error });
@@ -18,13 +18,13 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
   );
 }
 
-/** What was said, by logger. */
+/** Logger → the messages that it was given, so that each is logged once. */
 const SAID = new WeakMap<Logger, Set<string>>();
 
 /**
- * Says once why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
+ * Warns once per logger why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
  *
- * @param given the adapter's, by which it is known what was said: an adapter may be created anew for each run
+ * @param given the adapter's logger. Messages are remembered per logger, because an adapter may be created anew for each run
  */
 export function warnOfIdling(given: Logger | undefined, message: string): void {
   const logger = given ?? SILENT_LOGGER;

@@ -1,4 +1,4 @@
-// Makes the blocks that the readers of all formats have in common, without payloads of media, which no decision needs.
+// Makes the blocks that the readers of all formats have in common. Payloads of media are left out: no decision needs them.
 
 import { toolResponse } from '../../shared/content.js';
 import type {
@@ -11,13 +11,13 @@ import { asRecord, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 
-/** Whether the role of a message is that of instructions. */
+/** Whether the role of a message is `system` or `developer`. */
 export function isInstruction(message: unknown): boolean {
   try {
     const role = asRecord(message)?.['role'];
     return role === 'system' || role === 'developer';
   } catch {
-    // An invalid message, which the reader rejects.
+    // The message is invalid. The reader rejects it.
     return false;
   }
 }
@@ -25,7 +25,7 @@ export function isInstruction(message: unknown): boolean {
 /** The call that a response answers, by the names of a response's fields. */
 export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
 
-/** What a tool has answered. */
+/** What a tool answered. */
 export interface Outcome {
   readonly result: unknown;
   readonly error?: string | undefined;
@@ -41,7 +41,7 @@ export function answerBlock(
   return mediaTokens > 0 ? { ...block, mediaTokens } : block;
 }
 
-/** Returns the only field of what a tool has answered in fields, if that is its output: a text, or anything under `output`. */
+/** Returns the name of the only field of a tool's answer if it holds the output: a text, or any value named `output`. Else `undefined`. */
 export function outputField(fields: JsonRecord): string | undefined {
   const [field, ...others] = Object.keys(fields);
   if (field === undefined || others.length > 0 || fields[field] === undefined) return undefined;
@@ -57,7 +57,7 @@ export function mediaBlock(
   return filename === undefined ? block : { ...block, filename };
 }
 
-/** What reasoning has besides its text. */
+/** Fields of reasoning besides its text. */
 type Sealed = {
   readonly [Key in 'signature' | 'encryptedContent' | 'sourceField']?: string | undefined;
 };

@@ -1,12 +1,12 @@
-// Cache marks: they say up to where a provider caches a prompt, and for how long. Agents move them to the end with each call, so
-// messages are compared without them.
+// Cache marks: fields that state up to where a provider caches a prompt, and for how long. Agents move them to the end with each
+// call, so messages are compared without them.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { isPlainObject } from './plain-data.js';
 import { isSameValue } from './same-value.js';
 
-/** Their names in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
+/** Names of cache marks in Anthropic's API, the AI SDK, Bedrock, OpenAI's Responses API and its Agents SDK. */
 const MARKS: ReadonlySet<string> = new Set([
   'cache_control',
   'cacheControl',
@@ -15,12 +15,12 @@ const MARKS: ReadonlySet<string> = new Set([
   'promptCacheBreakpoint',
 ]);
 
-/** How deep marks are nested at most, for instance in provider options. */
+/** Maximum depth at which marks are nested, for instance in provider options. */
 const MAX_DEPTH = 2;
 
 /**
- * Whether two messages are equal except for cache marks on them or on their parts. A mark needs a part: where the mark was, an
- * agent that writes texts as strings has a list of one part.
+ * Whether two messages are equal except for cache marks on them or on their parts. A mark needs a part to be on, so an agent that
+ * otherwise writes texts as strings writes a marked text as a list of one part: both forms count as equal.
  */
 export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   const isMark = (key: string, value: unknown): boolean => isCacheMark(key, value);
@@ -33,7 +33,7 @@ export function isSameButForCacheMarks(a: unknown, b: unknown): boolean {
   }
 }
 
-/** A text that is equal for messages that are equal but for cache marks, given that their keys have the same order. */
+/** Returns a text that is equal for messages that differ only in their cache marks, if their keys have the same order. */
 export function textWithoutCacheMarks(message: JsonRecord): string {
   return JSON.stringify(inParts(message), (key, value: unknown) =>
     isCacheMark(key, value) ? undefined : value,
@@ -60,7 +60,7 @@ export function isCacheMark(key: string, value: unknown, depth: number = 0): boo
   return hasMark;
 }
 
-/** Returns the cache marks of parts, as fields; of several marks of one name, the last. */
+/** Returns the cache marks of parts as the fields of one object. The last of several marks with one name wins. */
 export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
   const fields = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
   return Object.fromEntries(
@@ -68,7 +68,7 @@ export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
   );
 }
 
-/** The marks of a message and of its parts, as a text; empty if there are none. */
+/** Returns the marks of a message and of its parts as a text, for comparison; empty if there are none. */
 export function cacheMarksText(message: unknown): string {
   try {
     if (!isRecord(message)) return '';
@@ -82,7 +82,7 @@ export function cacheMarksText(message: unknown): string {
   }
 }
 
-/** Returns a message without its marks and those of its parts; the same object if it has none, or is an instance of a class. */
+/** Returns a message without its marks and those of its parts; the same object if there are none, or if it is an instance of a class. */
 export function withoutCacheMarks<Message>(message: Message): Message {
   if (!isRecord(message) || !isPlainObject(message) || cacheMarksText(message) === '')
     return message;
@@ -107,12 +107,12 @@ function markMembers(holder: unknown): readonly (readonly [string, unknown])[] {
   return Object.entries(holder).filter(([key, value]) => NAMES.test(key) && value !== undefined);
 }
 
-/** Options of a request that say how long the provider caches it. */
+/** Options of a request that state how long the provider caches it. */
 const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000 };
-/** The lifetime of a mark without a time, and the minimum for retention in memory. */
+/** Lifetime of a mark that states none, and the minimum for retention `in_memory`. */
 const SHORT_MS = 300_000;
 
 /**
@@ -126,7 +126,7 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
     const value = (holder as Readonly<Record<string, unknown>>)[key];
     const isMark = MARKS.has(key);
     const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
-    // OpenAI's breakpoints have no time; the request's options do.
+    // OpenAI's breakpoints imply no lifetime; the request's options state it.
     const implied = isMark && isRecord(value) && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
     const found = RETENTIONS.has(key)
       ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))
@@ -142,20 +142,20 @@ function longerOf(one: number | undefined, other: number | undefined): number | 
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** Members with provider options. AI SDK 7 names those of Bedrock anew. */
+/** Names of members with provider options. AI SDK 7 has another name for those of Bedrock. */
 const HOLDERS =
   /^(?:provider(?:Options|Metadata|Data)|anthropic|openai|azure|bedrock|amazonBedrock|vertex|openrouter|gateway)$/;
 
-/** Other members are not read. */
+/** Names of members that may hold marks or lifetimes. Others are not read. */
 const NAMES = new RegExp(`cache|^provider|${HOLDERS.source}`, 'i');
 
-/** Parses a time such as `5m` or `1h`. */
+/** Parses a time such as `5m` or `1h`, and returns milliseconds. */
 function timeOf(ttl: unknown): number | undefined {
   const [, count, unit = ''] = (typeof ttl === 'string' && /^(\d{1,4})([mh])$/.exec(ttl)) || [];
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? NaN);
 }
 
-/** Providers accept four marks per request, and look for them near its end. */
+/** Number of last messages, or parts, to look for marks in: providers accept four per request, and look for them near its end. */
 export const MARKED_MESSAGES = 32;
 
 /**
@@ -175,7 +175,7 @@ export function cacheTtlOfMessages(
   return longest;
 }
 
-/** Cache by message. */
+/** Lifetime in milliseconds by message, cached. */
 const TTLS = new WeakMap<object, number | 'none'>();
 
 function ttlOfMessage(message: JsonRecord): number | undefined {

@@ -1,23 +1,23 @@
-// Reasoning in the options of a call. OpenRouter's package for the AI SDK puts that of a step there, whatever reasoning parts there
-// are, and sends it from there.
+// Reasoning in the provider options of a tool call. OpenRouter's package for the AI SDK stores the reasoning of a step there, whether or
+// not the message has reasoning parts, and sends it from there.
 
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { ThinkingBlock } from '../../shared/content.js';
 import { thinkingBlock } from './blocks.js';
 
-/** Returns the reasoning in options of a provider, of a call or of its message. */
+/** Returns the reasoning details in the provider options of a call or of its message. */
 export function carriedReasoning(options: unknown): readonly JsonRecord[] {
   const { openrouter } = asRecord(options) ?? {};
   return asArray(asRecord(openrouter)?.['reasoning_details']).filter(isRecord);
 }
 
-/** Whether it is Gemini's, whose signatures cover calls. */
+/** Whether a reasoning detail is Gemini's, whose signatures cover calls. */
 export function isOfGemini({ format }: JsonRecord): boolean {
   return asText(format)?.startsWith('google') === true;
 }
 
-/** Returns options without it; the same object if there is none. */
+/** Returns options without carried reasoning; the same object if there is none. */
 export function withoutCarriedReasoning(options: unknown): unknown {
   if (carriedReasoning(options).length === 0) return options;
   const all = asRecord(options);
@@ -26,9 +26,9 @@ export function withoutCarriedReasoning(options: unknown): unknown {
 }
 
 /**
- * Returns its block; `undefined` if there is none.
+ * Returns the block of carried reasoning; `undefined` if there is none.
  *
- * @param isTold whether reasoning parts hold the same, and count for it
+ * @param isTold whether reasoning parts hold the same reasoning and already count its tokens: the block is empty then
  */
 export function carriedBlock(
   details: readonly JsonRecord[],

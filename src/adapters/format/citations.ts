@@ -1,5 +1,5 @@
-// Citations that name what they cite by its number among the documents, or the search results, of the whole request. Once one of
-// these is gone, they name another one, or none.
+// Citations that name a document or search result by its number among all those in the request. Once one of them is removed, later
+// numbers would name another one, or none.
 
 import { asArray, asRecord, isRecord } from '../../shared/json.js';
 import type { Citations } from './message-format.js';
@@ -23,7 +23,7 @@ export function citationsInContent<Message extends { readonly content?: unknown 
   };
 }
 
-/** Returns the number of documents and search results in the content of a message, with those in the results of tools. */
+/** Returns the number of documents and search results in the content of a message, including those in results of tools. */
 export function countCited(content: unknown): number {
   if (Array.isArray(content)) {
     return content.reduce<number>((count, part: unknown) => count + countCited(part), 0);

@@ -1,5 +1,5 @@
-// Applies edits to the parts of a message, in any format. Reasoning goes with all that it led to: providers reject it if nothing
-// follows.
+// Applies edits to the parts of a message, in any format. Reasoning is removed once everything that it led to is removed: providers
+// reject reasoning that nothing follows.
 
 import { isBlank } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
@@ -10,7 +10,7 @@ import type { PartEdits } from './message-format.js';
  * Returns the remaining parts. Unedited ones are the same objects.
  *
  * @param rewritePart returns the part with an edit; `null` removes it
- * @param first number of the first part
+ * @param first number of the first part in `edits`
  */
 export function editedParts<Part>(
   parts: readonly Part[],
@@ -20,7 +20,7 @@ export function editedParts<Part>(
 ): Part[] {
   const edited: Part[] = [];
   let at = first;
-  // A loop without closures: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
+  // A loop without closures, for speed: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
   for (const part of parts) {
     const edit = edits.get(at);
     const now = edit === undefined || edit === null ? edit : rewritePart(part, edit);
@@ -30,17 +30,17 @@ export function editedParts<Part>(
   return edited;
 }
 
-/** Returns content that is one text with its edit. */
+/** Returns the edited text of content that is a single text. */
 export function editedText(text: string, edits: PartEdits): string {
   const edit = edits.get(0);
   return edit?.type === 'text' ? edit.text : text;
 }
 
 /**
- * Returns content whose parts are texts and what is not edited; `undefined` if no part remains. Unedited parts and unedited content
+ * Returns edited content in which only texts are ever replaced; `undefined` if no part remains. Unedited parts and unedited content
  * are the same objects.
  *
- * @param first number of the first content part
+ * @param first number of the first content part in `edits`
  */
 export function editedContent(content: unknown, edits: PartEdits, first: number = 0): unknown {
   if (!Array.isArray(content)) {
@@ -53,7 +53,7 @@ export function editedContent(content: unknown, edits: PartEdits, first: number 
   return parts.length === 0 ? undefined : parts;
 }
 
-/** Only texts of content are edited; a call in it is also listed elsewhere. */
+/** Returns a text part with another text. Other parts are unchanged: a call among them is also listed elsewhere in the message. */
 function withText(part: unknown, edit: ContentBlock): unknown {
   if (edit.type !== 'text') return part;
   return typeof part === 'string' ? edit.text : { ...asRecord(part), text: edit.text };
@@ -72,8 +72,8 @@ export interface SentPart {
 }
 
 /**
- * Returns the edits and the removal of each reasoning with parts between it and the next reasoning that are all removed. Reasoning
- * without such parts is kept.
+ * Returns the edits, and removes each reasoning part if the parts between it and the next reasoning are all removed. Reasoning without
+ * any parts between it and the next reasoning is kept.
  */
 export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits): PartEdits {
   const all = new Map(edits);
@@ -81,7 +81,7 @@ export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits)
   let isKept = false;
   let isAfterReasoning = false;
   for (const { number, isReasoning } of parts.toReversed()) {
-    // Adjacent reasoning parts share what follows them.
+    // Adjacent reasoning parts share the parts that follow them.
     if (!isReasoning && isAfterReasoning) hasFollowing = isKept = false;
     isAfterReasoning = isReasoning;
     if (!isReasoning) {

@@ -1,32 +1,38 @@
-// Finds the messages that a provider needs unchanged: those with a call of its own tool whose result is in another message, such as
-// the code execution that makes calls itself, with those calls, with calls whose results cannot be a text, and with what answers
-// any of them. An exchange of such messages, once all its calls are answered, becomes one entry of blocks that nobody edits, so
-// that a compaction may drop it. Their reasoning is an entry of its own, because an edit in front of it invalidates it.
+// Finds the messages that a provider requires unchanged ("pinned"). These are messages with:
+// - a call of the provider's own tool whose result is in another message, such as code execution that makes calls itself
+// - the calls that such a tool makes
+// - calls whose results cannot be a text
+// - answers to any of these calls
+// Once all calls of an exchange of such messages are answered, the exchange becomes one entry of blocks that no rule edits, so that a
+// compaction can drop it. Reasoning in it becomes an entry of its own, because an edit in front of reasoning invalidates it.
 
 import { isStripped } from '../../main/preflight/reasoning-policy.js';
 import { asRecord } from '../../shared/json.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { PlacedBlock, Reading } from './message-format.js';
 
-/** The calls in a message, by their ids. */
+/** The calls that a message makes, answers or refers to, by their ids. */
 export interface CallsInMessage {
   /** Calls that the application answers. */
   readonly calls: readonly unknown[];
   /** Calls of the provider's own tools. */
   readonly serverCalls: readonly unknown[];
-  /** Calls whose results it has. */
+  /** Calls whose results the message has. */
   readonly answered: readonly unknown[];
-  /** All calls that its other parts belong to. @default those whose results it has */
+  /** All calls that the message's parts, besides calls, belong to. @default `answered` */
   readonly related?: readonly unknown[];
-  /** Calls of the provider's tools that have made some of its calls. */
+  /** Calls of the provider's tools that made some of the calls in this message. */
   readonly programs?: readonly unknown[];
-  /** Whether it uses OpenAI's computer, whose results are screenshots. */
+  /** Whether the message uses OpenAI's computer tool, whose results are screenshots. */
   readonly usesComputer?: boolean;
-  /** Whether it must be sent unchanged for another reason. */
+  /** Whether the message must be sent unchanged for another reason. */
   readonly isBound: boolean;
 }
 
-/** From a call's `caller`, the id of the call of the provider's tool that has made it, as code execution; empty if the model has. */
+/**
+ * Returns from a call's `caller` the id of the provider's tool call, such as code execution, that made the call; empty if the model
+ * made it.
+ */
 export function programsIn(caller: unknown): readonly unknown[] {
   const fields = asRecord(caller);
   if (fields === undefined || fields['type'] === 'direct') return [];
@@ -38,7 +44,7 @@ export function programsIn(caller: unknown): readonly unknown[] {
 export class PinnedCalls {
   readonly #ids = new Set<unknown>();
 
-  /** Whether a message must be sent unchanged. To be called once for each message, in order. */
+  /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
     const { calls, serverCalls, answered, programs = [], usesComputer, isBound } = message;
     const isPinned =
@@ -57,7 +63,7 @@ export class PinnedCalls {
   }
 }
 
-/** The calls in other messages that a message belongs to. */
+/** Returns the calls in other messages that parts of a message belong to. */
 function relationsOf({
   calls,
   serverCalls,
@@ -66,7 +72,7 @@ function relationsOf({
   programs = [],
 }: CallsInMessage): readonly unknown[] {
   const made = new Set([...calls, ...serverCalls]);
-  // Parts that belong to no call have no id; a call by an unknown program belongs to one.
+  // In `related`, `undefined` means no call. In `programs`, it means a program without a known id, which still counts as a relation.
   const known = related.filter((id) => id !== undefined);
   return [...known, ...programs].filter((id) => !made.has(id));
 }
@@ -74,21 +80,22 @@ function relationsOf({
 /** A message that is sent unchanged. */
 export interface WholeMessage extends CallsInMessage {
   readonly blocks: readonly PlacedBlock[];
-  /** What the user says besides the answers to calls: an entry behind a complete exchange. */
+  /** What the user says besides the answers to calls. It becomes an entry after the complete exchange. */
   readonly said?: readonly PlacedBlock[];
 }
 
 /**
- * Reads pinned messages in order. Those of an exchange stay pinned until all its calls are answered, and if other messages come first.
+ * Reads pinned messages in order. Those of an exchange stay pinned until all its calls are answered, and for good if another message
+ * comes first.
  */
 export class WholeExchanges {
   readonly #open = new Set<unknown>();
   #blocks: PlacedBlock[] = [];
   #tokens = 0;
-  /** Those of its tokens that count as pinned by now. */
+  /** The share of `#tokens` that readings already count as pinned. */
   #pinnedTokens = 0;
 
-  /** Reads the next pinned message: adds the entry of an exchange that is complete with it. */
+  /** Reads the next pinned message. If it completes an exchange, adds the entry of the exchange. */
   take(message: WholeMessage, reading: Reading): void {
     const { calls, serverCalls, answered, isBound, said = [] } = message;
     const blocks = addReasoning(message.blocks, reading);
@@ -110,7 +117,7 @@ export class WholeExchanges {
     }
   }
 
-  /** Leaves an incomplete exchange pinned. To be called before a message that is not pinned. */
+  /** Leaves an incomplete exchange pinned. Must be called before a message that is not pinned. */
   interrupt(reading: Reading): void {
     this.end(reading);
     this.#clear();
@@ -131,8 +138,8 @@ export class WholeExchanges {
 }
 
 /**
- * Adds the reasoning of a pinned message to the reading, and returns its other blocks. Items of OpenAI stay with the others, since it
- * refuses a call without them.
+ * Adds the reasoning of a pinned message to the reading, and returns its other blocks. OpenAI's reasoning items stay with the other
+ * blocks, because OpenAI refuses a call without them.
  */
 function addReasoning(
   blocks: readonly PlacedBlock[],

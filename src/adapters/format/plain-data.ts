@@ -1,12 +1,12 @@
-// Copies what a caller passes to finite plain data, so that readers and `rewrite` never see its accessors, proxies, cycles or
-// deep nesting. Knows no format.
+// Copies a caller's values to finite plain data, so that readers and `rewrite` never see accessors, proxies, cycles or deep
+// nesting. Knows no format.
 
 import { types } from 'node:util';
 import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Characters from the start and the end of a path that an error shows. */
+/** How many characters from the start and from the end of a long path an error shows. */
 const SHOWN_START = 100;
 const SHOWN_END = 50;
 
@@ -53,7 +53,7 @@ class PlainCopy {
     this.#where = where;
   }
 
-  /** Copies the root. What throws while it is read does so at the current path: nothing is guarded one by one. */
+  /** Copies the root. One `try` suffices for all reads: when a read throws, `#path` still says where. */
   copyOf(root: unknown): unknown {
     try {
       return this.#copyOf(root);
@@ -174,13 +174,13 @@ function accessorsOf(value: object): readonly string[] {
   return [...names];
 }
 
-/** Whether it has no class. */
+/** Whether a value is an instance of no class. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (typeof prototype === 'object' && isRootPrototype(prototype));
 }
 
-/** Whether it is the `Object.prototype` of any realm. */
+/** Whether a value is the `Object.prototype` of any realm. */
 function isRootPrototype(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null;
 }
