@@ -1,4 +1,4 @@
-// Finds the list of messages in the body of a request, and parses the other fields, and those messages that are not known.
+// Finds the list of messages in the body of a request. Parses the other fields, and the messages that are not known yet.
 
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../shared/json.js';
@@ -9,15 +9,15 @@ import type { ByteRange } from './json-scan.js';
 /** A list in a body. */
 export interface ListInBody {
   readonly bytes: Buffer;
-  /** Start and exclusive end, with the brackets. */
+  /** Start and exclusive end of the list, including its brackets. */
   readonly start: number;
   readonly end: number;
   readonly elements: readonly ByteRange[];
-  /** The fields of the objects around the list, with an empty list in its place. Those of inner objects win. */
+  /** The fields of all objects around the list, with an empty list in its place. Fields of inner objects win. */
   readonly fields: JsonRecord;
 }
 
-/** Limit for the other fields, which are parsed at once. */
+/** Limit for the bytes of the other fields, because they are parsed in one go. */
 const MAX_SURROUNDING_BYTES = 4 * 1024 * 1024;
 
 /** Returns the start of the list at a path; `undefined` if there is none. @throws NotJsonError */
@@ -34,7 +34,7 @@ export function findList(bytes: Buffer, path: readonly string[]): number | undef
 /**
  * Reads the list that starts at `start`, after its already known first elements.
  *
- * @returns `undefined` if the body has several such lists, or its other fields are too large
+ * @returns `undefined` if the body has several lists at this path, or if its other fields are too large
  * @throws NotJsonError or SyntaxError if the body is not JSON
  */
 export function readList(

@@ -16,18 +16,18 @@ export interface WrittenMessage {
   readonly next: number;
 }
 
-/** How a list was sent. One that begins with the same messages begins with the same text, since they come from the same bytes. */
+/** How a list was sent. A list that begins with the same message objects begins with the same text: they come from the same bytes. */
 export interface SentList {
   readonly messages: readonly object[];
-  /** By message, its index in the list that came; -1 for rewritten ones. */
+  /** By message, its index in the original list; -1 for a rewritten message. */
   readonly places: readonly number[];
-  /** By message, where it ends in the text. */
+  /** By message, where it ends in `text`. */
   readonly ends: readonly number[];
-  /** What stood behind the bracket of the list. */
+  /** The body from the list's opening bracket on, without that bracket. */
   readonly text: Uint8Array;
 }
 
-/** The pieces of a new body in order, and what is known of the list in it. */
+/** The pieces of a new body in order, and where the messages of its list come from and end. */
 export interface Pieces extends Pick<SentList, 'places' | 'ends'> {
   readonly pieces: readonly (ByteRange | Uint8Array)[];
 }
@@ -35,9 +35,9 @@ export interface Pieces extends Pick<SentList, 'places' | 'ends'> {
 /**
  * Returns the pieces of the new body, or `undefined` if nothing has changed. Kept messages are the same objects in the same order.
  *
- * @param messages the parsed elements of the list; the objects of earlier lists stand for the same bytes
- * @param written texts written by earlier calls, by message
- * @param former how the conversation was sent before: a long list has a thousand pieces, and few of them are new
+ * @param messages the parsed elements of the list. An object that was also in an earlier list stands for the same bytes
+ * @param written texts that earlier calls wrote, by message. Those of this call are added
+ * @param former how the conversation was sent before. Its text is reused, because a long list has a thousand pieces and few are new
  */
 export function piecesOf(
   { bytes, start, end, elements }: ListInBody,
@@ -55,7 +55,7 @@ export function piecesOf(
   const ends = former.ends.slice(0, known);
   let length = ends.at(-1) ?? 0;
   if (length > 0) pieces.push(former.text.subarray(0, length));
-  /** Index of the first message that the next rewritten one may come from. */
+  /** Index of the first original message that the next rewritten one may come from. */
   let next = placeBehind(known);
   for (let at = known; at < compacted.length; at += 1) {
     const message = compacted[at] as object;
@@ -66,7 +66,7 @@ export function piecesOf(
       addText(at > 0 ? text : text.subarray(1));
     } else if (at === 0) addRange(element.start, element.end);
     else {
-      // Includes the bytes between elements that are adjacent in both lists.
+      // If two elements are adjacent in both lists, the bytes between them are kept, too.
       const isNext = place > 0 && places[at - 1] === place - 1;
       addRange(isNext ? (elements[place - 1]?.end ?? 0) : commaBefore(element), element.end);
     }
@@ -76,7 +76,7 @@ export function piecesOf(
   addRange(end - 1, bytes.length);
   return { pieces, places, ends };
 
-  /** The index behind the messages that the first ones of the compacted list come from. */
+  /** Returns the index after the original messages that the first `count` compacted ones come from. */
   function placeBehind(count: number): number {
     const last = compacted[count - 1];
     if (last === undefined) return 0;
@@ -96,7 +96,7 @@ export function piecesOf(
     length += text.length;
   }
 
-  /** Merges adjacent ranges. */
+  /** Adds a range of the old body. Merges it with the last piece if they are adjacent. */
   function addRange(from: number, to: number): void {
     const last = pieces.at(-1);
     if (last !== undefined && 'end' in last && last.end === from) {
@@ -119,7 +119,7 @@ export function piecesOf(
 
   /** Returns the messages that a rewritten one may come from: the next run of related messages, else the next one with its role. */
   function sourcesOf(message: object): ParsedValue[] {
-    // Messages are in order: none of the known ones comes behind them.
+    // Messages keep their order, so none of the first `known` ones, which were sent before, can be among the sources.
     const keptMessages = (kept ??= new Set(compacted.slice(known)));
     const isSource = (value: object | undefined): boolean =>
       value !== undefined && !keptMessages.has(value) && isRelated(message, value);
@@ -128,7 +128,7 @@ export function piecesOf(
     let last = first;
     while (last < messages.length && isSource(messages[last])) last += 1;
     if (first === last) {
-      // A wrong source does no harm: it affects only the order of keys and the spelling of unchanged values.
+      // A wrong source does no harm: it only affects the order of keys and the spelling of unchanged values.
       first = messages.findIndex((value, at) => at >= next && isSameRole(message, value));
       return sourceAt(first);
     }
@@ -152,7 +152,7 @@ function commonLength(a: readonly object[], b: readonly object[]): number {
   return length;
 }
 
-/** The length of a body of such pieces. */
+/** Returns the length in bytes of a body that consists of these pieces. */
 export function lengthOf({ pieces }: Pieces): number {
   let length = 0;
   for (const piece of pieces) length += 'end' in piece ? piece.end - piece.start : piece.length;
@@ -163,7 +163,7 @@ export function lengthOf({ pieces }: Pieces): number {
 export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
   const body = Buffer.from(new SharedArrayBuffer(lengthOf(pieces)));
   let at = 0;
-  // There may be thousands: creating views of the old body would take longer than copying.
+  // Copies without views of the old body: there may be thousands of pieces, and creating views would take longer than copying.
   for (const piece of pieces.pieces) {
     if ('end' in piece) at += bytes.copy(body, at, piece.start, piece.end);
     else {
@@ -174,7 +174,7 @@ export function assemble(bytes: Buffer, pieces: Pieces): Buffer {
   return body;
 }
 
-/** What a conversation's next request may begin with. */
+/** Returns how a list was sent, with which the conversation's next request may begin. */
 export function sentIn(
   body: Buffer,
   { start }: ListInBody,
@@ -184,10 +184,10 @@ export function sentIn(
   return { messages, places, ends, text: body.subarray(start + 1) };
 }
 
-/** Linear searches before a map is built. Few messages are rewritten per turn, and nearly all others are at the expected index. */
+/** Failed linear searches before a map is built: few messages are rewritten per turn, and nearly all others are where expected. */
 const MAX_SEARCHES = 16;
 
-/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. The first ones are known. */
+/** Returns the index of each compacted message among the given ones, -1 for rewritten ones. Appends to the known first `places`. */
 function keptPlaces(
   messages: readonly object[],
   compacted: readonly object[],

@@ -1,11 +1,10 @@
-// Serializes an edited value. Unchanged parts keep their original bytes, with the order of keys and the spelling of
-// numbers.
+// Serializes an edited value. Unchanged parts keep their original bytes, and so the order of keys and the spelling of numbers.
 
 import { isRecord } from '../../shared/json.js';
 import { members, readElements, skipSpace } from './json-scan.js';
 import type { ByteRange, MemberRange } from './json-scan.js';
 
-/** A parsed value, and its text. */
+/** A parsed value, and the JSON text that it was parsed from. */
 export interface ParsedValue {
   readonly value: unknown;
   readonly bytes: Buffer;
@@ -16,7 +15,7 @@ type Texts = ReadonlyMap<object, Buffer>;
 /**
  * Returns the text of a value. Objects and lists that it shares with a source keep their text.
  *
- * @param sources values that it may come from; the first one is its earlier version
+ * @param sources values that parts of it may come from. The first one is its earlier version
  */
 export function writeValue(value: unknown, sources: readonly ParsedValue[]): Buffer {
   const [source] = sources;
@@ -52,7 +51,7 @@ function partsOf(value: object, bytes: Buffer, at: number): Part[] {
   }));
 }
 
-/** The last one of duplicate keys counts. */
+/** Returns the members of an object by name. Of duplicate keys the last one counts, as in `JSON.parse`. */
 function membersByName(bytes: Buffer, at: number): ReadonlyMap<string, MemberRange> {
   const byName = new Map<string, MemberRange>();
   for (const member of members(bytes, at)) {
@@ -73,7 +72,7 @@ function write(value: unknown, source: ParsedValue | undefined, texts: Texts): s
   return JSON.stringify(value);
 }
 
-/** Elements that are not in a source are matched, in order, with removed elements of the source that they may be versions of. */
+/** Writes a list. A new element is matched, in order, with a removed element of the source that it may be a version of. */
 function writeList(
   list: readonly unknown[],
   source: ParsedValue | undefined,
@@ -96,7 +95,7 @@ function writeList(
   return `[${written.join(',')}]`;
 }
 
-/** Versions of an object have the same type and ids. */
+/** Whether a value may be a version of an earlier one: versions of an object have the same type and ids. */
 function isVersionOf(value: unknown, earlier: unknown): boolean {
   if (!isRecord(value) || !isRecord(earlier)) return Object.is(value, earlier);
   return ['type', 'id', 'tool_use_id', 'call_id', 'tool_call_id'].every(

@@ -17,22 +17,22 @@ export interface Api {
   readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
-  /** Returns why a request is no call of its conversation, from the fields beside its messages and its last message; else `undefined`. */
+  /** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
-/** The messages of such a request are no whole history. */
+/** Reason for requests whose messages are not the whole history. */
 export const KEPT_HISTORY = 'the provider keeps the history';
 const NO_TOOLS = 'a side call, without tools';
 
 const hasTools = (fields: JsonRecord): boolean => asArray(fields['tools']).length > 0;
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Claude at Google Cloud, where counting tokens has such a path as well, and at Amazon Bedrock. */
+/** Paths of Claude at Google Cloud, except for counting tokens, whose path is similar, and at Amazon Bedrock. */
 const CLAUDE_AT_OTHERS =
   /\/publishers\/anthropic\/models\/(?!count-tokens:)[^/]+:(?:streamR|r)awPredict$|\/model\/[^/]*\banthropic\.[^/]+\/invoke(?:-with-response-stream)?$/;
 
-/** All of them; no path matches two. */
+/** All APIs. The first one whose path matches counts: paths of `code-assist` also match those of `gemini`. */
 export const APIS: readonly Api[] = [
   {
     name: 'anthropic',
@@ -83,7 +83,7 @@ export const APIS: readonly Api[] = [
   },
 ];
 
-/** The API of a POST to this path; `undefined` for other requests. */
+/** Returns the API of a POST to this path; `undefined` for other requests. */
 export function apiOfPath(path: string): Api | undefined {
   return APIS.find(({ path: own, counts }) => own.test(path) || counts?.test(path) === true);
 }
@@ -111,7 +111,7 @@ export function isFromModel(message: unknown): boolean {
   return kind !== undefined && !kind.endsWith('_output') && !kind.endsWith('_trigger');
 }
 
-/** What identifies the calls of tools in a message, in their order; those without an id are left out. */
+/** Returns a key (JSON of id, name and input) for each tool call in a message, in order. Calls without an id are left out. */
 export function callsIn(message: unknown): readonly string[] {
   const fields = asRecord(message) ?? {};
   const parts = ['tool_calls', 'content', 'parts'].flatMap((key) => asArray(fields[key]));

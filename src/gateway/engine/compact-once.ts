@@ -13,7 +13,7 @@ export interface ReadList {
   readonly messages: readonly object[];
 }
 
-/** The text of the compacted list, with counted tokens before and after. */
+/** The text of the compacted list, and its counted tokens before and after. */
 export interface CompactedList {
   readonly text: Uint8Array;
   readonly tokensBefore: number;
@@ -29,10 +29,10 @@ export interface OnceOptions {
 }
 
 const FORMATS = ['anthropic', 'responses', 'chat', 'gemini'] as const;
-/** Names of the list: for any format, or as in a provider's requests. */
+/** Names of the field with the list: `messages` for any format, the others as in requests of providers. */
 const LISTS = ['messages', 'input', 'contents'] as const;
 
-/** Answers a request body. The messages keep their text where nothing is edited, because a parsed number may differ from its text. */
+/** Answers a request body. Unedited messages keep their JSON text, because a number that is parsed and written may look different. */
 export async function compactOnce(
   body: Buffer,
   compact: (api: ApiName, given: ReadList, options: OnceOptions) => Promise<CompactedList>,
@@ -52,7 +52,7 @@ export async function compactOnce(
       `expected "messages", a list of objects in UTF-8, and as "format" one of ${FORMATS.join(', ')}.`,
     );
   }
-  // Python's clients write what they leave out as null.
+  // Python clients write absent values as `null`.
   const model = fields['model'] ?? undefined;
   const contextLimit = fields['contextLimit'] ?? undefined;
   if (model !== undefined && typeof model !== 'string') {

@@ -6,14 +6,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** Most specific first. */
+/** Headers with a conversation name, the most specific first. */
 const HEADERS = [
   'thread-id',
   'session-id',
   'session_id',
   'x-session-id',
   'x-session-affinity',
-  // The same as in the body, where a count of tokens has none.
+  // The same name as in the body, but requests that count tokens have none in the body.
   'x-claude-code-session-id',
 ];
 
@@ -21,7 +21,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 /** Names that are shown as they are. */
 const PLAIN_NAME = /^[\w.:-]{1,64}$/;
 
-/** The conversation name in the headers, or `undefined`. */
+/** Returns the conversation name in the headers, or `undefined`. */
 export function nameInHeaders(headers: IncomingHttpHeaders): string | undefined {
   for (const name of HEADERS) {
     const value = headers[name];
@@ -30,13 +30,13 @@ export function nameInHeaders(headers: IncomingHttpHeaders): string | undefined 
   return undefined;
 }
 
-/** The conversation name in the fields beside the messages, or `undefined`. */
+/** Returns the conversation name in the fields of a body, or `undefined`. */
 export function conversationName(fields: JsonRecord): string | undefined {
   const key = asText(fields['prompt_cache_key']) ?? asText(fields['session_id']);
   if (key !== undefined && key !== '') return shownName(key);
   const user = asText(asRecord(fields['metadata'])?.['user_id']);
   if (user === undefined) return undefined;
-  // Claude Code sends user, account and session, in this order.
+  // Claude Code's `user_id` holds user, account and session, in this order.
   const session = /session.*/s.exec(user)?.[0];
   return shownName((session && UUID.exec(session)?.[0]) ?? user);
 }
@@ -44,13 +44,13 @@ export function conversationName(fields: JsonRecord): string | undefined {
 /** Headers that hold a digest or a signature of the body. */
 const OF_BODY =
   /^(?:content-md5|(?:content-|repr-)?digest|signature(?:-input)?|x-(?:\w+-)*(?:content-sha256|signature))$/;
-/** Credentials that are one, such as Amazon's. */
+/** Matches credentials that sign the request, such as Amazon's. */
 const SIGNED = /^(?:AWS4|[\w-]*HMAC|Signature\b)/i;
 
-/** The body of such a request must not change. */
+/** Reason for requests whose body must not change. */
 export const SIGNED_REQUEST = 'a signed request';
 
-/** Returns why a request is no call of its conversation, if its headers say so: it is signed, or not a turn. */
+/** Returns why a request must not be compacted, if its headers say so: it is signed, or not a turn of its conversation. */
 export function passesByHeaders(headers: IncomingHttpHeaders): string | undefined {
   const isSigned = SIGNED.test(headers.authorization ?? '');
   if (isSigned || Object.keys(headers).some((name) => OF_BODY.test(name))) return SIGNED_REQUEST;
@@ -60,7 +60,7 @@ export function passesByHeaders(headers: IncomingHttpHeaders): string | undefine
   return kind === undefined || kind === 'turn' ? undefined : `a side call, ${kind}`;
 }
 
-/** Other names may contain personal data, such as a mail address; they are hashed. */
+/** Hashes a name that is not plain: it may contain personal data, such as a mail address. */
 function shownName(name: string): string {
   if (PLAIN_NAME.test(name)) return name;
   return createHash('sha256').update(name).digest('hex').slice(0, 16);

@@ -10,10 +10,10 @@ import type {
 import type { Session } from '../../main/session.js';
 import type { EditReport } from './protocol.js';
 
-/** Originals kept per conversation. */
+/** Originals kept per conversation; the oldest are dropped. */
 const MAX_ORIGINALS = 500;
 const MAX_ORIGINAL_CHARACTERS = 200_000;
-/** Tool names come from clients; others are not shown. */
+/** Tool names come from clients, so only plain ones are shown. */
 const PLAIN_NAME = /^[\w.:/-]{1,64}$/;
 
 /** A session, and the log of its edits. */
@@ -59,7 +59,7 @@ class EditLog {
   /** Logs a compression that was applied. */
   noteCompressed({ outcome, strategy, tokensBefore, tokensAfter }: CompressedEvent): void {
     if (outcome !== 'applied') return;
-    // Reports are in characters: about four per token.
+    // Reports are in characters: about four of them are a token.
     this.#push({
       rule: 'compression',
       action: strategy,
@@ -85,7 +85,7 @@ class EditLog {
     return fresh;
   }
 
-  /** The text that an edit removed; `undefined` if it is no longer kept. */
+  /** Returns the text that an edit removed; `undefined` if it is no longer kept. */
   original(number: number): string | undefined {
     const block = this.#originals.get(number);
     return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);

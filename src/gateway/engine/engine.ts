@@ -1,5 +1,5 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
-// Independent of the thread it runs on. Sends nothing.
+// Does not depend on the thread that it runs on. Sends nothing.
 
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
@@ -58,9 +58,9 @@ type Compact = Pick<CountingCompactor<object>, 'asSent'> &
 
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
-/** Requests of which nothing may change. */
+/** Reasons for which a request is sent unchanged, even if it continues a conversation. */
 const UNTOUCHED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
-/** Per answer. */
+/** Failures that are reported per answer; further ones are dropped. */
 const MAX_FAILURES = 20;
 
 /** Creates an engine on the calling thread. @throws CtxfoldError `STORE_FAILED` if the store's package is not installed */
@@ -75,9 +75,9 @@ class LocalEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #lines: Lines;
   readonly #opened: OpenedStore | undefined;
-  /** The text of edited messages, which later calls send again. */
+  /** Edited message → its text, which later calls send again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
-  /** What the compactor has warned of since the last answer. */
+  /** Failures that the compactor has warned of since the last answer. */
   #failures: string[] = [];
 
   constructor(options: EngineOptions, opened: OpenedStore | undefined) {
@@ -85,7 +85,7 @@ class LocalEngine implements Engine {
     this.#options = options;
     this.#opened = opened;
     const store = opened?.store;
-    // Inline: the engine usually has a thread of its own, and would only wait for another one.
+    // The compactor runs inline: the engine usually has a thread of its own, and would only wait for a worker.
     const warn: Logger['warn'] = (message, details) => {
       this.#noteFailure(message, details);
     };
@@ -93,7 +93,7 @@ class LocalEngine implements Engine {
     const created = { contextLimit, workspaceRoot, store, logger };
     this.#compactor = createCompactor({ ...created, offload: 'inline' });
     this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
-      // Should it come back, it needs a session that is watched.
+      // If the conversation comes back, its new line needs a new session to watch.
       closeConversation(this.#compactor, id);
     });
     this.#compacts = compactsOf(this.#compactor, {
@@ -128,7 +128,7 @@ class LocalEngine implements Engine {
   report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
     const line = this.#lines.named(id);
-    // Another request may have been sent before this one's answer came to its end.
+    // Usage is of no use any more if another request was sent before the answer to this one ended.
     if (line?.watched?.session.costs().requests !== costs.requests) return;
     line.takeUsage?.(reportedSum(inputTokens, read, written));
   }
@@ -177,11 +177,11 @@ class LocalEngine implements Engine {
     if (reason !== undefined) {
       const isFixed = call.isObserved === true || UNTOUCHED.has(reason);
       const line = isFixed ? undefined : this.#lines.continuedBy(about, messages, known);
-      // The last request left as it came, as before a switch to compacting, and so does this one.
+      // If the last request was sent unedited, as before a switch to mode `compact`, this one is, too.
       const isRaw = line === undefined || (binds && line.hasBoundReasoning);
       return isRaw ? passed(reason) : this.#sendAside(list, messages, line);
     }
-    // The other fields are not needed later.
+    // The line does not keep the other fields, because they are not needed later.
     const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
     const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
@@ -213,7 +213,7 @@ class LocalEngine implements Engine {
       line: reportOf(line, messages, compacted, {
         ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
-        // Others leave such reasoning unread.
+        // Other APIs do not read such reasoning, so they do not refuse it.
         bindsReasoning: binds && isAnthropic,
       }),
       edits: line.watched?.edits.takeFresh() ?? NO_EDITS,
@@ -221,13 +221,14 @@ class LocalEngine implements Engine {
   }
 
   /**
-   * Whether a request must be sent without the reasoning in its messages, because its model may have made that from others than
-   * these: a line with such reasoning, or one that branches off from where some was removed.
+   * Whether a request must be sent without the reasoning in its messages, because the model may have made it from other messages than
+   * these. So it is for a line with bound reasoning, for a new line that branches off from one that has lost reasoning, and for
+   * answers that were never seen here. Updates the line.
    *
-   * @param isUnknown whether no answer in the messages was seen before
+   * @param isUnknown whether the line is new and no answer in its messages was seen before
    */
   #takesReasoning(line: Line, isNew: boolean, isUnknown: boolean): boolean {
-    // With a store, another process may have begun it, and its state tells.
+    // With a store, another process may have started the conversation, and the stored state says what was sent.
     const isOfNobody = isUnknown && this.#opened === undefined;
     const takes = line.hasBoundReasoning || isOfNobody || (isNew && line.hasLostReasoning);
     line.hasBoundReasoning = false;
@@ -236,8 +237,8 @@ class LocalEngine implements Engine {
   }
 
   /**
-   * Has messages sent as the conversation that they continue was last, and what follows as it is: by then, all of them may be too many, and
-   * reasoning is bound to what was sent.
+   * Answers a side request of a conversation: messages of the conversation are sent as they were last, and what follows as it is. The
+   * original messages may be too long by now, and reasoning is bound to what was sent.
    */
   async #sendAside(
     list: ListInBody,
@@ -288,7 +289,7 @@ class LocalEngine implements Engine {
     }
   }
 
-  /** Keeps a warning of something that failed, and no other. */
+  /** Records a warning that has an error. Other warnings are ignored. */
   #noteFailure(message: string, details: object | undefined): void {
     const { error } = (details ?? {}) as { readonly error?: unknown };
     if (error instanceof Error && this.#failures.length < MAX_FAILURES)
@@ -306,7 +307,7 @@ function reportOf(
   const { model } = about;
   return {
     ...{ id, name, api, ...about },
-    // Clients choose it, and pages show it.
+    // Clients choose the name of the model and pages show it, so only plain names are passed on.
     model: model !== undefined && PLAIN_MODEL.test(model) ? model : undefined,
     givenMessages: given.length,
     sentMessages: sent.length,
@@ -329,7 +330,7 @@ function compactsOf(
   };
 }
 
-/** The text of a list with compacted messages. */
+/** Returns the JSON text of a list with compacted messages. */
 function textOfList(
   list: ListInBody,
   messages: readonly object[],
@@ -345,7 +346,7 @@ function passed(reason: string): EngineAnswer {
   return { outcome: 'passed', reason, edits: NO_EDITS };
 }
 
-/** Name and code of an error; its message may quote content. */
+/** Returns the name and code of an error. Leaves out its message, which may quote content. */
 function reasonOf(thrown: unknown): string {
   const error = asError(thrown);
   const { code } = error as { readonly code?: unknown };

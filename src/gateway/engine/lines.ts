@@ -1,5 +1,5 @@
-// Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and how much
-// of it is already parsed. Compacts nothing.
+// Tracks the conversations ("lines") that pass through a gateway by their latest body: which line a request continues, and how many
+// of its messages are already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { WatchedSession } from './edit-log.js';
 
-/** What all requests of a conversation have in common. */
+/** What all requests of a line have in common. */
 interface LineKey {
   readonly scope: string;
   readonly api: ApiName;
@@ -28,20 +28,20 @@ export interface Line extends LineKey {
   readonly id: string;
   /** The message list of the latest body, and where its elements are. */
   list: ListInBody;
-  /** Hash of the first message; lists that begin with the same message have equal ones. */
+  /** Hash of the first message: equal for lists that begin with the same message. */
   firstKey: number;
   messages: readonly object[];
-  /** How that list was sent; `undefined` if it was not edited. */
+  /** How the list was sent; `undefined` if it was not edited. */
   sent: SentList | undefined;
-  /** Absent until its first call has begun. */
+  /** `undefined` until the first call has created the session. */
   watched: WatchedSession | undefined;
-  /** Takes the usage of the newest call's answer. */
+  /** Tells the adapter the usage that came with the answer to the newest call. */
   takeUsage: ((usage: CompactCall) => void) | undefined;
-  /** Whether it has reasoning that may be bound to other messages than will be sent. */
+  /** Whether the messages hold reasoning that may be bound to other messages than those that will be sent. */
   hasBoundReasoning: boolean;
-  /** Whether such reasoning was removed. */
+  /** Whether bound reasoning was removed from the line's messages. */
   hasLostReasoning: boolean;
-  /** Calls that are being compacted: until they are, it is not evicted. */
+  /** Number of calls that are being compacted. The line is not evicted while there are any. */
   openCalls: number;
 }
 
@@ -59,7 +59,7 @@ export interface KnownStart {
 interface TakenLine {
   readonly line: Line;
   readonly isNew: boolean;
-  /** Whether the list does not continue the line's last one, but was made from it by the host. */
+  /** Whether the host made the list from the line's last one, as by summarizing it, instead of continuing that list. */
   readonly isRewritten: boolean;
 }
 
@@ -77,7 +77,7 @@ export class Lines {
   readonly #onGone: (line: Line) => void;
 
   /**
-   * @param areShared whether other processes serve the same conversations, so that ids must be the same everywhere
+   * @param areShared whether other processes serve the same conversations, so that all must derive the same ids
    * @param onGone called with each evicted line
    */
   constructor(maxLines: number, areShared: boolean, onGone: (line: Line) => void) {
@@ -86,7 +86,7 @@ export class Lines {
     this.#onGone = onGone;
   }
 
-  /** Returns a line that is kept. */
+  /** Returns the line with an id; `undefined` if it was evicted. */
   named(id: string): Line | undefined {
     return this.#lines.get(id);
   }
@@ -119,10 +119,10 @@ export class Lines {
   }
 
   /**
-   * Records a list: as the latest one of the line that it belongs to, or as the first of a new line, with an open call. May evict
-   * others.
+   * Records a list as the latest one of the line that it belongs to, or as the first one of a new line, and opens a call. May evict
+   * other lines.
    *
-   * @param start the result of `knownStart` for it
+   * @param start the result of `knownStart` for the list
    */
   take(
     about: LineKey,
@@ -152,7 +152,7 @@ export class Lines {
     return { line, isNew: known === undefined, isRewritten: known !== continued };
   }
 
-  /** Returns the line that a list would continue, of any name if it has none. Records nothing. */
+  /** Returns the line that a list would continue. If `about` has no name, the line may have any. Records nothing. */
   continuedBy(about: LineKey, messages: readonly object[], start: KnownStart): Line | undefined {
     const isOf = (line: Line): boolean => hasKey(line, { ...about, name: about.name ?? line.name });
     return this.#continuedLine(isOf, messages, start);
@@ -163,7 +163,7 @@ export class Lines {
     messages: readonly object[],
     { line: likely, messages: known }: KnownStart,
   ): Line | undefined {
-    // All of that line is a byte-exact prefix: no other line can share more.
+    // All messages of the likely line are a byte-exact prefix, so no other line can share more.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
     let best: Line | undefined;
     let bestLength = 0;
@@ -178,8 +178,8 @@ export class Lines {
   }
 
   /**
-   * Finds the line whose end a list holds, after its host has summarized or cleared what was before that, or written all of it
-   * in another way.
+   * Finds the line whose latest answers or calls a list contains, after the host summarized or cleared what came before them, or
+   * wrote everything in another form.
    */
   #rewrittenLine(about: LineKey, messages: readonly object[]): Line | undefined {
     let best: Line | undefined;
@@ -188,7 +188,7 @@ export class Lines {
     const hasAnswers = messages.some(isFromModel);
     for (const line of hasAnswers ? this.#lines.values() : []) {
       if (!hasKey(line, about)) continue;
-      // Another process would derive another id from another first message.
+      // Ids are derived from the first message: with another one, another process would derive another id.
       if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
       const isLike = !hasOpeningOf(line.messages, messages);
       const kept = Math.max(
@@ -202,9 +202,9 @@ export class Lines {
     return best;
   }
 
-  /** If conversations are shared, the id is the same in every process. */
+  /** Returns a new id. If conversations are shared, every process derives the same one. */
   #idOf({ scope, api, name }: LineKey, messages: readonly object[]): string {
-    // Agents mark the first message as long as it is near the end.
+    // Without cache marks: agents mark the first message as long as it is near the end.
     const first = textWithoutCacheMarks({ ...firstOf(messages) });
     // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
     const parts = this.#areShared ? [scope, api, name ?? null, first] : [api, name ?? first];
@@ -232,7 +232,7 @@ function keptBytes({ list, sent }: Line): number {
   return list.bytes.length + (sent?.text.length ?? 0);
 }
 
-/** Number of whole elements of a known list that the list at `at` begins with. Binary search over the common bytes. */
+/** Returns how many whole elements of a known list the list at `at` begins with. Binary search for the end of the common bytes. */
 function commonElements(
   { bytes: known, start, elements }: ListInBody,
   bytes: Buffer,
@@ -246,12 +246,12 @@ function commonElements(
     if ((elements[middle]?.end ?? Infinity) <= common) low = middle + 1;
     else high = middle;
   }
-  // A last element that is not an object may be longer in the new list: `1` and `12`.
+  // If the common bytes end with an element that is not an object, it may be longer in the new list: `1` and `12`.
   const last = elements[low - 1]?.end;
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
 
-/** Bytes sampled for `keyOf`. */
+/** Number of bytes that `keyOf` samples. */
 const SEEN_BYTES = 64;
 
 /** A cheap hash of a message (FNV-1a over sampled bytes): rules out most lines without comparing bodies. */
@@ -266,7 +266,7 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
 
 const NOTHING: ByteRange = { start: 0, end: 0 };
 
-/** Number of equal leading messages; nearly all are the same objects. */
+/** Returns the number of equal leading messages. Fast, because nearly all are the same objects. */
 function commonLength(known: readonly object[], messages: readonly object[]): number {
   let length = 0;
   while (length < known.length && isSame(known[length], messages[length])) length += 1;
@@ -274,15 +274,18 @@ function commonLength(known: readonly object[], messages: readonly object[]): nu
 }
 
 /**
- * Whether messages continue a conversation: they share its beginning with the user's first message, and contain all answers of the
- * model. Other messages at the end may have been replaced.
+ * Whether messages continue a conversation: the common beginning includes the user's first message and all answers of the model in
+ * the conversation. Other messages at its end may have been replaced.
  */
 function goesOn(known: readonly object[], messages: readonly object[], common: number): boolean {
   if (known.slice(common).some(isFromModel)) return false;
   return common === known.length || messages.slice(0, common).some(isFromUser);
 }
 
-/** A single answer may be the same in two conversations, such as the call that all of them begin with. */
+/**
+ * Minimum number of kept answers or calls by which a rewritten conversation is recognized: a single one may be the same in two
+ * conversations, such as the call that all of them begin with.
+ */
 const LEAST_KEPT = 2;
 
 function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
@@ -290,9 +293,10 @@ function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
 }
 
 /**
- * Number of the model's messages, without a gap from the last one on, that a list has kept of a conversation, in any place.
+ * Counts the model's messages of a conversation that a list has kept at any position, backwards from the last one to the first gap.
  *
- * @param isLike whether the list begins with other words, as one that its host has summarized, and as one of a like request
+ * @param isLike whether the list begins with other words of the user: the host may have summarized the conversation, or the list may
+ *   be of a similar request. If all answers were kept, only those count that no other conversation is likely to have
  */
 function answersKept(
   known: readonly object[],
@@ -313,7 +317,7 @@ function answersKept(
   return (isLike && isAll ? kept.filter(isOfOneOnly) : kept).length;
 }
 
-/** The same of its calls. */
+/** Does what `answersKept` does, but counts calls. */
 function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike: boolean): number {
   const kept: string[] = [];
   for (let at = known.length - 1; at >= 0; at -= 1) {
@@ -325,7 +329,7 @@ function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike:
   return (isLike ? kept.filter(isUnique) : kept).length;
 }
 
-/** Whether an answer occurs in no other conversation. */
+/** Heuristic: whether no other conversation is likely to have this answer, because of an unnumbered call id or a long text. */
 function isOfOneOnly(message: object): boolean {
   const calls = callsIn(message);
   const { content } = asRecord(message) ?? {};
@@ -334,17 +338,17 @@ function isOfOneOnly(message: object): boolean {
     : calls.some(isUnique);
 }
 
-/** Models that number their calls make the same ones of like requests. */
+/** Whether the id of a call is not just numbered: models that number their calls give the same ids to similar requests. */
 function isUnique(call: string): boolean {
   return !NUMBERED.test(call);
 }
 
-/** In UTF-16 units. */
+/** Texts longer than this, in UTF-16 units, are taken to be unique. */
 const LONG_TEXT = 80;
-/** Begins the text of a call whose id is numbered: `call_1`, `functions.read:0`. */
+/** Matches the start of a call (as `callsIn` writes it) with a numbered id such as `call_1` or `functions.read:0`. */
 const NUMBERED = /^\["(?:[^"]*[^"A-Za-z\d])?[A-Za-z]{0,8}\d{1,6}"/;
 
-/** Whether two conversations begin with the same words of the user, however these are put. */
+/** Whether two conversations begin with the same words of the user, in whatever form: as one text or as parts. */
 function hasOpeningOf(known: readonly object[], messages: readonly object[]): boolean {
   const [first, other] = [firstOf(known), firstOf(messages)];
   const words = wordsOf(first);
@@ -356,7 +360,7 @@ function wordsOf(message: object | undefined): string | undefined {
   return textOfParts(parts);
 }
 
-/** The message that identifies a conversation: the first one of the user's. */
+/** Returns the message that identifies a conversation: the user's first one. */
 function firstOf(messages: readonly object[]): object | undefined {
   return messages.find(isFromUser) ?? messages[0];
 }

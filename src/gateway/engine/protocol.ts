@@ -1,4 +1,4 @@
-// The protocol between server and engine. Plain data, since it may cross threads; bodies are in shared memory.
+// The protocol between server and engine. Plain data, because it may cross threads. Bodies are in shared memory.
 
 import type { CostReport } from '../../main/preflight/cost-meter.js';
 import type { ApiName } from './apis.js';
@@ -6,7 +6,7 @@ import type { ApiName } from './apis.js';
 /** A request with its complete body. */
 export interface EngineCall {
   readonly api: ApiName;
-  /** Must not change from now on. */
+  /** The bytes must not change from now on. */
   readonly body: Uint8Array;
   /** Separates users (by key) and upstreams: conversations are never shared between scopes. */
   readonly scope: string;
@@ -14,13 +14,13 @@ export interface EngineCall {
   readonly name?: string | undefined;
   /** The model, if the path names it. */
   readonly model?: string | undefined;
-  /** Why the request is no call of its conversation, if its headers say so. */
+  /** Why the request must not be compacted, if its headers say so. */
   readonly passes?: string | undefined;
-  /** Whether the request asks for the number of tokens of its messages, so that nothing is to be edited further. @default false */
+  /** Whether the request asks for the number of tokens of its messages, which therefore get no new edits. @default false */
   readonly isCount?: boolean | undefined;
-  /** What the upstream has refused the request with, as the engine had it sent: it is compacted again. @default nothing was refused */
+  /** The error with which the upstream refused the request as compacted before: it is compacted again. @default it was not refused */
   readonly refusal?: string | undefined;
-  /** Whether the original body is sent in any case, so that no new one is assembled. @default false */
+  /** Whether the original body is sent in any case, so that no new body is assembled. @default false */
   readonly isObserved?: boolean | undefined;
 }
 
@@ -33,16 +33,16 @@ export interface EngineAnswer {
   readonly outcome: 'edited' | 'unchanged' | 'passed' | 'failed';
   /** The reason, without content of the conversation. */
   readonly reason?: string | undefined;
-  /** In shared memory. `undefined` if the request is only observed. */
+  /** The edited body, in shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
-  /** Whether it is no call of its conversation, but a count, a side call or a compaction. @default false */
+  /** Whether the request is not a turn of its conversation, but a count, a side call or a compaction. @default false */
   readonly isAside?: boolean | undefined;
-  /** Length of the edited body, also if the request is only observed. */
+  /** Length of the edited body in bytes, also if the request is only observed. */
   readonly editedBytes?: number | undefined;
   readonly line?: LineReport | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
-  /** What failed beside this call or since the one before, such as saving a state, without content. */
+  /** Other failures during this call or since the previous one, such as saving a state. They hold no content. */
   readonly failures?: readonly string[] | undefined;
 }
 
@@ -57,13 +57,13 @@ export interface LineReport {
   /** Estimated tokens with and without edits. */
   readonly costs: CostReport;
   readonly contextLimit: number;
-  /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it does not say. */
+  /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it asks for none. */
   readonly cacheTtlMs: number | undefined;
-  /** Whether its model refuses reasoning behind other messages than those that it was made from. */
+  /** Whether the model refuses reasoning that follows other messages than those that it was made from. */
   readonly bindsReasoning: boolean;
   /** Whether this call started the conversation. */
   readonly isNew: boolean;
-  /** Whether the host has rewritten what this conversation held: summarized it, or cleared results. */
+  /** Whether the host has rewritten earlier messages of this conversation, as by summarizing them or clearing results. */
   readonly isRewritten: boolean;
 }
 
@@ -73,12 +73,12 @@ export interface EditReport {
   readonly rule: string;
   readonly action: string;
   readonly tool: string | undefined;
-  /** Characters of text, before and after. */
+  /** Characters of text before the edit and after it. */
   readonly before: number;
   readonly after: number;
 }
 
-/** The usage that a provider reported for a request. */
+/** The usage that a provider reported for a request, in its tokens. `inputTokens` excludes tokens of the cache. */
 export interface AnsweredUsage {
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -93,20 +93,20 @@ export interface Engine {
   /** Compacts messages that belong to no conversation. */
   compactOnce(body: Uint8Array): Promise<OnceAnswer>;
   /**
-   * Records the usage reported for a request, by the answer of the engine to it. Ignored once the next request has been compacted.
+   * Records the usage reported for a request, identified by the engine's answer to it. Ignored once the next request was compacted.
    */
   report(line: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void;
   /**
-   * Records a provider's refusal, which may name the context limit. The next request of a conversation is compacted so that it is not
-   * refused for it again.
+   * Records a provider's refusal, which may name the context limit. The next request of the conversation is compacted so that the
+   * provider does not refuse it for the same reason again.
    */
   reportRefusal(text: string, model: string | undefined, line: string | undefined): void;
   /**
-   * Notes that reasoning in a conversation may be bound to other messages than will be sent, because it has left unedited so far.
-   * The next request is sent without.
+   * Notes that reasoning in a conversation may be bound to other messages than those that will be sent, because its requests were sent
+   * unedited so far. The next request is sent without that reasoning.
    */
   noteBoundReasoning(line: string): void;
-  /** The text that an edit removed; `undefined` if it is no longer kept. */
+  /** Resolves to the text that an edit removed; `undefined` if it is no longer kept. */
   original(line: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -15,9 +15,9 @@ import type {
   OnceAnswer,
 } from './protocol.js';
 
-/** A thread with pending calls that does not answer for this long is considered dead. */
+/** A thread with pending calls that answers nothing for this long is considered hung, and is terminated. */
 const SILENCE_MS = 60_000;
-/** Time for a thread to write what it has not written yet. */
+/** Time that a closing thread has to write states that are not written yet. */
 const CLOSING_MS = 5_000;
 const ENDED: OnceAnswer = {
   status: 503,
@@ -28,7 +28,7 @@ const FAILED: EngineAnswer = { outcome: 'failed', reason: 'the thread ended', ed
 /** An engine that runs on its own thread, which does not keep the process alive. */
 export class ThreadedEngine implements Engine {
   readonly #options: EngineOptions;
-  /** Resolvers of pending calls, by id; `undefined` means that the thread ended. */
+  /** Id of a pending call → its resolver, which takes `undefined` if the thread ended. */
   readonly #waiting = new Map<number, (value: unknown) => void>();
   #worker: Worker | undefined;
   #silence: NodeJS.Timeout | undefined;
@@ -76,14 +76,14 @@ export class ThreadedEngine implements Engine {
     const hasWritten = worker === undefined || this.#asked === 0 ? undefined : this.#ask('close');
     this.#isClosed = true;
     if (hasWritten !== undefined) {
-      // Keeps the process alive.
+      // Keeps the process alive until the thread has written.
       worker?.ref();
       await settledWithin(CLOSING_MS, hasWritten);
     }
     await worker?.terminate();
   }
 
-  /** Resolves to what the method returned, or to `undefined` if the thread ended before. */
+  /** Resolves to what the method returned, or to `undefined` if the thread ended first. */
   #ask<Method extends EngineMethod>(
     method: Method,
     ...given: Parameters<Engine[Method]>
@@ -109,7 +109,7 @@ export class ThreadedEngine implements Engine {
       this.#waiting.delete(id);
       this.#silence?.refresh();
     });
-    // Failed answers report the death; `exit` follows.
+    // Ignored, because `exit` follows: it answers the pending calls as failed.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       if (this.#worker !== worker) return;
@@ -124,7 +124,7 @@ export class ThreadedEngine implements Engine {
   #watch(): NodeJS.Timeout {
     return setTimeout(() => {
       this.#silence = undefined;
-      // Not necessarily the thread that it was started for, which may have been replaced.
+      // This may be another thread than the one that the timer was started for, which may have been replaced.
       if (this.#waiting.size > 0) void this.#worker?.terminate();
     }, SILENCE_MS).unref();
   }

@@ -1,6 +1,6 @@
 // A growing copy of a request's body up to a limit, in memory shared with the engine.
 
-/** Initial size if the length is not announced; enough for most bodies. */
+/** Initial size in bytes if the length is not announced: enough for most bodies. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -11,14 +11,14 @@ export class BodyCopy {
   #length = 0;
   #isTooLarge: boolean;
 
-  /** @param announced the announced length; 0 if unknown */
+  /** @param announced the announced length in bytes; 0 if unknown */
   constructor(maxBytes: number, announced: number = 0) {
     this.#maxBytes = maxBytes;
     this.#announced = announced;
     this.#isTooLarge = announced > maxBytes;
   }
 
-  /** Whether the body exceeds the limit, or the memory. */
+  /** Whether the body exceeds the limit or the available memory. The copy is empty then. */
   get isTooLarge(): boolean {
     return this.#isTooLarge;
   }
@@ -46,10 +46,10 @@ export class BodyCopy {
     return true;
   }
 
-  /** Grows if necessary. Returns whether there is memory for it. */
+  /** Grows the copy if necessary. Returns whether there is enough memory. */
   #hasRoomFor(length: number): boolean {
     if (length <= this.#bytes.length) return true;
-    // Allocates the announced length at once: shared memory is not freed until memory is short.
+    // Allocates the announced length at once, because outgrown shared memory is not freed until memory is short.
     const size = Math.max(length, this.#announced || Math.max(this.#bytes.length * 2, FIRST_BYTES));
     let larger: Buffer;
     try {

@@ -1,4 +1,4 @@
-// The codings of bodies that `content-encoding` names: reads and writes those that Node has, on its own threads.
+// The codings of bodies that `content-encoding` names: reads and writes those that Node supports, on Node's own threads.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
@@ -6,21 +6,21 @@ import { buffer } from 'node:stream/consumers';
 import * as zlib from 'node:zlib';
 import { BodyCopy } from './body-copy.js';
 
-/** A coding that Node has. */
+/** A coding that Node supports. */
 export interface Coding {
   readonly createReader: () => Transform;
   readonly createWriter: () => Transform;
 }
 
-/** Node has zstd from 22.15 on. */
+/** Node supports zstd from 22.15 on. */
 const { createZstdDecompress, createZstdCompress } = zlib as {
   readonly createZstdDecompress?: (options: zlib.ZlibOptions) => Transform;
   readonly createZstdCompress?: () => Transform;
 };
 
-/** Four times Node's default, which takes twice as long. */
+/** Chunks of four times Node's default size, with which reading takes twice as long. */
 const READING = { chunkSize: 64 * 1024 };
-// Fast rather than small: a request waits for it. Node's defaults take eight times as long, for Brotli a hundred times.
+// Fast rather than small, because a request waits for it. Node's defaults take eight times as long, for Brotli a hundred times.
 const FAST = { level: zlib.constants.Z_BEST_SPEED };
 const FAST_BROTLI = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } };
 
@@ -51,8 +51,8 @@ const CODINGS: ReadonlyMap<string, Coding | undefined> = new Map([
 ]);
 
 /**
- * Returns the coding of a body; `'none'` if it is in none, `undefined` if it is in one that Node does not have, or in several, which no
- * client was seen to use.
+ * Returns the coding of a body; `'none'` if it has none; `undefined` if Node does not support the coding, or if there are several, which
+ * no client was seen to use.
  */
 export function codingOf(headers: IncomingHttpHeaders): Coding | 'none' | undefined {
   const names = (headers['content-encoding'] ?? '')

@@ -1,5 +1,5 @@
-// Handles a request with a history: forwards it unchanged and compacts it in parallel, or waits and forwards the compacted body. If
-// anything fails here, the original bytes are sent.
+// Handles a request with a history. Either forwards it unchanged and compacts it in parallel (mode `observe`), or waits for the
+// compacted body and forwards that (mode `compact`). If anything fails here, the original bytes are sent.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -26,18 +26,18 @@ export interface ExchangeParts {
   readonly options: CompleteGatewayOptions;
 }
 
-/** For digests of API keys, which are meaningless outside of this process unless it shares conversations through a store. */
+/** Salt for digests of API keys: outside of this process they are meaningless, unless it shares conversations through a store. */
 const SALT = randomBytes(16);
-/** Timeout in mode `observe`, in which no request waits. */
+/** Deadline for the engine in mode `observe`, in which no request waits for it. */
 const OBSERVING_MS = 60_000;
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 const ignore = (): void => undefined;
 
-/** Where a request with a history goes, and the coding of its body. */
+/** The route of a request with a history, and the coding of its body. */
 type HistoryRoute = Route & { readonly api: Api; readonly coding: Coding | 'none' };
 
-/** Forwards a request, and answers it. */
+/** Forwards a request with a history, and answers it. */
 export function exchange(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -66,7 +66,7 @@ function isInPlainTransfer({ headers }: IncomingMessage): boolean {
   return (headers['transfer-encoding'] ?? 'chunked').toLowerCase() === 'chunked';
 }
 
-/** Pipes the request to the upstream. Its body is copied for the engine once there is an answer: until then, nothing may take time. */
+/** Pipes a request to its upstream. Copies the body for the engine only once there is an answer, so as not to delay the request. */
 function observe(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -95,7 +95,7 @@ function observe(
     ...listeners,
     onAnswer: (answer) => {
       listeners.onAnswer(answer);
-      // An upstream may answer before it has read the body.
+      // An upstream may answer before it has read the whole body.
       if (!request.readableEnded) return;
       if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
       else resolveAnswer(observeCopy());
@@ -109,7 +109,7 @@ function observe(
   }
 }
 
-/** Copies chunks, and drops each. Returns whether the copy is complete. */
+/** Copies chunks, and drops each once it is copied. Yields after each. Returns whether the copy is complete. */
 function* fill(copy: BodyCopy, chunks: Buffer[]): Generator<void, boolean, undefined> {
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     if (!copy.add(chunk)) return false;
@@ -130,7 +130,7 @@ function collect(
   const onData = (chunk: Buffer): void => {
     const before = copy.isTooLarge ? undefined : copy.bytes;
     if (copy.add(chunk)) return;
-    // The body has exceeded the limit: puts back what was read, and pipes the request.
+    // The body exceeds the limit: puts back what was read, and pipes the request unread.
     request.off('data', onData);
     request.off('end', onEnd);
     request.pause();
@@ -174,7 +174,7 @@ function collect(
   request.once('error', () => response.destroy());
 }
 
-/** Returns the engine's answer, `undefined` after the deadline or a failure. Never rejects. */
+/** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
@@ -222,10 +222,10 @@ async function compact(
 }
 
 /**
- * Has the engine compact a body. An edited one leaves in the coding in which it came: the upstream reads that one, and may not take
- * so many bytes without it.
+ * Has the engine compact a body in any coding. An edited body is sent in the coding in which the original came: the upstream is known
+ * to read that coding, and may not accept so many bytes without it.
  *
- * @returns also the length of the body that was read
+ * @returns the answer, and in `bytes` the length of the decoded body; 0 if it was not read
  */
 async function compactCoded(
   engine: Engine,
@@ -250,7 +250,7 @@ async function compactCoded(
 const COMPACTED_BEFORE =
   'a model refused its reasoning behind these messages, as it does where a gateway has compacted them before; in mode compact they go on';
 
-/** Returns listeners that record the upstream's usage, rejection or failure. */
+/** Returns listeners that record the usage that an upstream reports, its refusal, or that it did not answer. */
 function recordingAnswer(
   { engine, ledger }: ExchangeParts,
   route: HistoryRoute,
@@ -266,7 +266,7 @@ function recordingAnswer(
           if (refusal !== undefined)
             engine.reportRefusal(refusal, line?.model, mode === 'compact' ? line?.id : undefined);
           if (line === undefined) return;
-          // The engine compares it with what it would have sent.
+          // The engine compares usage with the request as it would have sent it, so the request must have left like that.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
           if (usage !== undefined && isOfEngine) engine.report(line, usage);
           if (mode === 'observe' && refusesReasoning(refusal))

@@ -18,18 +18,18 @@ import { TOKEN_HEADER } from './guard.js';
 import type { CompleteGatewayOptions } from './options.js';
 import type { Route } from './route.js';
 
-/** Limit for the head of a request, and of an answer. */
+/** Limit for the head of a request and for that of an answer, in bytes. */
 export const MAX_HEADER_BYTES: number = 64 * 1024;
 
 /** Listeners of a forwarded request. */
 export interface ForwardEvents {
   /** Called with the head of the answer, before any data. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
-  /** Called if there is no answer. */
+  /** Called if there is no answer, with the code of the error. */
   readonly onFailure?: (code: string) => void;
   /**
-   * Asked about an answer with such a status as `REFUSED`, before the client gets it: resolves to another body to send instead of
-   * the refused one, once, or `undefined`. Never rejects.
+   * Called with an answer whose status is in `REFUSED`, before the client gets it. Resolves to a body to send instead of the refused
+   * one, or to `undefined` to pass the answer on. A request is sent again once at most. Never rejects.
    */
   readonly onRefused?: (text: string, status: number) => Promise<Uint8Array | undefined>;
 }
@@ -40,13 +40,13 @@ type ForwarderOptions = Pick<CompleteGatewayOptions, 'idleTimeoutMs' | 'proxyEnv
 export class Forwarder {
   readonly #http = withShortIdleness(new HttpAgent({ keepAlive: true }));
   readonly #https: HttpsAgent;
-  /** For upgrades, whose connections no other request can use, and for requests that a kept connection has failed. */
+  /** For upgrades, whose connections no other request can use, and for retries of requests that failed on a kept-alive connection. */
   readonly #httpsOnce: HttpsAgent;
   readonly #idleTimeoutMs: number;
 
   constructor({ idleTimeoutMs, proxyEnv }: ForwarderOptions) {
     this.#idleTimeoutMs = idleTimeoutMs;
-    // Node's types do not have it yet.
+    // Node's types do not have `proxyEnv` yet.
     const viaProxy: object = { proxyEnv };
     this.#https = withShortIdleness(new HttpsAgent({ keepAlive: true, ...viaProxy }));
     this.#httpsOnce = new HttpsAgent(viaProxy);
@@ -56,7 +56,7 @@ export class Forwarder {
    * Forwards a request.
    *
    * @param body replaces the request's own body
-   * @param isAgain whether it goes out a second time, on a connection of its own
+   * @param isAgain whether this is a retry, which gets a connection of its own
    */
   forward(
     request: IncomingMessage,
@@ -82,13 +82,13 @@ export class Forwarder {
       readBefore = bytesRead;
     });
     const fail = (error: NodeJS.ErrnoException): void => {
-      // Data that has arrived is still piped. Then the client's connection is closed.
+      // Data that has already arrived is still piped. Then the client's connection is closed.
       isBroken = true;
       if (isAnswered || response.destroyed) return;
       const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
       const isStale =
         outgoing.reusedSocket && isClosed && outgoing.socket?.bytesRead === readBefore;
-      // One that is closed later, or after a part of an answer, may be of an upstream that has worked on the request.
+      // No retry if the connection was closed later, or after part of an answer: the upstream may have processed the request.
       if (isStale && body !== undefined && performance.now() - startMs < STALE_MS) {
         this.forward(request, response, route, body, events, true);
         return;
@@ -104,7 +104,7 @@ export class Forwarder {
       outgoing.destroy(Object.assign(new Error('Nothing came for too long.'), { code: TIMEOUT }));
     });
     outgoing.on('error', fail);
-    // Without an error after an answer that switches to a protocol nobody asked for.
+    // `close` comes without `error` if the answer switches to a protocol that nobody asked for.
     outgoing.once('close', () => {
       if (!isAnswered && !isBroken) fail(new Error('The connection was closed.'));
     });
@@ -174,7 +174,7 @@ export class Forwarder {
     headers.unshift('Host', route.upstream.host);
     if (length !== undefined) headers.push('Content-Length', String(length));
     else if (isChunked) headers.push('Transfer-Encoding', coding);
-    // Node would announce chunks for a request of such a method that has no body.
+    // Otherwise Node would announce chunks for a request with such a method but no body.
     else if (announced === undefined && MAY_LACK_BODY.test(request.method ?? ''))
       headers.push('Content-Length', '0');
     if (request.headers.te?.includes('trailers') === true) headers.push('TE', 'trailers');
@@ -204,14 +204,14 @@ export class Forwarder {
 
 const MAY_LACK_BODY = /^(?:POST|PUT|PATCH)$/;
 const TIMEOUT = 'ETIMEDOUT';
-/** As long as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
+/** Idle time of kept connections, the same as in Node's `fetch`. Servers close idle connections a second later at the earliest. */
 const IDLE_MS = 4_000;
-/** By then an upstream that has closed a connection has said so. */
+/** A connection that its upstream had already closed fails within this time after a request is sent on it. */
 const STALE_MS = 1_000;
 
 /**
- * Has an agent close idle connections before their server does: a request that crosses with that fails. After a machine has slept,
- * it would even wait for minutes. The agent's own option `timeout` would also limit the time to connect.
+ * Makes an agent close idle connections before their server does, because a request that is sent while the server closes fails.
+ * After a machine has slept, it would even wait for minutes. The agent's own option `timeout` would also limit the time to connect.
  */
 function withShortIdleness<Agent extends HttpAgent>(agent: Agent): Agent {
   const keepAlive: (socket: Duplex) => unknown = agent.keepSocketAlive.bind(agent);
@@ -232,7 +232,8 @@ export function refuse(response: ServerResponse, status: number, message: string
     message: `ctxfold gateway: ${message}`,
   };
   const text = JSON.stringify({ type: 'error', error });
-  // With a reason, or that of an answer that could not be passed on would stay. Does not wait for the rest of the request.
+  // The reason phrase is given, because that of an answer that could not be passed on would stay otherwise. The connection is closed,
+  // so as not to wait for the rest of the request.
   response.writeHead(status, STATUS_CODES[status], {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
@@ -241,7 +242,7 @@ export function refuse(response: ServerResponse, status: number, message: string
   response.end(text);
 }
 
-/** Resolves to another body for a refused request, if there is one; the answer can still be read then. */
+/** Resolves to another body for a refused request, if there is one. The answer can still be read afterwards. */
 async function mended(
   answer: IncomingMessage,
   onRefused: NonNullable<ForwardEvents['onRefused']>,
@@ -254,12 +255,12 @@ async function mended(
   return text && onRefused(text.toString(), answer.statusCode ?? 0);
 }
 
-/** Bytes of a refusal. */
+/** Limit for the bytes of a refusal that is unpacked. */
 const MAX_REFUSAL = 64 * 1024;
-/** A refusal that takes longer goes to the client as it comes. */
+/** A refusal that takes longer than this to arrive is passed on to the client. */
 const REFUSAL_MS = 1_000;
 
-/** Resolves to the body of an answer, which stays to be read; `undefined` if it is long, late or cut off. */
+/** Resolves to the body of an answer, and leaves it there to be read; `undefined` if the body is long, late or cut off. */
 function peek(answer: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -289,8 +290,8 @@ function pipeRequest(request: IncomingMessage, outgoing: ClientRequest): void {
 }
 
 /**
- * Reads the rest of a request whose answer is complete: some clients read no answer before they have sent all. From then on Node
- * writes no more of it.
+ * Discards the rest of a request whose answer is complete, because some clients read no answer before they have sent everything.
+ * Once the answer is complete, Node writes no more of the request.
  */
 function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.unpipe(outgoing);
@@ -298,7 +299,7 @@ function discardRest(request: IncomingMessage, outgoing: ClientRequest): void {
   request.resume();
 }
 
-/** Passes on an interim answer, such as early hints. A client that has asked for one itself has it from the gateway. */
+/** Passes on an interim answer, such as early hints, but no `100 Continue`: a client that asked for that has it from the gateway. */
 function passInterim(
   { statusCode, statusMessage, rawHeaders }: InformationEvent,
   { socket, req, headersSent }: ServerResponse,
@@ -318,7 +319,7 @@ function pipeAnswer(
   response.sendDate = false;
   const { statusCode = 502, statusMessage = '' } = answer;
   const reason = NOT_IN_HEADERS.test(statusMessage) ? '' : statusMessage;
-  // Node writes trailers, and their names in the head, to chunked bodies only.
+  // Node writes trailers, and announces their names in the head, for chunked bodies only.
   const isChunked =
     answer.headers['transfer-encoding'] !== undefined &&
     response.useChunkedEncodingByDefault &&
@@ -345,14 +346,14 @@ function pipeAnswer(
   const close = (): void => {
     if (!answer.complete) response.destroy();
   };
-  // An answer that was looked at may have ended before, if it is empty or was cut off.
+  // After `peek`, the answer may have ended already, if it is empty or was cut off.
   if (answer.readableEnded) end();
   else answer.once('end', end);
   if (answer.closed) close();
   else answer.once('close', close);
 }
 
-/** Characters that Node does not write in a head, though it reads them in a status line. */
+/** Characters that Node refuses to write in a head, although it accepts them when it reads a status line. */
 const NOT_IN_HEADERS = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Hop-by-hop headers. */

@@ -23,21 +23,21 @@ export interface Gateway {
   /**
    * Stops listening, waits for open answers, and closes the engine. Idempotent.
    *
-   * @param graceMs after so many milliseconds, answers that are still open are cut off. @default 2_000
+   * @param graceMs time in milliseconds after which answers that are still open are cut off. @default 2_000
    */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Which upgrades a server agrees to, from Node 24.9 on; the types do not have it. Before, each one is an event. */
+/** Node 24.9 and newer ask this callback, which the types lack, whether to agree to an upgrade. Older ones emit each as an event. */
 const UPGRADES = { shouldUpgradeCallback: isForWebSocket };
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Enough for a body of 100 MB over a slow connection. */
+/** Time for a client to send a request: enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Longer than a packet takes to any client and back. */
+/** Time between two probes of a client: longer than the round trip to any client. */
 const PROBE_MS = 250;
 
-/** Listens until it is closed. @throws errors of listening, such as `EADDRINUSE` */
+/** Starts a server, and resolves once it listens. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
   const forwarder = new Forwarder(options);
@@ -51,13 +51,13 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
     noDelay: true,
   });
   server.maxConnections = options.maxConnections;
-  // Node's types do not have it.
+  // Node's types do not have this option.
   Object.assign(server, { httpAllowHalfOpen: true });
-  /** Including upgraded ones, which the server does not track. */
+  /** All open connections, including upgraded ones, which the server does not track. */
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
-    // Of requests that are sent at once, each listens for its end.
+    // Each of several pipelined requests listens for the end of the connection.
     socket.setMaxListeners(0);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -82,7 +82,7 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
       return;
     }
     const { api, isCount } = route;
-    // What is sent unchanged is counted so.
+    // Where nothing is compacted, messages to count are forwarded unread: they are sent unchanged, too.
     if (api !== undefined && (!isCount || ledger.mayCompact)) {
       exchange(parts, request, response, { ...route, api });
       return;
@@ -130,8 +130,9 @@ export async function serve(options: CompleteGatewayOptions, engine: Engine): Pr
 }
 
 /**
- * A client that has sent everything may close its half of the connection, which looks as if it had gone. So it is sent an interim
- * answer, twice: the first one makes the system of a client that has gone say so, and the second one fails for that.
+ * Finds out whether a client that closed its half of the connection is gone: it may also have sent everything, and still wait for the
+ * answer. Sends an interim answer twice: to the first one, the system of a client that is gone responds with a reset, which makes the
+ * second one fail.
  */
 function awaitEnd({ socket, httpVersion }: IncomingMessage, response: ServerResponse): void {
   let again: NodeJS.Timeout | undefined;
@@ -140,7 +141,7 @@ function awaitEnd({ socket, httpVersion }: IncomingMessage, response: ServerResp
   };
   const onEnd = (): void => {
     if (response.writableEnded) return;
-    // An answer may pause for long, and no interim one can stand in it.
+    // Within an answer, which may pause for long, no interim answer can be sent.
     if (response.headersSent) return void socket.end();
     probe();
     again = setTimeout(probe, PROBE_MS).unref();
@@ -166,9 +167,9 @@ function urlOf(server: Server, { token }: CompleteGatewayOptions): string {
   return `http://${host}:${port}${token === undefined ? '' : `/token/${token}`}`;
 }
 
-/** Time for open answers to end. */
+/** Default time for open answers to end. */
 const CLOSING_MS = 2_000;
-/** How often is looked for connections whose answers have ended meanwhile. */
+/** Interval at which connections whose answers have ended meanwhile are closed. */
 const SWEEP_MS = 100;
 
 async function shutDown(

@@ -1,4 +1,4 @@
-// Access control: admits programs on this machine, or clients with the token. Rejects pages of other sites, also with DNS
+// Access control: admits programs on this machine, or clients with the token. Rejects web pages of other sites, even if they use DNS
 // rebinding.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -18,7 +18,7 @@ export type Admission = { readonly target: string } | Refusal;
 export const TOKEN_HEADER = 'x-ctxfold-token';
 
 const TOKEN_PATH = /^\/token\/([^/?]*)/;
-/** What begins the target of a request to a proxy: whom it is for. */
+/** Matches how the target of a request to a proxy begins: with the host that the request is for. */
 const AUTHORITY = /^http:\/\/([^/?#]*)/i;
 
 /** Checks a request. Its target is the path without the token. */
@@ -46,7 +46,7 @@ export function admit(request: IncomingMessage, token: string | undefined): Admi
   return { target };
 }
 
-/** Any other name may be one that somebody has made resolve to this address. */
+/** Whether a host is a name of loopback. Any other name may have been made to resolve to this address (DNS rebinding). */
 function isLoopbackName(host: string | undefined): boolean {
   const name =
     host === undefined ? undefined : /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(host.toLowerCase());

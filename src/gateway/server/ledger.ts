@@ -1,5 +1,5 @@
-// Records a gateway's conversations, with calls, edits and usage, and failures. Holds names and numbers, but no content, headers or
-// keys.
+// Records the conversations of a gateway, with their calls, edits and usage, and its failures. Holds names and numbers, but no
+// content, headers or keys.
 
 import { EventEmitter } from 'node:events';
 import type { RequestTokens } from '../../main/preflight/token-tally.js';
@@ -12,7 +12,7 @@ import { CacheTerms } from '../../main/models/session-model.js';
 import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 
-/** A call, with its size as it came and as it was compacted. */
+/** A call, with the bytes of its body as it came and as it was compacted or would have been. */
 export interface CallRecord {
   readonly at: number;
   readonly bytes: number;
@@ -21,7 +21,7 @@ export interface CallRecord {
   mode?: GatewayMode | undefined;
   status?: number | undefined;
   usage?: AnsweredUsage | undefined;
-  /** Why the provider's cache had less than the previous prompt. */
+  /** Cause of a cache miss: why less than the previous prompt was read from the provider's cache. */
   miss?: CacheMiss;
 }
 
@@ -32,7 +32,7 @@ interface ConversationTotals {
   line: LineReport;
   readonly since: number;
   calls: number;
-  /** Bytes of all requests, as they came and as they are compacted or would be. */
+  /** Bytes of all requests as they came; `compactedBytes` counts them as they were compacted, or would have been. */
   bytes: number;
   compactedBytes: number;
   readonly recent: CallRecord[];
@@ -41,13 +41,13 @@ interface ConversationTotals {
   /** Estimated input costs, if the model's price is known. */
   dollars: InputDollars | undefined;
   /**
-   * Whether it is compacted to its end: its model has reasoned about edited messages, and would refuse that reasoning behind the
-   * original ones.
+   * Whether the conversation must stay compacted until it ends: the model has reasoned about edited messages, and would refuse that
+   * reasoning after the original ones.
    */
   isHeld: boolean;
 }
 
-/** A conversation as the page shows it. */
+/** A conversation as the gateway's page shows it. */
 export interface ConversationRecord extends Readonly<ConversationTotals> {
   readonly mode: GatewayMode;
 }
@@ -70,7 +70,7 @@ export interface GatewayStatus {
 interface Conversation extends ConversationTotals {
   /** Set by the user; otherwise the gateway's mode applies. */
   ownMode: GatewayMode | undefined;
-  /** Tokens that the last reported prompt has left in the provider's cache, and for how long. */
+  /** Tokens of the last reported prompt, which are now in the provider's cache, and their lifetime there. */
   promptTokens: number;
   cacheTtlMs: number;
 }
@@ -82,7 +82,7 @@ const MAX_REASONS = 64;
 const LOG_EVERY_MS = 60_000;
 const NO_USAGE = { inputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-/** Emitted after changes, and when the gateway ends. */
+/** Events after changes, and when the gateway ends. */
 export interface LedgerEvents {
   conversation: [id: string];
   status: [];
@@ -97,7 +97,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   readonly #failures: { at: number; message: string }[] = [];
   readonly #since = Date.now();
   readonly #logger: Logger;
-  /** When each failure was last logged. */
+  /** Message → when it was last logged, by `performance.now()`. */
   readonly #logged = new Map<string, number>();
   #failureCount = 0;
   #mode: GatewayMode;
@@ -128,7 +128,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 
   /**
-   * Sets the gateway's mode, or that of one conversation. Conversations that are held are compacted in any mode.
+   * Sets the mode of the gateway, or of one conversation. Held conversations are compacted in any mode.
    *
    * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
    */
@@ -174,7 +174,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', line.id);
   }
 
-  /** Records the usage reported for the last request of a conversation. */
+  /** Records the usage, mode and status of the last request of a conversation. */
   recordUsage(
     id: string,
     { usage, mode, status }: Pick<CallRecord, 'usage' | 'mode' | 'status'>,
@@ -211,7 +211,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.warn(message);
   }
 
-  /** Logs a message, each at most once a minute: all requests may fail for the same cause. */
+  /** Logs a message, but each one at most once a minute, because all requests may fail for the same reason. */
   warn(message: string): void {
     const now = performance.now();
     if (now - (this.#logged.get(message) ?? -Infinity) < LOG_EVERY_MS) return;
@@ -220,7 +220,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.#logger.warn(message);
   }
 
-  /** Ends what listens to this gateway. */
+  /** Tells listeners, such as event streams, that the gateway ends. */
   end(): void {
     this.emit('end');
   }
@@ -271,8 +271,8 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 
   /**
-   * Forgets the least recently used one, and one that is held only if all others are: a gateway that observes would send it as it comes,
-   * and its model refuse it.
+   * Forgets the least recently used conversation, but a held one only if all others are held, too: in mode `observe` a forgotten one
+   * would be sent as it comes, and its model would refuse it.
    */
   #forgetOne(): void {
     const former = Array.from(this.#conversations.values()).slice(0, -1);
@@ -282,7 +282,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 }
 
-/** Adds the costs of one call, because prices depend on the length of its prompt. */
+/** Adds the cost of one call. Costs are added call by call, because prices depend on the length of the prompt. */
 function addDollars(
   { line: before, calls, dollars }: Conversation,
   line: LineReport,
@@ -307,7 +307,7 @@ const CAUSES: Readonly<Record<CacheMissCause, CacheMiss>> = {
   'changed-request': 'unknown',
 };
 
-/** Returns why a prompt was not read from the cache; `undefined` if all that the cache had was read. */
+/** Returns the cause of a cache miss; `undefined` if the prompt was read from the cache as far as possible. */
 function missOf(
   { line, recent, promptTokens, cacheTtlMs }: Conversation,
   call: CallRecord,

@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly mode?: GatewayMode | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** @default 0, any free port */
+  /** The port to listen on. @default 0, any free port */
   readonly port?: number | undefined;
   /**
    * Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on
@@ -23,32 +23,33 @@ export interface GatewayOptions {
    */
   readonly token?: string | undefined;
   /**
-   * URLs that requests are forwarded to, by name: `anthropic`, `openai`, `gemini`, `azure`, `bedrock` and `vertex` are recognized by
-   * their paths, others by the prefix `/<name>`. No other URL is ever used. @default the own ones of the first three
+   * URLs that requests are forwarded to, by name. Requests for `anthropic`, `openai`, `gemini`, `azure`, `bedrock` and `vertex` are
+   * recognized by their paths, those for others by the prefix `/<name>`. No other URL is ever used. @default the public URLs of
+   * Anthropic, OpenAI and Gemini
    */
   readonly upstreams?: Readonly<Record<string, string>> | undefined;
   /**
-   * Variables that name a proxy to `https` upstreams, `HTTPS_PROXY` and `NO_PROXY`, as Node's agents take them; the command line passes
-   * its own. For Node 24.5 or newer; an older one connects directly. @default no proxy
+   * Environment variables that name a proxy to `https` upstreams, `HTTPS_PROXY` and `NO_PROXY`, as Node's agents take them. The command
+   * line passes its own environment. Needs Node 24.5 or newer; older ones connect directly. @default no proxy
    */
   readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
   readonly dry?: readonly string[] | undefined;
-  /** Conversations that are kept; the least recently used one is evicted. @default 1_000 */
+  /** Number of conversations that are kept; beyond it, the least recently used one is evicted. @default 1_000 */
   readonly maxConversations?: number | undefined;
-  /** Requests with larger bodies are forwarded unchanged. @default 33_554_432, 32 MB */
+  /** Limit for bodies, in bytes. Requests with larger bodies are forwarded unchanged. @default 33_554_432, 32 MB */
   readonly maxBodyBytes?: number | undefined;
-  /** Simultaneous connections. @default 1_024 */
+  /** Limit for simultaneous connections of clients. @default 1_024 */
   readonly maxConnections?: number | undefined;
   /** How long a request waits for its compaction, in milliseconds, before it is forwarded unchanged. @default 2_000 */
   readonly deadlineMs?: number | undefined;
-  /** How long an upstream may send nothing, in milliseconds. @default 900_000, a quarter of an hour */
+  /** How long an upstream may send nothing, in milliseconds, before the request fails. @default 900_000, a quarter of an hour */
   readonly idleTimeoutMs?: number | undefined;
   /** Context window of the models, in tokens. @default by the name of the model */
   readonly contextLimit?: number | undefined;
   /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** The directory for originals that edits remove, with a file for each conversation. @default they are not kept */
+  /** The directory for removal logs, which keep the originals of edits: one file per conversation. @default originals are not kept */
   readonly removalLogDirectory?: string | undefined;
   /**
    * The store for states of conversations, which survive restarts and are shared by gateways: `redis://…`, `postgres://…`, or the path
@@ -59,11 +60,11 @@ export interface GatewayOptions {
   readonly engine?: 'thread' | 'inline' | undefined;
   /** Returns the page for `/ctxfold`. @default there is none */
   readonly page?: (() => Promise<GatewayPage>) | undefined;
-  /** Receives each failure, at most once a minute, as a warning; never content of requests. @default logs nothing */
+  /** Receives failures as warnings, each at most once a minute, and never content of requests. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** A page, and the policy that it needs. */
+/** A page, and the content security policy that it needs. */
 export interface GatewayPage {
   readonly html: string;
   readonly contentSecurityPolicy: string;
@@ -92,7 +93,7 @@ const UPSTREAMS: Readonly<Record<string, string>> = {
   gemini: 'https://generativelanguage.googleapis.com',
 };
 
-/** Excludes names that start paths of APIs. */
+/** Excludes names with which paths of APIs or of the gateway start. */
 const UPSTREAM_NAME =
   /^(?!(?:ctxfold|token|v1|v1beta|responses|chat|models)$)[a-z][a-z0-9-]{0,31}$/;
 

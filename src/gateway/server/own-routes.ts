@@ -1,5 +1,5 @@
-// The gateway's own routes below `/ctxfold`: its page, the page's events, the mode, originals of edits, and compaction without
-// a provider.
+// The gateway's own routes below `/ctxfold`: its page, state and events for the page, the mode, originals of edits, and compaction
+// without a provider.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord, tryParseJson } from '../../shared/json.js';
@@ -148,7 +148,7 @@ async function compact(
   send(response, 'application/json', body);
 }
 
-/** Reads the body of a request. Returns `undefined` if it was aborted, or is too large, which is answered here. */
+/** Reads the body of a request. Resolves to `undefined` if it was aborted, or if it is too large, in which case it is refused here. */
 async function bodyOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -168,16 +168,16 @@ async function bodyOf(
   return copy.bytes;
 }
 
-/** Debounces events. */
+/** Changes within this time are sent together. */
 const DEBOUNCE_MS = 100;
-/** Keeps proxies from closing an idle connection. */
+/** Interval of comments that keep proxies from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
-/** Events are held back while the page has more unread bytes. Also limits what one turn of the event loop writes. */
+/** Backpressure: events are held back while the page has more unread bytes. Also limits what one turn of the event loop writes. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /**
- * Sends the present state and later changes as server-sent events, until the page disconnects. A page that does not keep up gets only
- * the newest state of what has changed.
+ * Sends the current state and later changes as server-sent events until the page disconnects. A page that does not keep up gets only
+ * the newest state of whatever has changed.
  */
 function streamEvents(ledger: Ledger, response: ServerResponse): void {
   response.writeHead(200, { ...PRIVATE, 'content-type': 'text/event-stream' });
@@ -217,7 +217,7 @@ function streamEvents(ledger: Ledger, response: ServerResponse): void {
   const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS).unref();
   ledger.on('conversation', onConversation);
   ledger.on('status', onStatus);
-  // It has no end of its own, for which a gateway that ends would wait.
+  // The stream never ends by itself, so a gateway that ends would wait for it.
   const onEnd = (): void => void response.end();
   ledger.on('end', onEnd);
   response.once('close', () => {

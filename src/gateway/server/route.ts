@@ -9,11 +9,11 @@ import type { Api } from '../engine/apis.js';
 export interface Route {
   readonly upstreamName: string;
   readonly upstream: URL;
-  /** With the query. */
+  /** The path at the upstream, with the query. */
   readonly path: string;
   /** The API whose history the request contains. */
   readonly api: Api | undefined;
-  /** Whether it asks for the number of tokens of that. */
+  /** Whether the request asks for the number of tokens of that history. */
   readonly isCount: boolean;
   /** The model, if it is in the path. */
   readonly model: string | undefined;
@@ -22,7 +22,10 @@ export interface Route {
 const GEMINI_PATH =
   /^\/(?:upload\/)?v1(?:beta|alpha|internal)\b|:(?:streamG|g)enerateContent$|:countTokens$/;
 const ANTHROPIC_PATH = /^\/v1\/(?:messages|complete)\b/;
-/** Paths of those that have no address of their own. Without such an upstream, they must not reach another one, and with them a key. */
+/**
+ * Paths of clouds, which have no default upstream. If none is configured, such requests must not reach another upstream, because they
+ * carry a key.
+ */
 const CLOUD_PATHS = [
   ['azure', /^\/openai\/deployments\//],
   ['bedrock', /^\/model\/[^/]+\/(?:invoke|converse)/],
@@ -30,7 +33,7 @@ const CLOUD_PATHS = [
 ] as const;
 const VERSION = /\/v1[a-z]*$/;
 const OWN_VERSION = /^\/v1\w*\//;
-/** As the AI SDK has it, and with it OpenCode: they take the version for a part of the base URL, which Anthropic's own SDK does not. */
+/** Paths as in the AI SDK, and thus OpenCode: unlike Anthropic's own SDK, they take the version to be part of the base URL. */
 const ANTHROPIC_PATH_WITHOUT_VERSION = /^\/(?:messages|files|models|skills)\b/;
 
 /** Returns the route of a request; `undefined` if its path is invalid or has no upstream. */
@@ -45,7 +48,7 @@ export function routeOf(
   const [, first = ''] = target.split(/[/?]/, 2);
   const isNamed = cloud === undefined && Object.hasOwn(upstreams, first);
   const rest = isNamed ? target.slice(first.length + 1) : target;
-  // Of a base URL that ends with a slash.
+  // A base URL that ends with a slash leads to a path with two.
   const path = rest.replace(/^\/*/, '/');
   const plain = path.split('?', 1)[0] ?? path;
   const upstreamName = cloud ?? (isNamed ? first : upstreamOf(plain, headers));
@@ -70,7 +73,7 @@ function upstreamOf(path: string, headers: IncomingHttpHeaders): string {
   return isAnthropic || ANTHROPIC_PATH.test(path) ? 'anthropic' : 'openai';
 }
 
-/** Joins paths of which one, both or none has the version, or more of the beginning. */
+/** Joins a base path and a path, of which one, both or none has the version. The path may also begin with all of the base path. */
 function joinPaths(base: string, path: string, isAnthropic: boolean): string {
   const root = base.replace(/\/+$/, '');
   if (isAnthropic && root === '' && ANTHROPIC_PATH_WITHOUT_VERSION.test(path)) return `/v1${path}`;

@@ -1,5 +1,5 @@
-// Upgrade requests. For WebSockets, clients with a fallback are told to use HTTP, and others are connected to their upstream without
-// reading their data. Any other protocol is declined by answering in HTTP.
+// Upgrade requests. WebSocket clients that can fall back to HTTP are told to do so; others are connected to their upstream, and their
+// data is not read. Any other protocol is declined by answering in HTTP.
 
 import { STATUS_CODES } from 'node:http';
 import type { ClientRequest, IncomingMessage, Server } from 'node:http';
@@ -8,7 +8,7 @@ import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
 import type { Route } from './route.js';
 
-/** Clients of these paths fall back to HTTP with status 426, which makes their histories readable. */
+/** Paths whose clients fall back to HTTP after status 426, so that the gateway can read their histories. */
 const HAS_FALLBACK = /\/responses\/?$/;
 
 /** Answers a request for an upgrade. */
@@ -63,8 +63,8 @@ export function isForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Has the server read a connection again, without the request's wish for an upgrade. Node before 24.9 has stopped reading it, but
- * the wish is optional: Java's HTTP client sends one for HTTP/2 with the first request, its body included.
+ * Hands a connection back to the server, with its request but without the `Upgrade` header: Node before 24.9 stops reading HTTP on the
+ * connection. An upgrade is optional: Java's HTTP client asks for HTTP/2 with its first request, whose body it also sends.
  */
 export function declineUpgrade(
   server: Server,

@@ -1,5 +1,5 @@
-// Reads the usage that a provider reports from a copy of its answer: a document, a stream of events or frames of them, compressed or
-// not. Never delays the answer, and ignores what it cannot read.
+// Reads the usage that a provider reports from a copy of its answer: a JSON document, a stream of events, or frames with events,
+// compressed or not. Never delays the answer, and ignores what it cannot read.
 
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
@@ -11,18 +11,18 @@ import type { JsonRecord } from '../../shared/json.js';
 import type { AnsweredUsage } from '../engine/protocol.js';
 import { codingOf } from './coding.js';
 
-/** Characters from the end of a document or an event that are searched: providers put the usage there. */
+/** Number of characters at the end of a document or an event that are searched, because providers put the usage there. */
 const MAX_TEXT = 64 * 1024;
-/** Limit for bytes that are not decompressed yet. */
+/** Limit for bytes that wait to be decompressed. Beyond it, the answer is not read any further. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export interface TapReport {
   readonly usage: AnsweredUsage | undefined;
-  /** The body of an answer with such a status as `REFUSED`, or how a stream refuses the prompt. */
+  /** The body of an answer whose status is in `REFUSED`, or the refusal of the prompt in a stream that has begun. */
   readonly refusal: string | undefined;
 }
 
-/** Listens to an answer, and reports once it has ended or was cut off: a provider may state the input first. */
+/** Reads an answer along with the client, and reports once it has ended or was cut off: some providers state the input tokens first. */
 export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) => void): void {
   const type = answer.headers['content-type'] ?? '';
   const reader = new UsageReader(/\bjson\b/i.test(type));
@@ -47,15 +47,15 @@ export function tapUsage(answer: IncomingMessage, onReport: (report: TapReport) 
     if (decoder.writableLength > MAX_BUFFERED_BYTES) decoder.destroy();
     else if (!decoder.destroyed) decoder.write(chunk);
   });
-  // Not at once: of what ends with the last bytes but is cut off, these would be lost.
+  // Ends only after pending writes: of a body that was cut off, what the last bytes hold would be lost otherwise.
   answer.once('close', () => decoder.write('', () => decoder.end()));
   decoder.on('data', add);
   decoder.once('close', end);
-  // The client gets the same bytes, and handles the error.
+  // Ignored: the client gets the same bytes, and handles the error.
   decoder.on('error', () => decoder.destroy());
 }
 
-/** Finds the events in Amazon Bedrock's frames, where each stands in Base64. */
+/** Finds the events in Amazon Bedrock's frames, which hold each event in Base64. */
 class FrameReader {
   #text = '';
 
@@ -70,12 +70,12 @@ class FrameReader {
 }
 
 const LINE_FEED = 0x0a;
-/** Prefix of both keys, `usage` and `usageMetadata`. */
+/** Common prefix of the keys `usage` and `usageMetadata`: chunks without it need no scan for usage. */
 const USAGE = '"usage';
-/** Looked for before `REFUSED_IN_STREAM`. */
+/** Part of everything that `REFUSED_IN_STREAM` matches: chunks without it need no scan for a refusal. */
 const REFUSAL = 'context_length_exceeded';
 
-/** Finds the latest usage numbers in a stream of text. */
+/** Finds the latest usage numbers, and a refusal, in a stream of text. */
 export class UsageReader {
   readonly #isDocument: boolean;
   readonly #decoder = new StringDecoder('utf8');
@@ -84,12 +84,12 @@ export class UsageReader {
   #isAtLineStart = true;
   #refusal: string | undefined;
 
-  /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with a line each */
+  /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with one line each */
   constructor(isDocument: boolean = false) {
     this.#isDocument = isDocument;
   }
 
-  /** How the provider refuses the prompt, once the stream has begun. */
+  /** The provider's refusal of the prompt in a stream that has already begun; `undefined` if there is none. */
   get refusal(): string | undefined {
     return this.#refusal;
   }
@@ -135,7 +135,7 @@ export class UsageReader {
     this.#refusal ??= REFUSED_IN_STREAM.exec(text)?.[0];
     for (const key of ['"usage"', '"usageMetadata"']) {
       for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
-        // An escaped quote is part of the model's text.
+        // An escaped quote means that the match is within a text of the model.
         if (text[at - 1] === '\\') continue;
         const usage = asRecord(objectAt(text, at + key.length));
         if (usage !== undefined) this.#usage = { ...this.#usage, ...readUsage(usage) };
