@@ -18,7 +18,7 @@ import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 /** A flag in addition to those of `ENTRY_FLAG`: the entry is omitted from the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
 
-/** Flags of a response's digest; 0 if its result was never here. */
+/** Flags of a response's digest. They are 0 if the result was never here. */
 const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
 
 /** A new entry and its tokens. */
@@ -37,7 +37,7 @@ export class ResidentFacts {
   readonly flags: IntColumn = new IntColumn();
   /** By call, the tokens that its entry loses with the call, including reasoning that led to this call only. */
   readonly callTokens: IntColumn = new IntColumn();
-  /** By call, its key parameter. */
+  /** By call, its key parameter, as a number in `#texts`. */
   readonly #callKeys: IntColumn = new IntColumn();
   /** By response, the tokens that its entry loses with the response. */
   readonly responseTokens: IntColumn = new IntColumn();
@@ -45,7 +45,7 @@ export class ResidentFacts {
   readonly resultTokens: IntColumn = new IntColumn();
   /** By response, its `DIGEST` flags. */
   readonly #digests: IntColumn = new IntColumn();
-  /** By response, the tool's name, or the line of a summary. */
+  /** By response, the tool's name or the line of a summary, as a number in `#texts`. */
   readonly #names: IntColumn = new IntColumn();
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();

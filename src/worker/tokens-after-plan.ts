@@ -73,7 +73,7 @@ export function tokensAfterPlan(
 /** Tokens of the texts with which a plan replaces results; `NONE` if they must be counted. */
 export interface MadeTokens {
   readonly placeholder: (row: PlanCursor) => number;
-  /** By index in the plan's texts. */
+  /** By index of a text in the plan's texts. */
   readonly texts: readonly number[];
 }
 

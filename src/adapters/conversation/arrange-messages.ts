@@ -23,7 +23,7 @@ export interface Arrangement<Message> {
  * together would be one turn, which some models require to start with reasoning.
  *
  * @param format says which messages are the model's
- * @param openFrom index of the first message of an exchange that nothing may come between
+ * @param openFrom index of the first message of an incomplete exchange, into which no message may be inserted
  * @param records the given messages, with the blocks that the history has of them
  * @param written returns the message of an entry that ctxfold wrote
  */

@@ -136,7 +136,7 @@ export class Conversation<Message> {
       try {
         return await this.#run(messages, call);
       } catch (thrown) {
-        // Another conversation can begin with the messages as they are now.
+        // `null` lets another conversation begin with the messages as they are now.
         this.#isBroken ||= thrown instanceof ChangedMessageError;
         if (thrown instanceof ChangedMessageError && !isFirst) return null;
         this.#reportFailure(thrown, call);
@@ -225,7 +225,7 @@ export class Conversation<Message> {
     return this.#parts.format.completeTurn?.(compacted, given) ?? compacted;
   }
 
-  /** A call that names no model goes to the same one as the last. */
+  /** Returns the target of a call. If the call names no model, it is that of the last call. */
   #targetOf(call: CompactCall): Target {
     const { modelName = this.#session?.history.modelName } = call;
     const refusal = call.refusal ?? this.#last.refusalFor(call);
@@ -366,12 +366,12 @@ export class Conversation<Message> {
     return session;
   }
 
-  /** Names the call's model after the report, which is about the previous request, and thus about the model named before. */
+  /** Reports usage before it names the call's model, because the usage is about the previous request, and thus the previous model. */
   #reportUsage(session: Session, call: CompactCall, entries: readonly PlacedEntry[]): void {
     const { history } = session;
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
-    // Without an answer the last request failed, and the usage is that of an earlier one.
+    // If there is no new answer, the last request failed, and the usage is that of an earlier one.
     if (entries.some(({ speaker }) => speaker === 'ai')) reportUsage(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }

@@ -193,7 +193,7 @@ export class HostCompactor<Message> {
     return costs && percentLess(costs);
   }
 
-  /** Estimated tokens of messages that all calls of a session have sent so far. */
+  /** Tokens of messages that all calls of a session have sent so far; 0 before its first call. */
   sentTokens(sessionId: string): number {
     return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
   }

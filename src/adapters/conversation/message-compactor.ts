@@ -103,7 +103,7 @@ function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
   try {
     return Array.isArray(messages) ? (messages as readonly Message[]).slice() : undefined;
   } catch {
-    // The compaction fails on it, too, and reports why.
+    // The compaction fails on this value, too, and reports why.
     return undefined;
   }
 }

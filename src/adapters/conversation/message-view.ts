@@ -293,7 +293,7 @@ export class MessageView<Message> {
   #addBlock(block: PlacedBlock): void {
     const record = this.#records[block.origin[0]];
     if (record === undefined) return;
-    // Most messages have one part. Pushing to an empty list would allocate room for many.
+    // Most messages have one part, and pushing to an empty list would allocate room for many.
     if (record.parts.length === 0) record.parts = record.remaining = [block];
     else {
       // The lists differ if a pinned message lost its reasoning before its exchange was complete.

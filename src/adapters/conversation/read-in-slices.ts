@@ -55,7 +55,7 @@ export function readAlone<Message>(
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
-  /** How many messages were read together each time: reading one may depend on its neighbours. */
+  /** Number of messages in each reading, so that they can be read again in the same batches: a message may depend on its neighbours. */
   readonly #lengths: number[] = [];
 
   constructor(format: Pick<MessageFormat<Message>, 'createReader'>) {

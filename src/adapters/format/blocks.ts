@@ -22,14 +22,14 @@ export function isInstruction(message: unknown): boolean {
   }
 }
 
-/** The call that a response answers, by the names of a response's fields. */
+/** The call that a response answers, as the fields of the response's block. */
 export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
 
 /** What a tool answered. */
 export interface Outcome {
   readonly result: unknown;
   readonly error?: string | undefined;
-  /** 0 and absent are the same. */
+  /** Assumed tokens of media in the result. @default 0 */
   readonly mediaTokens?: number;
 }
 

@@ -12,7 +12,7 @@ export interface ToolUseName {
 interface OpenCall extends ToolUseName {
   /** The id of the call in blocks: its own id, unless another call has that id already. */
   readonly blockId: string;
-  /** The step of the model that made it; later calls have the same or a higher one. */
+  /** Number of the model's step that made the call. It never decreases from call to call. */
   readonly step: number;
   isAnswered: boolean;
 }

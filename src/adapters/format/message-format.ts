@@ -5,8 +5,8 @@ import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
 
 /**
- * Where a block comes from: the index of its message in the conversation, and the index of its part in that message.
- * A message that is one text has part 0.
+ * Where a block comes from: the index of its message in the conversation, and the index of its part in that message, as the format
+ * numbers parts. A message that is one text has part 0.
  */
 export type Origin = readonly [message: number, part: number];
 
@@ -40,7 +40,7 @@ export interface MessageReader<Message> {
   /**
    * Reads the next message. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque` blocks.
    *
-   * @param index its index in the conversation, for origins
+   * @param index the message's index in the conversation, for origins
    * @throws TypeError naming message and part if it is not a message of this format
    */
   read(message: Message, index: number, reading: Reading): void;
@@ -50,8 +50,8 @@ export interface MessageReader<Message> {
 }
 
 /**
- * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, or a
- * `tool_response` whose `result` has become a string.
+ * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, a `tool_call` with
+ * other parameters, or a `tool_response` whose `result` has become a string.
  */
 export type PartEdits = ReadonlyMap<number, ContentBlock | null>;
 

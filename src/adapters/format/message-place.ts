@@ -40,7 +40,7 @@ export interface KnownMessages<Message> {
 /** Messages that were read but not yet added to the view: committing adds them. */
 export interface ReadAhead<Message> {
   readonly entries: readonly PlacedEntry[];
-  /** Returns the places of the messages. Nothing else may be read until the slices end. */
+  /** Adds the messages, and returns their places. No other reading may begin until this generator has ended. */
   readonly commitInSlices: () => Generator<void, readonly Place<Message>[], undefined>;
 }
 

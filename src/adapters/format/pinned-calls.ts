@@ -123,7 +123,7 @@ export class WholeExchanges {
     this.#clear();
   }
 
-  /** Counts an incomplete exchange as pinned for now: there are no more messages yet. */
+  /** Ends a reading: until more messages come, an incomplete exchange counts as pinned. */
   end(reading: Reading): void {
     reading.pinnedTokens += this.#tokens - this.#pinnedTokens;
     this.#pinnedTokens = this.#tokens;

@@ -5,12 +5,12 @@ import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content
 import type { Origin, PartEdits, PlacedBlock } from './message-format.js';
 import { isPinned } from './message-place.js';
 
-/** Returns the block with the index of its message in the conversation and of its part in the message. */
+/** Returns the block with its origin: the index of its message in the conversation, and of its part in the message. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
   return { ...block, origin: [message, part] };
 }
 
-/** The same for blocks that are the parts of a message in order. */
+/** Returns blocks with their origins, if they are the parts of a message in order. */
 export function placedInOrder(
   blocks: readonly ContentBlock[],
   message: number,

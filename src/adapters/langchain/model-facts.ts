@@ -38,7 +38,7 @@ export function modelFacts(model: unknown, request: ModelRequest = {}): ModelFac
   };
 }
 
-/** Returns the fields of a model. An agent whose model is given by name makes the model anew for each call, from the fields returned. */
+/** Returns the fields of a model. For one that an agent was given by name, those from which the model is made anew for each call. */
 function fieldsOf(model: JsonRecord, configurable: unknown): JsonRecord {
   const { _defaultConfig: fields, _modelParams: params } = model;
   if (!isRecord(fields) || typeof params !== 'function') return model;

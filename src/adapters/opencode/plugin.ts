@@ -21,7 +21,7 @@ export const plugin: OpenCodePlugin = {
   server: async (input, options = {}) => new Plugin(input, options).hooks(),
 };
 
-/** Estimate for OpenCode's system prompt, which a plugin gets after the messages. */
+/** Estimated tokens of OpenCode's system prompt, which a plugin gets only after the messages. */
 const SYSTEM_TOKENS = 3_000;
 /**
  * Maximum tokens that OpenCode reserves for the answer: it compacts if messages exceed the rest of the window. `RESERVED_TOKENS` is

@@ -136,7 +136,7 @@ class Plugin {
   }
 }
 
-/** Model name for calls whose model OpenClaw does not name, so that their token limit has a name. */
+/** Model name for calls whose model OpenClaw does not name: token limits are looked up by model name. */
 const ANY_MODEL = 'openclaw';
 
 /** Does what OpenClaw does without an engine. Called for `/compact`, and after the provider has rejected a request. */

@@ -71,7 +71,7 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 /** The conversations of a gateway, least recently used first. */
 export class Lines {
   readonly #maxLines: number;
-  /** By id. */
+  /** Id → line. */
   readonly #lines = new Map<string, Line>();
   readonly #areShared: boolean;
   readonly #onGone: (line: Line) => void;

@@ -54,7 +54,7 @@ export interface LineReport {
   readonly model: string | undefined;
   readonly givenMessages: number;
   readonly sentMessages: number;
-  /** Estimated tokens with and without edits. */
+  /** Tokens sent with edits and without, and an estimate of how many of them the provider's cache served. */
   readonly costs: CostReport;
   readonly contextLimit: number;
   /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it asks for none. */

@@ -53,7 +53,7 @@ function isLoopbackName(host: string | undefined): boolean {
   return name !== null && name !== undefined && isLoopback(name[1] ?? name[2] ?? '');
 }
 
-/** Programs send no origin, or one that no web page can have. */
+/** Whether a request is not from a page of another site. Programs send no origin, or one that no web page can have. */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || origin === `http://${host ?? ''}`) return true;
   return origin !== 'null' && !/^https?:/i.test(origin);

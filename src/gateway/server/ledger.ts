@@ -68,7 +68,7 @@ export interface GatewayStatus {
 }
 
 interface Conversation extends ConversationTotals {
-  /** Set by the user; otherwise the gateway's mode applies. */
+  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
   ownMode: GatewayMode | undefined;
   /** Tokens of the last reported prompt, which are now in the provider's cache, and their lifetime there. */
   promptTokens: number;
@@ -130,7 +130,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /**
    * Sets the mode of the gateway, or of one conversation. Held conversations are compacted in any mode.
    *
-   * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
+   * @returns ids of the conversations that are compacted now but were not before; `undefined` if there is no conversation `id`
    */
   setMode(mode: GatewayMode, id?: string): readonly string[] | undefined {
     const before = new Set(this.#compacted);
@@ -195,7 +195,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', id);
   }
 
-  /** Records a request that was forwarded without being read. */
+  /** Counts a request that was forwarded without being compacted. */
   recordPassed(reason: string): void {
     if (this.#passed.size < MAX_REASONS || this.#passed.has(reason)) {
       this.#passed.set(reason, (this.#passed.get(reason) ?? 0) + 1);
