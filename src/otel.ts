@@ -1,6 +1,6 @@
 // The bridge to OpenTelemetry: converts messages of the diagnostics channels to spans and metrics. The only file that imports
-// @opentelemetry/api, which is an optional peer dependency. Names are literals, because the packages of constants mark those for
-// generative AI as deprecated, and recommend copying them. Durations are in seconds, as the conventions require.
+// @opentelemetry/api, which is an optional peer dependency. Attribute names are literals: the package of constants marks those for
+// generative AI as deprecated, and recommends copying them. Durations are in seconds, as the semantic conventions require.
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { diag, metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -37,7 +37,7 @@ export interface InstrumentCtxfoldOptions {
  * all sessions of the process. Spans and metrics contain no content, and only spans contain session ids. Errors of a tracer or
  * a meter are logged by `diag` once per channel, and have no other effect.
  *
- * @returns a function that stops it; idempotent
+ * @returns a function that stops the instrumentation; idempotent
  * @throws TypeError for an invalid tracer or meter
  */
 export function instrumentCtxfold(options: InstrumentCtxfoldOptions = {}): () => void {
@@ -83,7 +83,7 @@ type Listen = <Name extends keyof TelemetryMessages>(
   ...handlers: readonly ((message: TelemetryMessages[Name]) => void)[]
 ) => () => void;
 
-/** Calls all handlers, even if one throws. */
+/** Returns a function that subscribes handlers to a channel. For each message, all of them are called, even if one throws. */
 function listenerOf(reportLoss: ReturnType<typeof lossReporter>): Listen {
   return (name, ...handlers) => {
     const listener = (message: unknown): void => {
@@ -136,10 +136,10 @@ interface Instruments {
   readonly cacheMisses: Counter;
 }
 
-/** Buckets from a quick pass to a summary by a slow model. */
+/** Histogram buckets in seconds, from a quick pass to a summary by a slow model. */
 const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300];
 
-/** Buckets for blocking the event loop, from imperceptible to critical. */
+/** Histogram buckets in seconds for blocking the event loop, from imperceptible to critical. */
 const BUSY_SECONDS = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1];
 
 function instrumentsOf(meter: Meter): Instruments {
@@ -184,7 +184,7 @@ function inSeconds(description: string, explicitBucketBoundaries: number[]): Met
   return { description, unit: 's', advice: { explicitBucketBoundaries } };
 }
 
-/** Whether a compression was held, so that there is nothing to record. */
+/** Whether a compression was held back, so that there is nothing to record. */
 function wasHeld({ outcome }: CompactionMessage): boolean {
   return outcome === 'held';
 }
@@ -273,7 +273,7 @@ function stepAttributes({ step, strategy, outcome, code }: CompactionMessage): A
   });
 }
 
-/** The semantic conventions have `_OTHER` for errors without a type. */
+/** Returns the attribute `error.type`. The semantic conventions define `_OTHER` for errors without a type. */
 function errorType(code: FailureCode | undefined): string | undefined {
   return code === 'UNKNOWN' ? '_OTHER' : code;
 }

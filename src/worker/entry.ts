@@ -10,7 +10,7 @@ import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
-/** Long enough for the other side to read what was answered on lines: what arrives together with the exit is lost there. */
+/** Delay before an exit. Answers on resident lines that arrive together with the exit are lost, so the other side must read them first. */
 const LEAVE_AFTER_MS = 20;
 
 const { port, module } = workerData as ThreadData & { readonly port: MessagePort };
@@ -18,8 +18,8 @@ let runningTasks = 0;
 let departure: NodeJS.Timeout | undefined;
 
 // By default, an error outside of any task (a floating rejection, a reply that cannot be cloned) would end the thread together
-// with an unrelated task. Instead, report it, let the running task finish, then exit, so that the pool starts a new thread.
-// An idle thread exits soon as well, which also fails a caller whose reply could not be cloned and would never come.
+// with an unrelated task. Instead, report the error, let running tasks finish, then exit, so that the pool starts a new thread.
+// An idle thread exits soon, too. That also fails the caller whose reply could not be cloned: it would wait forever otherwise.
 function onStrayError(error: unknown): void {
   parentPort?.postMessage({ strayError: toWireError(error) });
   departure ??= setInterval(() => {
@@ -40,7 +40,7 @@ async function answer(run: Run, request: TaskRequest): Promise<void> {
 
 const ownRun: Run = (request) => runTask(request, threadId);
 
-/** Loads the function that runs the tasks. */
+/** Loads the function that runs tasks: the default export of the configured module, or `runTask`. */
 async function load(): Promise<Run> {
   if (module === undefined) return ownRun;
   const { default: run } = (await import(module)) as {

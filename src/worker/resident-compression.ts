@@ -1,5 +1,5 @@
-// Plans a compression by `high-density` on a resident history, with the same decisions as on the entries themselves, and writes
-// the lines that replace results.
+// Plans a compression by the strategy `high-density` on a resident history, with the same decisions as on the entries themselves.
+// Writes the summary lines that replace results.
 
 import { placeholderOf } from '../shared/density.js';
 import { callsOfResponses, NONE, IntColumn } from '../shared/density/index/history-columns.js';
@@ -14,7 +14,7 @@ import type { CountText } from '../shared/tokens/count-tokens.js';
 import { EMPTY_ENTRY_FLAG } from './resident-facts.js';
 import type { ResidentFacts } from './resident-facts.js';
 
-/** Returns the plan, or `null` if a result to summarize was never here. */
+/** Returns the plan, or `null` if a result that must be summarized was never here. */
 export function planResidentCompression(
   index: HistoryIndex,
   facts: ResidentFacts,
@@ -45,15 +45,15 @@ export function planResidentCompression(
     lines.set(row, line);
     tokens[entry] = (tokens[entry] ?? 0) - facts.resultTokens.at(row) + countText(line);
   }
-  // If the tail is the whole history, nothing is done, whatever the target.
+  // If the tail is the whole history, nothing is dropped, whatever the target.
   const drops = tailStart === 0 ? [] : chooseDrops({ outline, tokens, tailStart }, targetTokens);
   return toPlannedCompression(index, curated, tokens, drops, lines);
 }
 
 interface Curated {
-  /** By index in the curated history, the one in the raw history. */
+  /** Index in the curated history → index in the raw history. */
   readonly entries: readonly number[];
-  /** By index in the raw history, the one in the curated history, or `NONE`. */
+  /** Index in the raw history → index in the curated history, or `NONE`. */
   readonly indices: Int32Array;
 }
 
@@ -110,7 +110,7 @@ function toPlannedCompression(
   const tokensAfter = new IntColumn();
   const lines: string[] = [];
   let last = NONE;
-  // Insertion order is the order of rows.
+  // The map was filled in the order of rows, so the entries are in ascending order.
   for (const [row, line] of lineOfRow) {
     const entry = indices[responses.entry.at(row)] ?? NONE;
     if (dropped.has(entry)) continue;

@@ -1,6 +1,6 @@
 // The data of a resident history besides its index: the tokens of entries, calls and results, and what a compression needs
-// without payloads: flags, and the digests of calls and responses for summary lines. Rows are those of the index; a few bytes
-// each, texts are numbers in a table.
+// instead of payloads: flags, and the digests of calls and responses for summary lines. Columns have the rows of the index and take a
+// few bytes per row, because texts are numbers into a table.
 
 import { carriesContent, hasSubstance } from '../shared/content.js';
 import type { ContentBlock, IContent } from '../shared/content.js';
@@ -15,10 +15,10 @@ import { digestResponse } from '../shared/summarize/tool-summary.js';
 import type { ResponseDigest } from '../shared/summarize/tool-summary.js';
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 
-/** In addition to `ENTRY_FLAG`: the entry is omitted from the curated history. */
+/** A flag in addition to those of `ENTRY_FLAG`: the entry is omitted from the curated history. */
 export const EMPTY_ENTRY_FLAG = 32;
 
-/** Flags of a response's digest; 0 if its result was never here. */
+/** Flags of a response's digest. They are 0 if the result was never here. */
 const DIGEST = { known: 1, summary: 2, failed: 4, lines: 8 } as const;
 
 /** A new entry and its tokens. */
@@ -30,22 +30,22 @@ export interface MeasuredEntry {
   readonly measure: EntryMeasure | undefined;
 }
 
-/** Facts by row of an index. Tokens are `NONE` if not counted. */
+/** Facts by row of an index. Tokens are `NONE` if they were not counted. */
 export class ResidentFacts {
   readonly entryTokens: IntColumn = new IntColumn();
   /** By entry, its `ENTRY_FLAG`s and `EMPTY_ENTRY_FLAG`. */
   readonly flags: IntColumn = new IntColumn();
-  /** What the entry loses with the call, including reasoning that led to this call only. */
+  /** By call, the tokens that its entry loses with the call, including reasoning that led to this call only. */
   readonly callTokens: IntColumn = new IntColumn();
-  /** By call, its key parameter. */
+  /** By call, its key parameter, as a number in `#texts`. */
   readonly #callKeys: IntColumn = new IntColumn();
-  /** What the entry loses with the response. */
+  /** By response, the tokens that its entry loses with the response. */
   readonly responseTokens: IntColumn = new IntColumn();
-  /** The part of that in the result. */
+  /** By response, how many of these tokens are in the result. */
   readonly resultTokens: IntColumn = new IntColumn();
   /** By response, its `DIGEST` flags. */
   readonly #digests: IntColumn = new IntColumn();
-  /** By response, the tool's name, or the line of a summary. */
+  /** By response, the tool's name or the line of a summary, as a number in `#texts`. */
   readonly #names: IntColumn = new IntColumn();
   readonly #ownKeys: IntColumn = new IntColumn();
   readonly #sizes: IntColumn = new IntColumn();
@@ -57,7 +57,7 @@ export class ResidentFacts {
     return this.#totalTokens;
   }
 
-  /** Adds an entry that was just added to the index. */
+  /** Adds the facts of an entry that was just added to the index. */
   append(index: HistoryIndex, { content, tokens, measure }: MeasuredEntry): void {
     const isEmpty = content.speaker === 'ai' && !content.blocks.some(carriesContent);
     this.flags.push(entryFlags(content) | (isEmpty ? EMPTY_ENTRY_FLAG : 0));
@@ -79,7 +79,7 @@ export class ResidentFacts {
     }
   }
 
-  /** Returns the facts of some entries, like `HistoryIndex.chosen`. */
+  /** Returns the facts of the chosen entries, as `HistoryIndex.chosen` does for the index. */
   chosen(entries: readonly Stretch[], { callRows, responseRows }: ChosenIndex): ResidentFacts {
     const facts = new ResidentFacts();
     facts.entryTokens.pushStretches(this.entryTokens, entries);
@@ -158,9 +158,9 @@ export class ResidentFacts {
 }
 
 /**
- * Returns, by block, what an ai entry loses if that call is dropped and the entry stays: the tokens of the call and of the
- * reasoning that led only to it. `NONE` if reasoning led only to several calls, because it is dropped once all of them are;
- * and `NONE` for all blocks if one is bound to a call of the entry.
+ * Returns, by block, the tokens that an ai entry loses if that call is dropped and the entry stays: those of the call and of the
+ * reasoning that led only to it. `NONE` for calls that share reasoning which led to nothing else, because it is dropped only once all
+ * of them are; and `NONE` for all blocks if one of them is bound to a call of the entry.
  *
  * @param tokens tokens by block
  */
@@ -173,7 +173,7 @@ export function tokensLostWithCalls(
   const lost = [...tokens];
   for (const { reasoning, ledTo } of findReasoning(blocks)) {
     if (!ledTo.every((at) => blocks[at]?.type === 'tool_call')) continue;
-    // Dropping these would leave nothing, so the whole entry would be removed.
+    // Dropping these calls would leave nothing of substance, so the whole entry would be removed.
     if (ledTo.length === blocks.filter(hasSubstance).length) continue;
     const [call, ...others] = ledTo;
     if (call === undefined) continue;

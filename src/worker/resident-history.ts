@@ -1,5 +1,5 @@
-// A session's history on a worker: index and token counts without payloads. Kept up to date by deltas, and plans density passes
-// on the current state. Independent of threads.
+// A session's history on a worker: index and token counts without payloads. Deltas keep it up to date. Plans density passes and
+// compressions on the current state. Does not depend on threads.
 
 import type { IContent } from '../shared/content.js';
 import { isSameBase, placeholderOf, PRUNED_POINTER, REMOVED_POINTER } from '../shared/density.js';
@@ -33,15 +33,15 @@ import { tokensAfterPlan } from './tokens-after-plan.js';
 import { textOfBytes, unpackEntries } from './unpack-entries.js';
 import type { CountBytes } from './unpack-entries.js';
 
-/** An edit or a rewrite whose new entries have not all arrived. They are appended until they have. */
+/** An edit or a rewrite whose new entries have not all arrived yet. Those that have are appended to the index meanwhile. */
 interface OpenChange {
   /** The final history, as stretches of the old and the appended entries. */
   readonly chosen: EntryStretches;
   readonly placeOf: (at: number) => EntryPlace;
-  /** Number of its new entries, and of those that have arrived. */
+  /** Number of new entries in the change; `arrived` counts those that have arrived. */
   readonly added: number;
   arrived: number;
-  /** The history before it. */
+  /** Length and tokens of the history before the change. */
   readonly length: number;
   readonly totalTokens: number;
 }
@@ -51,7 +51,7 @@ export class ResidentHistory {
   readonly #scope: IndexScope;
   readonly #countText: CountText | undefined;
   readonly #countBytes: CountBytes | undefined;
-  /** By text. */
+  /** Text of a pointer placeholder → its tokens. */
   readonly #pointerTokens = new Map<string, number>();
   #index: HistoryIndex;
   #facts: ResidentFacts = new ResidentFacts();
@@ -62,7 +62,7 @@ export class ResidentHistory {
 
   /**
    * @param countText counts tokens; without it nothing is counted
-   * @param countBytes counts UTF-8 @default decodes it and uses `countText`
+   * @param countBytes counts the tokens of UTF-8 bytes @default decodes them and uses `countText`
    */
   constructor(
     options: ResidentOptions,
@@ -96,7 +96,7 @@ export class ResidentHistory {
     }
     const base = { revision, length };
     this.#base = base;
-    // Also without a pass, because this releases the texts of results that were sent.
+    // Called even if there is no pass, because this releases the texts of results that were sent.
     if (this.#change === undefined) this.#index.unsentResults();
     return {
       base,
@@ -117,7 +117,7 @@ export class ResidentHistory {
   }
 
   /**
-   * Plans a compression; `null` if it depends on results that were never here.
+   * Plans a compression; `null` if no tokens are counted here, or if the plan depends on results that were never here.
    *
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` if the history is not at `base`.
    */
@@ -136,7 +136,7 @@ export class ResidentHistory {
   #planPass(base: DensityBase, pass: PassSettings): PlannedPass {
     const startedAt = performance.now();
     const planned = withTexts(planIndexed(this.#index, pass), this.#index);
-    // Other placeholders differ in length and must be counted.
+    // Placeholders other than pointers differ in length, so they must be counted.
     const tokensOf = (row: PlanCursor): number => this.#pointerTokens.get(pointerOf(row)) ?? NONE;
     const tokensAfter = tokensAfterPlan(planned.plan, this.#index, this.#facts, {
       placeholder: placeholderOf(pass) === 'pointer' ? tokensOf : () => NONE,
@@ -185,7 +185,7 @@ export class ResidentHistory {
     return { content, tokens: measure.tokens, measure };
   }
 
-  /** Appends an entry, for the open change if there is one. Returns its tokens. */
+  /** Appends an entry, which belongs to the open change if there is one. Returns its tokens. */
   #append(entry: MeasuredEntry, isFar?: boolean): number {
     const change = this.#change;
     const place = change?.placeOf(change.arrived) ?? (isFar === true ? 'far' : 'end');
@@ -209,7 +209,7 @@ export class ResidentHistory {
     this.#complete(this.#change);
   }
 
-  /** Completes a change once all of its entries have arrived, by choosing from all entries. */
+  /** Completes a change once all of its entries have arrived, by choosing the final history from all entries. */
   #complete({ chosen: entries, added, arrived }: OpenChange): void {
     if (arrived < added) return;
     const chosen = this.#index.chosen(entries);

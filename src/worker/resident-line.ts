@@ -1,4 +1,4 @@
-// Serves a resident history to its session over a message port, by Comlink. Errors are replies; nothing is thrown.
+// Serves a resident history to its session over a message port, by Comlink. Errors become replies; nothing is thrown.
 
 import { expose, transfer } from 'comlink';
 import type { Endpoint } from 'comlink';

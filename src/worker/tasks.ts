@@ -1,4 +1,4 @@
-// The tasks of a worker. Independent of threads, so that tests can run them in-process.
+// The tasks of a worker. They do not depend on threads, so that tests can run them in-process.
 
 import { assertArray, kindOf } from '../shared/misuse.js';
 import type { IContent } from '../shared/content.js';
@@ -14,7 +14,7 @@ type AnyValue = TaskValues[keyof TaskValues];
 /**
  * Runs a request and resolves to its reply; never rejects.
  *
- * @param threadId the reply to `open` and `probe`
+ * @param threadId the id in the replies to `open` and `probe`
  */
 export function runTask(
   request: TaskRequest,

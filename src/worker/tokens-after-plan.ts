@@ -1,4 +1,4 @@
-// Predicts the tokens of entries after a plan, from the counts of their parts.
+// Predicts the tokens that entries have after a plan was applied, from the counts of their parts.
 
 import { NONE, IntColumn } from '../shared/density/index/history-columns.js';
 import type { HistoryIndex } from '../shared/density/index/history-index.js';
@@ -8,11 +8,11 @@ import { ACTION } from '../shared/density/rules/marks.js';
 import type { ResidentFacts } from './resident-facts.js';
 
 /**
- * Returns the `tokensAfter` of a planned pass; meaningless for entries that the plan removes. `NONE` for an entry that loses
- * part of a text, because tokens of a text are not the sum of its parts, or a call that shares its reasoning only with other
- * calls. Excerpts and shortened calls are made where the texts are, and are left to a count.
+ * Returns `PlannedPass.tokensAfter`. Its numbers mean nothing for entries that the plan removes. Tokens are `NONE` for an entry that
+ * loses part of a text, because the tokens of a text are not the sum of those of its parts, or a call that shares its reasoning only
+ * with other calls. Excerpts and shortened calls are made on the thread that has the texts, and must be counted there.
  *
- * @param made tokens of the replacements of results
+ * @param made tokens of the texts that replace results
  */
 export function tokensAfterPlan(
   plan: DensityPlan,
@@ -70,14 +70,14 @@ export function tokensAfterPlan(
   return rows.toArray();
 }
 
-/** Tokens of a plan's replacements of results; `NONE` if they must be counted. */
+/** Tokens of the texts with which a plan replaces results; `NONE` if they must be counted. */
 export interface MadeTokens {
   readonly placeholder: (row: PlanCursor) => number;
-  /** By index in the plan's texts. */
+  /** By index of a text in the plan's texts. */
   readonly texts: readonly number[];
 }
 
-/** Tokens after a part was replaced; `NONE` if any number is unknown. */
+/** Returns the tokens after a part was replaced; `NONE` if any of the numbers is unknown. */
 function replacePart(tokens: number, part: number, putInPlace: number): number {
   const isKnown = tokens !== NONE && part !== NONE && putInPlace !== NONE;
   return isKnown ? tokens - part + putInPlace : NONE;
@@ -87,7 +87,7 @@ function tokensAt(column: IntColumn, row: number): number {
   return row === NONE ? NONE : column.at(row);
 }
 
-/** Finds the row of a place, or `NONE`. Places must be requested in ascending order. */
+/** Returns a function that finds the row of a place, or `NONE`. Places must be requested in ascending order. */
 function rowFinder({
   entry: entries,
   block: blocks,

@@ -1,4 +1,4 @@
-// Decodes packed entries: counts their texts as bytes, and makes strings only of what the index reads.
+// Decodes packed entries: counts the tokens of their texts from bytes, and makes strings only of what the index reads.
 
 import type { ContentBlock, IContent } from '../shared/content.js';
 import { NONE } from '../shared/density/index/history-columns.js';
@@ -16,14 +16,14 @@ import { ENTRY_OVERHEAD_TOKENS, fixedBlockTokens } from '../shared/tokens/conten
 import type { EntryMeasure } from '../shared/tokens/count-tokens.js';
 import type { MeasuredEntry } from './resident-facts.js';
 
-/** Counts the tokens of UTF-8. */
+/** Counts the tokens of UTF-8 bytes; `end` is exclusive. */
 export type CountBytes = (bytes: Uint8Array, start: number, end: number) => number;
 
-/** Number of bytes of an unread text that are searched for a visible character. */
+/** How many bytes of an unread text are searched for a visible character. Only if none is found, the text is decoded. */
 const SEEN_BYTES = 64;
 const BLANK = 0x20;
 const ASCII_END = 0x7f;
-/** Replaces a text that the index does not read, except for whether it is blank. */
+/** Stands for a text that is not blank: for texts that the index does not read, blankness is all that matters. */
 const UNREAD = '-';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -33,13 +33,13 @@ export function textOfBytes(bytes: Uint8Array, start: number, end: number): stri
   return start === end ? '' : decoder.decode(bytes.subarray(start, end));
 }
 
-/** Packed entries with what is known of their tokens. */
+/** Packed entries, and what is already known of their tokens. */
 type PackedStage = Omit<DeltaStep & { readonly kind: 'stage-packed' }, 'kind'>;
 
 /**
  * Decodes entries lazily.
  *
- * @param countBytes counts entries without known tokens; without it nothing is counted
+ * @param countBytes counts entries whose tokens are not known; without it nothing is counted
  */
 export function* unpackEntries(
   { packed, knownTokens, counts }: PackedStage,
@@ -110,10 +110,10 @@ class PackedReader {
   #number = 0;
   #start = 0;
   #countBytes: CountBytes | undefined;
-  /** Tokens of the current block's texts, and those of them in its result. */
+  /** Tokens of the current block's texts; `#resultTokens` are those of them in its result. */
   #tokens = 0;
   #resultTokens = 0;
-  /** Whether the index reads the prose of the current entry. */
+  /** Whether the index reads the prose of the current entry: only that of human entries. */
   #isRead = false;
 
   /** @param isCountedOnly whether texts are only counted */
@@ -230,7 +230,7 @@ class PackedReader {
     }
   }
 
-  /** A text that the index reads only in human entries. */
+  /** Returns a text that the index reads in human entries only; elsewhere, `UNREAD` unless it may be blank. */
   #prose(): string {
     if (this.#isRead || this.#isCountedOnly) return this.#text();
     const start = this.#start;

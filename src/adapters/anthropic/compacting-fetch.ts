@@ -7,13 +7,13 @@ import type { AdapterOptions } from '../request/adapter-options.js';
 import { editingFetch } from '../conversation/editing-fetch.js';
 import { compactionMiddleware } from './compaction-middleware.js';
 
-/** There is no Anthropic client to parse the answer. */
+/** The context for the middleware: its own `parse`, because there is no Anthropic client to parse the answer. */
 const CONTEXT = { parse: parsedStart } as unknown as MiddlewareContext;
 
-/** A stream begins with the event that has the usage; what is longer is something else. */
+/** A stream begins with the event that has the usage. If that is not complete within this length, the stream is something else. */
 const MAX_START_CHARACTERS = 100_000;
 
-/** Parses a copy of an answer; of a stream, the message in its first event. */
+/** Parses a copy of an answer. Of a stream, returns the message in its first event. */
 async function parsedStart(response: Response): Promise<unknown> {
   const copy = response.clone();
   const isStream = copy.headers.get('content-type')?.includes('event-stream') === true;
@@ -22,7 +22,7 @@ async function parsedStart(response: Response): Promise<unknown> {
   for await (const chunk of copy.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
     const [, event] = /^data:(.*)\r?\n/m.exec(text) ?? [];
-    // Leaving the loop ends the copy.
+    // Leaving the loop cancels the copy of the stream.
     if (event !== undefined) return asRecord(tryParseJson(event))?.['message'];
     if (text.length > MAX_START_CHARACTERS) return undefined;
   }
@@ -36,11 +36,11 @@ async function parsedStart(response: Response): Promise<unknown> {
  * const anthropic = createAnthropic({ fetch: compactingFetch(compactor) });
  * ```
  *
- * It knows the paths of Anthropic's API, and those of Google Cloud and Bedrock for Claude. A request that is signed with AWS credentials
- * leaves as it came, which is said once. With it, the strategy `provider` works with SDKs that would lose a part of the compaction
- * block, because they never see it. Do not combine it with another adapter for the same model.
+ * It knows the paths of Anthropic's API, and those of Google Cloud and Bedrock for Claude. A request that is signed with AWS
+ * credentials is sent unchanged, and a warning says so once. The strategy `provider` works even with SDKs that would lose a part of
+ * the compaction block, because they never see it. Do not combine it with another adapter for the same model.
  *
- * @param send makes the requests @default the global `fetch`
+ * @param send sends the requests @default the global `fetch`
  * @throws RangeError naming each invalid option.
  */
 export function compactingFetch(

@@ -31,7 +31,7 @@ interface RequestBody {
   readonly messages: readonly AnthropicMessage[];
 }
 
-/** A compacted request, for retries with the same body. */
+/** A cached compaction, for retries with the same body. */
 interface CompactedRequest {
   readonly body: string;
   readonly compacted: Promise<CompactedBody>;
@@ -39,9 +39,9 @@ interface CompactedRequest {
 
 interface CompactedBody {
   readonly body: string;
-  /** Whether it starts with a compaction by the provider, which requires the beta. */
+  /** Whether the messages start with a compaction by the provider, which requires the beta header. */
   readonly hasCompaction: boolean;
-  /** Takes the usage of its answer. */
+  /** Tells the conversation the usage that came with the answer. */
   readonly takeUsage?: ((usage: CompactCall) => void) | undefined;
 }
 
@@ -49,10 +49,11 @@ interface CompactedBody {
  * Returns a middleware for `new Anthropic({ middleware: [compactionMiddleware(compactor)] })`. It compacts the messages of each
  * request for a message, streamed or not, on every platform. Your list of messages does not change; keep appending to it.
  *
- * Token counting counts the messages as they were last sent and what follows, because it refuses reasoning that an edit has
- * invalidated. Requests of a thread whose messages the server keeps are not compacted, so `toolRunner` needs `thread: false`; that is said
- * once. Nor are message batches: use `messageCompactor` for the messages of each of their requests. Put it last in the list, after
- * `betaRefusalFallbackMiddleware`, which writes bodies itself. `onError` says what happens to a call whose compaction fails.
+ * Token counting counts the messages as they were last sent and what follows, because the API refuses reasoning that an edit has
+ * invalidated. Requests of a thread whose messages the server keeps are not compacted, so `toolRunner` needs `thread: false`; a
+ * warning says so once. Message batches are not compacted either: use `messageCompactor` for the messages of each of their requests.
+ * Put the middleware last in the list, after `betaRefusalFallbackMiddleware`, which writes bodies itself. `onError` says what happens
+ * to a call whose compaction fails.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -84,7 +85,7 @@ export function compactionMiddleware(
     if (!isRecord(body['context_management'])) readUsage(compacted, response, context);
     return response;
 
-    /** Caches by the options' body, which is the same object in all attempts. */
+    /** Returns the compacted body, cached by the `body` object in the options of the request, which is the same in all attempts. */
     async function compactedBody(
       attempt: APIRequest,
       parsed: RequestBody,
@@ -130,8 +131,8 @@ export function compactionMiddleware(
   };
 
   /**
-   * Counts messages as they were last sent, and what follows. If nobody knows how that was, as after a restart, reasoning may have
-   * to go.
+   * Counts messages as they were last sent, and what follows. If it is not known how they were sent, as after a restart, the API may
+   * refuse reasoning: then they are counted without it.
    */
   async function countTokens(
     request: APIRequest,
@@ -154,7 +155,7 @@ export function compactionMiddleware(
 }
 
 function withMessages(parsed: RequestBody, messages: readonly AnthropicMessage[]): CompactedBody {
-  // For a compaction in the caller's own messages, the caller sets the beta.
+  // If the compaction is in the caller's own messages, the caller sets the beta header.
   const hasCompaction =
     beginsWithBlock(messages) && !parsed.messages.includes(messages[0] as AnthropicMessage);
   return { body: JSON.stringify({ ...parsed, messages }), hasCompaction };
@@ -168,7 +169,8 @@ function bodyOf(request: APIRequest, given: unknown): RequestBody | undefined {
   const isCloud = CLOUD_PATH.test(path);
   if (!isCloud && !MESSAGES_PATH.test(path)) return undefined;
   const body = isRequestBody(given) ? given : undefined;
-  // The caller's own objects are recognized without comparing them. A middleware before this one may have changed the text.
+  // The caller's own objects are preferred to parsed ones: they are recognized without a deep comparison. But a middleware before this
+  // one may have changed the text.
   const isOwn = body !== undefined && JSON.stringify(body) === text;
   const parsed = isOwn ? body : tryParseJson(text);
   if (!isRequestBody(parsed) || parsed.messages.length === 0) return undefined;
@@ -185,7 +187,7 @@ const THREAD_WARNING =
   'the server holds the messages of this thread, so that nothing can be compacted; give toolRunner `thread: false`';
 
 const MESSAGES_PATH = /\/v1\/messages(?:\/count_tokens)?\/?(?:[?#]|$)/;
-/** Of Google Cloud and of Bedrock, as they leave these clients: middleware of Anthropic's own sees the paths above. */
+/** Paths of Google Cloud and Bedrock as they leave their clients. A middleware of Anthropic's SDK sees the paths above instead. */
 const CLOUD_PATH = /(?::(?:streamR|r)awPredict|\/invoke(?:-with-response-stream)?)(?:[?#]|$)/;
 const COUNT_PATH = /\/(?:count_tokens\/?|models\/count-tokens:rawPredict)(?:[?#]|$)/;
 
@@ -232,7 +234,7 @@ async function usageIn(
   return undefined;
 }
 
-/** Returns the usage in a message, `undefined` if it has none yet. */
+/** Returns the usage in a message; `undefined` if the message has none yet. */
 function usageOf(message: unknown): CompactCall | undefined {
   const reported = reportedBy(message);
   const { reportedInputTokens, oddUsage } = reported;

@@ -1,10 +1,10 @@
-// Options for Anthropic's context editing that approximate the rules of a session, for hosts that let the server edit.
+// Options for Anthropic's context editing that approximate the rules of a session, for hosts that let the server edit histories.
 
 import type { Session } from '../../main/session.js';
 import { ANY_TOOL } from '../../shared/tool-catalog.js';
 import type { ToolCatalog, ToolUse } from '../../shared/tool-use.js';
 
-/** `context_management` of a request with the beta `context-management-2025-06-27`. */
+/** The field `context_management` of a request with the beta `context-management-2025-06-27`. */
 export interface ContextEdits {
   readonly edits: {
     type: 'clear_tool_uses_20250919';
@@ -17,13 +17,13 @@ export interface ContextEdits {
 }
 
 /**
- * Returns options with which the server clears tool results approximately by a session's working set, else by its recency pruning; no
- * edit if the session has neither. The server has one age for all tools and knows no files. So results of tools that only read
- * files, ask the user or instruct, which a session keeps longest, are excluded; others are cleared after the highest age among
- * theirs, once that pays for the cache. Use either these options or the session's own rules, not both: set
- * `compression.density.workingSet` to `off` then.
+ * Returns options with which the server clears tool results approximately as a session's working set would, or else its recency
+ * pruning; no edits if both are off. The server applies one age to all tools and knows no files. So results of tools that only read
+ * files, ask the user or instruct are excluded, because a session keeps those longest. Other results are cleared after the highest of
+ * the ages that the session has for them, once that pays for the cache that is written again. Use either these options or the
+ * session's own rules, not both: set `compression.density.workingSet` to `off` with these options.
  *
- * @param overheadTokens tokens of system text and tool schemas, which the server counts, too
+ * @param overheadTokens tokens of the system text and tool schemas, which the server counts, too
  */
 export function contextEdits(
   { densityConfig, contextLimit }: Pick<Session, 'densityConfig' | 'contextLimit'>,
@@ -38,7 +38,7 @@ export function contextEdits(
     return { edits: [{ type, trigger, keep, clear_tool_inputs: false }] };
   }
   const { searchCalls, outputCalls, otherCalls, paybackCalls, freeTokens } = workingSet;
-  // Typically, half a window follows what is cleared, and must be written to the cache again.
+  // Assumes that half a window follows what is cleared, as is typical, and must be written to the cache again.
   const worthwhile = Math.ceil(contextLimit / 2 / Math.max(1, paybackCalls));
   const lasting = lastingIn(toolCatalog);
   return {
@@ -58,7 +58,7 @@ export function contextEdits(
   };
 }
 
-/** Names of the tools whose results a session keeps longest: those that only read files, ask the user or instruct. */
+/** Returns the names of the tools whose results a session keeps longest: those that only read files, ask the user or instruct. */
 function lastingIn(catalog: ToolCatalog): string[] {
   return Object.keys(catalog).filter(
     (name) => name !== ANY_TOOL && catalog[name]?.every(isLasting) === true,

@@ -29,8 +29,8 @@ export const CLAUDE_FORMAT: MessageFormat<AnthropicMessage> = {
  * breakpoints may move from call to call.
  *
  * By default, reasoning is removed from the first edit on, because newer models reject reasoning if something before it has
- * changed. Models up to Claude 4.5 keep it, if the call names them; the model may change from call to call. With
- * `thinking: { type: 'enabled' }` for a newer one, or `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
+ * changed. For models up to Claude 4.5 reasoning is kept, if the call names the model; the model may change from call to call. With
+ * `thinking: { type: 'enabled' }` for a newer model, or `drop_block` for prefix mismatches, set `reasoning: 'keep'`.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -39,13 +39,13 @@ export function messageCompactor<Message extends AnthropicMessage = MessageParam
   options: AdapterOptions = {},
 ): MessageCompactor<Message> {
   const compact = createMessageCompactor<AnthropicMessage>(compactor, CLAUDE_FORMAT, options);
-  // Returned messages are given ones, or copies with fewer parts and other texts.
+  // The cast is safe: returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;
 }
 
 /**
- * Returns the lifetime that a request asks for with its own cache mark, in milliseconds. Without one, Claude caches the messages
- * only up to marks in them, so it is 0; other models behind this API may cache by themselves.
+ * Returns the cache lifetime that a request asks for with its own cache mark, in milliseconds. Without such a mark, Claude caches
+ * messages only up to marks in them, so the result is 0. Other models behind this API may cache by themselves: `undefined`.
  */
 export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): number | undefined {
   const isClaude = plainModelName(asText(model) ?? '').startsWith('claude-');
@@ -54,9 +54,9 @@ export function cacheTtlOfRequest({ cache_control: mark, model }: JsonRecord): n
 
 /**
  * Returns compacted messages in which the current turn starts with its original reasoning, as the API requires with a thinking
- * budget. Restores its first call and the answers if they were removed and later ones were not, and a call whose answers were
- * removed next to a text of the user, because that text alone would start another turn. Returns the same list if nothing must
- * be restored.
+ * budget. Restores the first call of the turn and its answers, if they were removed but later messages of the turn were not. Also
+ * restores a call whose answers were removed from a message that has a text of the user, too, because that text alone would start
+ * another turn. Returns the same list if nothing must be restored.
  */
 export function restoreTurnStart<M extends AnthropicMessage>(
   compacted: M[],
@@ -80,22 +80,22 @@ export function restoreTurnStart<M extends AnthropicMessage>(
   const before = compacted.slice(0, end);
   const lacksStart = first.role === 'assistant' && !startsWithReasoning(first);
   const isCallRestored = turn.map((_, at) => startsAnotherTurn(remaining[at + 1], turn[at + 1]));
-  // A summary within the turn may be between its start and the rest.
+  // A summary within the turn may stand between the start of the turn and the rest, so all earlier messages are searched for the start.
   isCallRestored[0] ||= lacksStart && !before.some((message) => isFrom(message, start));
   if (!isCallRestored.includes(true)) return compacted;
   const restored = turn.flatMap((given, at) => {
-    // A call and its answers.
+    // Restores a call, and the answers in the next message.
     const isRestored = isCallRestored[at] === true || isCallRestored[at - 1] === true;
     return isRestored ? given : (remaining[at] ?? []);
   });
-  // The acknowledgement of a summary would be the start of the turn.
+  // The acknowledgement of a summary right before a restored answer would count as the start of the turn, so it is left out.
   const last = before.at(-1);
   const isWritten = last?.role === 'assistant' && !messages.some((given) => isFrom(last, given));
   if (isWritten && restored[0]?.role === 'assistant') before.pop();
   return [...before, ...restored];
 }
 
-/** Whether the answers were removed from a message that has a text, too. */
+/** Whether the answers to calls were removed from a message that has other content, too. */
 function startsAnotherTurn(
   remaining: AnthropicMessage | undefined,
   given: AnthropicMessage | undefined,
@@ -113,7 +113,7 @@ function partsOf(message: AnthropicMessage | undefined): readonly MessagePart[] 
   return Array.isArray(content) ? content.filter(isMessagePart) : [];
 }
 
-/** Whether a user message answers no call. Asked of all messages of a long turn in each call: allocates nothing. */
+/** Whether a message is the user's and answers no call. Allocates nothing, because it runs for all messages of a turn in each call. */
 function isQuestion({ role, content }: AnthropicMessage): boolean {
   return role === 'user' && !(Array.isArray(content) && content.some(isAnswer));
 }
@@ -122,7 +122,7 @@ function isAnswer(part: unknown): boolean {
   return isMessagePart(part) && answeredIdOf(part) !== undefined;
 }
 
-/** Ignores an automatic compaction, which precedes the reasoning of a reply. */
+/** Whether an answer starts with reasoning. Ignores an automatic compaction, which precedes the reasoning. */
 function startsWithReasoning(message: AnthropicMessage | undefined): boolean {
   const first = partsOf(message).find((part) => !isCompactionPart(part));
   return message?.role === 'assistant' && first !== undefined && isReasoning(first);

@@ -1,4 +1,4 @@
-// The message format of Anthropic's Messages API. Conversation state is in its reader.
+// The message format of Anthropic's Messages API. The state of a conversation is in the format's reader.
 
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asRecord } from '../../shared/json.js';
@@ -13,7 +13,7 @@ import { MessageParamReader } from './message-param-reader.js';
 import { isReasoning } from './message-part.js';
 import type { MessagePart, AnthropicMessage } from './message-part.js';
 
-/** By rewritten message, its original. */
+/** Rewritten message → its original. */
 const SOURCES = new WeakMap<AnthropicMessage, AnthropicMessage>();
 
 export const MESSAGE_PARAM_FORMAT: MessageFormat<AnthropicMessage> = {
@@ -36,7 +36,10 @@ export function sourceOf(message: AnthropicMessage): AnthropicMessage {
   return SOURCES.get(message) ?? message;
 }
 
-/** Removes reasoning at the end, because the API rejects such a message. A cache breakpoint on a removed part is lost. */
+/**
+ * Applies edits to a message. Also removes reasoning at its end, because the API rejects a message that ends with reasoning. A cache
+ * breakpoint on a removed part is lost.
+ */
 function rewriteMessage(message: AnthropicMessage, edits: PartEdits): AnthropicMessage {
   const fields = spreadable(message);
   return withContent(message, editedContent(fields.content, edits), fields);
@@ -69,12 +72,15 @@ function editedPart(part: MessagePart, edit: ContentBlock): MessagePart | null {
   return { ...part, content: inFormOf(part['content'], edit.result) };
 }
 
-/** A list stays one, with the breakpoint of its parts or without: agents move them, and thinking may be bound to the form. */
+/**
+ * Returns a text in the form of the content that it replaces: a list stays a list, with or without cache breakpoints, because agents
+ * move breakpoints and thinking may be bound to the form.
+ */
 function inFormOf(replaced: unknown, text: string): string | readonly MessagePart[] {
   return Array.isArray(replaced) ? [{ type: 'text', text, ...cacheMarksOf(replaced) }] : text;
 }
 
-/** Whether a result loads tools by reference: without it, the model loses them. */
+/** Whether a result loads tools by reference: without the result, the model would lose these tools. */
 function loadsTools({ content }: MessagePart): boolean {
   return asArray(content).some((item) => asRecord(item)?.['type'] === 'tool_reference');
 }

@@ -1,5 +1,5 @@
 // Reads the messages of one conversation with Anthropic's Messages API as entries. A user message with both answers to calls and
-// other content becomes two entries. Blocks omit fields that they do not need: edits are applied to the message's own parts.
+// other content becomes two entries. Blocks have only the fields that decisions need: edits are applied to the message's own parts.
 
 import { isToolResponseBlock, toolCall } from '../../shared/content.js';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
@@ -22,7 +22,7 @@ import type { MessagePart } from './message-part.js';
 
 /** Reads messages, and remembers their calls. */
 export class MessageParamReader implements MessageReader<unknown> {
-  /** Names of tools by the ids of calls. */
+  /** Id of a call → name of its tool. */
   readonly #toolNames = new Map<string, string>();
   readonly #pinned = new PinnedCalls();
   readonly #whole = new WholeExchanges();
@@ -75,7 +75,7 @@ export class MessageParamReader implements MessageReader<unknown> {
   }
 }
 
-/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
+/** Returns the blocks of a message that must stay whole: its reasoning, its texts, for summaries, and opaque blocks for the rest. */
 function wholeBlocks(parts: readonly MessagePart[], message: number): readonly PlacedBlock[] {
   return parts.map((part, at) => {
     const isRead = part.type === 'text' || isReasoning(part);
@@ -96,7 +96,10 @@ function addEntry(entries: PlacedEntry[], speaker: Speaker, blocks: readonly Pla
 interface RoleAndParts {
   readonly role: string;
   readonly parts: readonly MessagePart[];
-  /** Whether the model no longer sees it once the user's next message is there, results of tools among them: it counts for nothing. */
+  /**
+   * Whether the model no longer sees the message once there is another one of the user, results of tools included. Such a message
+   * has no tokens.
+   */
   readonly isBrief?: boolean;
 }
 
@@ -109,7 +112,7 @@ function partsOf(given: unknown, index: number): RoleAndParts {
   const isBrief = clearAt === 'next_user_message';
   if (typeof content === 'string')
     return { role, parts: [{ type: 'text', text: content }], isBrief };
-  // A system message may change settings only.
+  // A system message may only change settings, and have no content.
   if (role === 'system' && (content === undefined || content === null)) return { role, parts: [] };
   if (!Array.isArray(content)) {
     throw new TypeError(`Expected a text or a list of parts as the content of message ${index}.`);
@@ -121,13 +124,13 @@ function partsOf(given: unknown, index: number): RoleAndParts {
   return { role, parts, isBrief };
 }
 
-/** For a call that was not read. */
+/** Name of the tool in a result whose call was not read. */
 const UNKNOWN_TOOL = 'unknown_tool';
 
 /**
- * Returns the block for a part; `opaque` if its type is unknown or a field is invalid.
+ * Returns the block for a part; an `opaque` one if its type is unknown or a field is invalid.
  *
- * @param toolNames names of tools by the ids of calls
+ * @param toolNames id of a call → name of its tool
  */
 function readPart(part: MessagePart, toolNames: ReadonlyMap<string, string>): ContentBlock {
   return readKnownPart(part, toolNames) ?? opaque(part);
@@ -194,7 +197,7 @@ function opaque(part: MessagePart): ContentBlock {
   return opaqueBlock(part.type, estimatePartTokens(part));
 }
 
-/** The text of a result; a list if it has items that a text cannot replace, such as search results, which the model cites. */
+/** Returns a result as a text; as a list if it has items that a text cannot replace, such as search results, which the model cites. */
 function resultOf(content: unknown): string | readonly string[] {
   const isPlain = asArray(content).every((item) => {
     const fields = asRecord(item);
@@ -203,7 +206,7 @@ function resultOf(content: unknown): string | readonly string[] {
   return isPlain ? textOf(content) : textsOf(content);
 }
 
-/** The texts of a result, with stand-ins for other items. */
+/** Joins the texts of a result. Other items are represented by their type, such as `[image]`. */
 function textOf(content: unknown): string {
   return typeof content === 'string' ? content : textsOf(content).join('\n');
 }

@@ -1,4 +1,4 @@
-// A part of a message of Anthropic's Messages API: only `type` is checked.
+// Parts of messages of Anthropic's Messages API, of which only `type` is checked.
 
 import type { BetaMessageParam } from '@anthropic-ai/sdk/resources/beta/messages';
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages';
@@ -27,12 +27,12 @@ export function isReasoning({ type }: MessagePart): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
-/** The id of the call that a part answers. */
+/** Returns the id of the call that a part answers; `undefined` if it answers none. */
 export function answeredIdOf({ tool_use_id: id }: MessagePart): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** The calls of a message. It is bound if it has a failed compaction, a list of tools, or a change of them. */
+/** Returns the calls in a message. The message is bound if it has a failed compaction, a list of tools, or a change of such a list. */
 export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
   const calls: string[] = [];
   const serverCalls: string[] = [];
@@ -71,11 +71,11 @@ export function estimateFileTokens(content: unknown): number {
   return Array.isArray(content) ? weigh(content).fileTokens : 0;
 }
 
-/** The content must be plain data: a cycle would never end. */
+/** Adds up characters and the tokens of files. The content must be plain data, because a cycle would never end. */
 function weigh(content: unknown): { readonly fileTokens: number; readonly characters: number } {
   let fileTokens = 0;
   let characters = 0;
-  // A stack instead of recursion, which deep values would overflow.
+  // An explicit stack, because deep values would overflow that of recursion.
   const pending: unknown[] = [content];
   while (pending.length > 0) {
     const value = pending.pop();

@@ -8,13 +8,13 @@ import type { CompactMessages } from '../format/provider-compaction.js';
 import { estimatePartTokens } from './message-part.js';
 import type { AnthropicMessage } from './message-part.js';
 
-/** Required by the request, and by later ones that contain the block. */
+/** Beta header that a compaction request requires, and later requests that contain the compaction block. */
 export const COMPACTION_BETA = 'compact-2026-09-04';
 
-/** Enough for a summary, whatever the request's own `max_tokens` is. */
+/** Minimum for `max_tokens`: enough for a summary, whatever the request's own value is. */
 const MIN_MAX_TOKENS = 8_192;
 
-/** The block is the first message, unchanged. Messages after it keep their thinking. */
+/** The compaction block becomes the first message, unchanged. Messages after it keep their thinking. */
 export const ANTHROPIC_PROVIDER_MESSAGES: ProviderMessages<AnthropicMessage> = {
   // The block must be first, and system texts and server blocks before it would be lost.
   allowsPinned: false,
@@ -35,7 +35,7 @@ export function canCompact(body: JsonRecord): boolean {
 }
 
 /**
- * Returns a function that has messages compacted by a request derived from a body.
+ * Returns a function that has messages compacted, by a request derived from the body of a request for a message.
  *
  * @param send sends a body with the beta header
  */
@@ -64,13 +64,13 @@ export function compactionOnDemand(
       summaryTokens(answer) ?? estimatePartTokens({ type: 'text', text: block['content'] });
     return {
       items: [{ kind: 'compaction', data: block, tokens }],
-      // Thinking after the block is valid only if the block is signed.
+      // Thinking after the compaction block is valid only if the block is signed.
       keepsReasoning: typeof block['signature'] === 'string',
     };
   };
 }
 
-/** Keeps system, tools and model; omits fields that a compaction request must not have. */
+/** Derives the body of a compaction request: keeps system, tools and model, and omits fields that such a request must not have. */
 function compactionBody(body: JsonRecord, messages: readonly unknown[]): JsonRecord {
   const {
     stop_sequences: _,
@@ -92,7 +92,7 @@ function compactionBody(body: JsonRecord, messages: readonly unknown[]): JsonRec
   };
 }
 
-/** Tokens of the summary, as counted by the provider. */
+/** Returns the tokens of the summary as the provider counted them; `undefined` if it does not say. */
 function summaryTokens(answer: JsonRecord | undefined): number | undefined {
   const iterations = asArray(asRecord(answer?.['usage'])?.['iterations']).map(asRecord);
   const tokens = iterations.find((entry) => entry?.['type'] === 'compaction')?.['output_tokens'];

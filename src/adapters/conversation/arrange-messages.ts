@@ -1,4 +1,4 @@
-// Puts the messages of a conversation in the order of an edited history: given messages, and those that ctxfold wrote. Pure.
+// Puts the messages of a conversation, given ones and those that ctxfold wrote, in the order of an edited history. Pure.
 
 import { isAcknowledgement } from '../../main/summarizer/summary-note.js';
 import { humanText } from '../../shared/content.js';
@@ -8,7 +8,7 @@ import { isPinned } from '../format/message-place.js';
 import type { GivenMessage, Place, WrittenMessage } from '../format/message-place.js';
 import { isPlaced, PER_SLICE } from '../format/placed.js';
 
-/** Messages in order. */
+/** Places of messages in the order of sending. */
 export interface Arrangement<Message> {
   readonly places: Place<Message>[];
   /** Written messages that can be sent once the open exchange is complete. */
@@ -23,7 +23,7 @@ export interface Arrangement<Message> {
  * models require to start with reasoning.
  *
  * @param format says which messages are the model's
- * @param openFrom index of the first message of an exchange that nothing may come between
+ * @param openFrom index of the first message of an incomplete exchange, into which no message may be inserted
  * @param records the given messages, with the blocks that the history has of them
  * @param written returns the message of an entry that ctxfold wrote
  */

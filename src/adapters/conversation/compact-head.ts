@@ -15,7 +15,7 @@ import type { CompactMessages } from '../format/provider-compaction.js';
 
 const TIMEOUT_MS = 300_000;
 
-/** Converts the error of a request, without its message, because that may quote what was sent. @throws the reason of an aborted signal. */
+/** Converts the error of a request. Drops its message, which may quote what was sent. @throws the reason of an aborted signal. */
 function failureOf(thrown: unknown, signal: AbortSignal): CompressionExecutionError {
   signal.throwIfAborted();
   if (thrown instanceof CompressionExecutionError) return thrown;

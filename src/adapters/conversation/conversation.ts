@@ -1,5 +1,5 @@
-// One conversation: a session and its messages. Adds a call's new messages to the session, runs its preflight and returns the
-// messages to send.
+// One conversation: a session and its messages. Adds the new messages of a call to the session, runs the session's preflight and
+// returns the messages to send.
 
 import type { Compactor } from '../../main/compactor.js';
 import { refusesReasoning } from '../../main/models/model-limits.js';
@@ -99,7 +99,7 @@ export class Conversation<Message> {
     this.#view = new MessageView(parts.format);
   }
 
-  /** Whether messages could not be added to the session, so that the conversation cannot continue. */
+  /** Whether the conversation cannot continue: messages could not be added to the session, or a known one was changed. */
   get isBroken(): boolean {
     return this.#isBroken;
   }

@@ -1,5 +1,5 @@
-// Finds the conversation that a call continues, by its messages: SDKs pass the whole array each time, without an id. An
-// adapter may be created anew for each run, so conversations belong to the compactor, by format.
+// Finds the conversation that a call continues by comparing messages: SDKs pass the whole array each time, without an id. An
+// adapter may be created anew for each run, so conversations are kept per compactor and format.
 
 import { asError } from '../../shared/errors.js';
 import type { Compactor } from '../../main/compactor.js';
@@ -12,7 +12,7 @@ import type { ConversationReport } from './conversation.js';
 import type { MessageFormat } from '../format/message-format.js';
 import { isSameValue } from '../format/same-value.js';
 
-/** What a call and a conversation must have in common, besides messages. */
+/** What a call and the conversation that it continues have in common besides messages. */
 interface ConversationKey {
   readonly conversationId: string | undefined;
   /** Directory and id of a named conversation: users may have the same ids in directories of their own. */
@@ -25,7 +25,7 @@ interface ConversationKey {
   readonly hasReasoningPolicy: boolean | undefined;
   /** Whether the call gave the reasoning policy. */
   readonly isPolicyGiven: boolean;
-  /** The same object for equal options. */
+  /** One object for all equal options, so that `===` compares them. */
   readonly options: PlainOptions;
 }
 
@@ -78,7 +78,7 @@ export class Conversations<Message> {
     }
   }
 
-  /** Returns messages as they would be sent without a further edit: the same ones if they continue no conversation. */
+  /** Returns the messages as they would be sent without new edits; those passed if they continue no conversation. */
   async asSent(
     messages: readonly Message[],
     call: CompactCall,
@@ -115,7 +115,7 @@ export class Conversations<Message> {
     }
   }
 
-  /** Returns the options of a conversation that are equal to these, else these. */
+  /** Returns the equal options object of a known conversation if there is one, else a new object. */
   #knownOptions({ logger: _, ...options }: CompleteAdapterOptions): PlainOptions {
     const plain: PlainOptions = Object.fromEntries(
       Object.entries(options).filter(([, value]) => typeof value !== 'function'),

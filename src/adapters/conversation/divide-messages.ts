@@ -21,8 +21,8 @@ export interface Division<Message> {
 }
 
 /**
- * Returns the longest head of messages whose entries all precede `tailStart`, `null` if it is empty or a message has an entry
- * that is not in the history. An answer without content has no entry, and goes with the messages before it.
+ * Returns the longest head of messages whose entries all precede `tailStart`; `null` if that head is empty, or if a message has an
+ * entry that is not in the history. An answer without content has no entry, and goes with the messages before it.
  */
 export function divideMessages<Message>(
   places: readonly CurrentPlace<Message>[],

@@ -1,4 +1,4 @@
-// A `fetch` that edits the bodies of requests on their way.
+// A `fetch` that edits the bodies of requests before they are sent.
 
 import type { Logger } from '../../main/host/logger.js';
 import { warnOfIdling } from './warn-of-failure.js';
@@ -26,7 +26,7 @@ export function editingFetch(
   logger: Logger | undefined,
 ): Fetch {
   return (input, init) => {
-    // The body of a `Request` is a stream.
+    // The body of a `Request` is a stream, not a string.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
     if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
       warnOfIdling(logger, SIGNED_WARNING);

@@ -42,7 +42,7 @@ interface Opened<Message> {
   readonly compact: MessageCompactor<Message>;
 }
 
-/** A call that is running. */
+/** State of a call while it runs. */
 interface RunningCall {
   /** In tokens. Per call, because a host may give sessions of one model different windows, and run their calls concurrently. */
   readonly contextLimit: number | undefined;
@@ -60,7 +60,7 @@ export class HostCompactor<Message> {
   /** Why the compactor could not be created. */
   #failure: string | undefined;
   readonly #running = new AsyncLocalStorage<RunningCall>();
-  /** By session, why its last call was not compacted. */
+  /** Session id → why its last call was not compacted. */
   readonly #failures = new Map<string, string>();
   /** By session, the provider's refusal of its last call, and the model that refused. */
   readonly #refusals = new Map<string, Pick<HostCall, 'refusal' | 'modelName'>>();
@@ -144,7 +144,7 @@ export class HostCompactor<Message> {
   }
 
   /**
-   * Returns the messages to send. Never throws.
+   * Returns the messages to send. Never rejects.
    *
    * @returns the same list if nothing is edited, or the signal is aborted; after a failure in ctxfold, messages without further edits
    */
@@ -193,7 +193,7 @@ export class HostCompactor<Message> {
     return costs && percentLess(costs);
   }
 
-  /** Estimated tokens of messages that all calls of a session have sent so far. */
+  /** Tokens of messages that all calls of a session have sent so far; 0 before its first call. */
   sentTokens(sessionId: string): number {
     return this.#reportOf(sessionId)?.costs.sentTokens ?? 0;
   }

@@ -1,4 +1,4 @@
-// The newest request of a conversation, and what its provider says of it: the usage of its answer, or that it was too long.
+// The newest request of a conversation, and what the provider says about it: the usage with its answer, or that it was too long.
 
 import type { Logger } from '../../main/host/logger.js';
 import { refusedLength } from '../../main/models/model-limits.js';

@@ -1,5 +1,5 @@
-// The function form of an adapter: messages in, messages out. If something in ctxfold fails, it returns the messages as they
-// were passed, and reports the failure.
+// The function form of an adapter: messages in, messages out. By default it fails open: if compaction fails, it returns the messages
+// as they were passed, and reports the failure.
 
 import type { Compactor } from '../../main/compactor.js';
 import { completeAdapterOptions } from '../request/adapter-options.js';
@@ -103,7 +103,7 @@ function copyOf<Message>(messages: readonly Message[]): Message[] | undefined {
   try {
     return Array.isArray(messages) ? (messages as readonly Message[]).slice() : undefined;
   } catch {
-    // The compaction fails on it, too, and reports why.
+    // The compaction fails on this value, too, and reports why.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// The messages of one conversation in their current state: reads new ones as entries, and applies edits of entries to the
-// messages that they came from. Runs no compaction.
+// Holds the messages of one conversation in their current state: reads new messages as entries, and applies edits of entries to
+// the messages that the entries came from. Runs no compaction.
 
 import type { EntryChange } from '../../main/history-change.js';
 import { isProviderEntry } from '../../main/strategies/provider-compaction.js';
@@ -24,7 +24,7 @@ import { ConversationReader, readAlone } from './read-in-slices.js';
 import { isSameList } from '../format/same-value.js';
 import { pushTo } from '../../shared/lists-by-key.js';
 
-/** A message was changed after it was read, so that edits no longer fit it. */
+/** Thrown if a message was changed after it was read, so that edits no longer apply to it. */
 export class ChangedMessageError extends TypeError {
   constructor(index: number, cause: unknown) {
     super(`Expected message ${index} to be as it was when it was read.`, { cause });
@@ -37,7 +37,7 @@ export class MessageView<Message> {
   readonly #reader: ConversationReader<Message>;
   readonly #given: Message[] = [];
   readonly #records: GivenMessage<Message>[] = [];
-  /** By id of a tool call, the messages with parts that must be removed along with it. */
+  /** Id of a tool call → the messages with parts that must be removed along with the call. */
   readonly #dependents = new Map<string, GivenMessage<Message>[]>();
   /** By id of a tool call, the number of calls that were not removed. */
   readonly #remainingCalls = new Map<string, number>();
@@ -49,7 +49,7 @@ export class MessageView<Message> {
   /** `openFrom` of the last reading: where an incomplete exchange begins. */
   #openFrom: number | undefined;
   #isWaiting = false;
-  /** Whether a pinned message may not be the first one. */
+  /** Whether there is a pinned message that providers may refuse as the first one (`mayNotOpen`). */
   #mayNeedOpening = false;
   /** Index of the first message that lost a document. From there on, citations by number are removed, also from future messages. */
   #firstLost = Infinity;
@@ -59,7 +59,7 @@ export class MessageView<Message> {
     this.#reader = new ConversationReader(format);
   }
 
-  /** All messages as they were given. The list grows. */
+  /** All messages as the caller passed them. The list grows with each reading. */
   get given(): readonly Message[] {
     return this.#given;
   }
@@ -83,7 +83,7 @@ export class MessageView<Message> {
   }
 
   /**
-   * Reads further messages. Nothing else may be read until the slices end.
+   * Reads further messages. No other reading may begin until this generator and that of the commit have ended.
    *
    * @throws TypeError naming the message, if it is invalid or does not fit into a history. The view is unchanged then.
    */
@@ -166,7 +166,7 @@ export class MessageView<Message> {
     return this.#rewrite(record, record.given);
   }
 
-  /** Returns the current messages with copies in the place of the known objects: a new list, which is not kept. */
+  /** Returns a new list of the current messages with the caller's copies, which the view does not keep, in place of the known objects. */
   currentAs(
     { messages, places }: KnownMessages<Message>,
     copies: readonly Message[],
@@ -177,12 +177,12 @@ export class MessageView<Message> {
     for (let position = 0; position < current.length; position += 1) {
       const place = this.#places[position];
       if (place === undefined || 'entry' in place) continue;
-      // Both lists are in the order of the given messages.
+      // Both lists of places are in the order of the given messages, so one pass over both suffices.
       while (at < places.length && !isAtOrBehind(places[at], place)) at += 1;
       const copy = copies[at];
       if (places[at] !== place || copy === undefined || copy === messages[at]) continue;
       if (place.current === messages[at]) current[position] = copy;
-      // If every part is edited, the copy contributes nothing but its marks.
+      // If every part is edited, only the cache marks could come from the copy.
       else if (place.given === messages[at]) {
         if (place.edits?.size === place.parts.length && !otherMarks.includes(at)) continue;
         current[position] = this.#rewrite(place, copy) ?? copy;
@@ -226,8 +226,8 @@ export class MessageView<Message> {
   }
 
   /**
-   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or the list until
-   * the slices end.
+   * Applies an edit that replaced the whole history. Linear in blocks and messages. Nothing else may change the view or `history`
+   * until the generator ends.
    */
   *followInSlices(history: readonly IContent[]): Generator<void, void, undefined> {
     const touched = new Set<GivenMessage<Message>>();
@@ -293,10 +293,10 @@ export class MessageView<Message> {
   #addBlock(block: PlacedBlock): void {
     const record = this.#records[block.origin[0]];
     if (record === undefined) return;
-    // Most messages have one part. Pushing to an empty list would allocate room for many.
+    // Most messages have one part, and pushing to an empty list would allocate room for many.
     if (record.parts.length === 0) record.parts = record.remaining = [block];
     else {
-      // A pinned message may have lost its reasoning before its exchange was complete.
+      // The lists differ if a pinned message lost its reasoning before its exchange was complete.
       if (record.remaining !== record.parts) record.remaining = [...record.remaining, block];
       record.parts.push(block);
     }
@@ -337,7 +337,7 @@ export class MessageView<Message> {
     }
   }
 
-  /** Removes citations behind messages that have lost a document. */
+  /** Removes citations by number from the first message on that has lost a document. */
   *#removeCitations(touched: ReadonlySet<GivenMessage<Message>>): Generator<void, void, undefined> {
     const { citations } = this.#format;
     if (citations === undefined) return;
@@ -373,7 +373,7 @@ export class MessageView<Message> {
     }
   }
 
-  /** Whether a block depends on a removed call: providers reject such a block. */
+  /** Whether a block depends on a removed call. Providers reject such a block. */
   #isOrphan(block: PlacedBlock): boolean {
     return (
       block.type === 'opaque' &&
@@ -382,7 +382,7 @@ export class MessageView<Message> {
     );
   }
 
-  /** Returns the message of each entry that ctxfold wrote, making those that are missing. */
+  /** Returns a function from an entry that ctxfold wrote to its message, which is made if there is none yet. */
   #written(): (entry: IContent) => WrittenMessage<Message> {
     const known = new Map<IContent, WrittenMessage<Message>>();
     for (const place of this.#places) if ('entry' in place) known.set(place.entry, place);

@@ -18,10 +18,10 @@ export interface PrefixMatch<Message> {
 }
 
 /**
- * Compares from the end, where other conversations differ first. Instructions at the start may differ: many hosts write the time
- * or what they remember into them before each call.
+ * Compares a known list with the start of the messages, from its end, because other conversations most likely differ there.
+ * Instructions at the start may differ: many hosts write the time or what they remember into them before each call.
  *
- * @returns `undefined` if the list is empty, or no prefix of the messages
+ * @returns `undefined` if the known list is empty or no prefix of the messages
  */
 export function matchPrefix<Message>(
   format: MessageFormat<Message>,

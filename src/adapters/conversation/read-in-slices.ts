@@ -14,7 +14,7 @@ import { splitAtCompactions } from '../format/provider-compaction.js';
 /**
  * Reads messages with a reader.
  *
- * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has read some messages then.
+ * @throws what the reader throws; TypeError for an entry that no history accepts. The reader has already read some messages then.
  */
 export function* readInSlices<Message>(
   reader: MessageReader<Message>,
@@ -39,7 +39,7 @@ export function* readInSlices<Message>(
   return { ...reading, entries };
 }
 
-/** Reads one message by itself; nothing if that fails: reading it as part of the conversation reports the error. */
+/** Reads one message by itself. Returns an empty reading if that fails: reading the message as part of its conversation reports why. */
 export function readAlone<Message>(
   format: Pick<MessageFormat<Message>, 'createReader'>,
   message: Message,
@@ -55,7 +55,7 @@ export function readAlone<Message>(
 export class ConversationReader<Message> {
   readonly #format: Pick<MessageFormat<Message>, 'createReader'>;
   #reader: MessageReader<Message>;
-  /** How many messages were read together each time: reading one may depend on its neighbours. */
+  /** Number of messages in each reading, so that they can be read again in the same batches: a message may depend on its neighbours. */
   readonly #lengths: number[] = [];
 
   constructor(format: Pick<MessageFormat<Message>, 'createReader'>) {
@@ -79,7 +79,7 @@ export class ConversationReader<Message> {
       this.#lengths.push(messages.length);
       return reading;
     } catch (cause) {
-      // The reader has read some of them, and would remember their tool calls.
+      // The reader has already read some of them, and would remember their tool calls.
       this.#startOver(given);
       if (cause instanceof TypeError) throw cause;
       const which = `messages ${first} to ${first + messages.length - 1}`;

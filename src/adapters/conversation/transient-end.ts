@@ -1,5 +1,5 @@
-// A transient message: some hosts append the present state to each call, and leave it out of the next one. It is
-// not added to the session, and sent behind the compacted messages.
+// Transient messages: some hosts append a message with the present state to each call, and leave it out of the next one. Such a
+// message is not added to the session, but sent after the compacted messages.
 
 import type { IContent } from '../../shared/content.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
@@ -33,7 +33,7 @@ export function splitTransientEnd<Message>(
   return { stable: messages.slice(0, -1), transient: [last], transientTokens };
 }
 
-/** Whether the last message of a known list may have been transient: it is the user's, and the model's answer has replaced it. */
+/** Whether the last message of a known list may have been transient: it is the user's, and an answer of the model has replaced it. */
 export function mayBeTransient<Message>(
   format: MessageFormat<Message>,
   last: Message,

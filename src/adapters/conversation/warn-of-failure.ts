@@ -1,4 +1,4 @@
-// Tells a host that compaction has failed, and what is sent instead; or that there is nothing that it could compact.
+// Warns a host that compaction failed and what is sent instead, or that its requests hold nothing that can be compacted.
 
 import { SILENT_LOGGER, safeLogger } from '../../main/host/logger.js';
 import type { Logger } from '../../main/host/logger.js';
@@ -22,7 +22,7 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
 const SAID = new WeakMap<Logger, Set<string>>();
 
 /**
- * Says once why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
+ * Warns once per logger why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
  *
  * @param given the adapter's logger. Repeats are recognized by it, because an adapter may be created anew for each run
  */

@@ -1,4 +1,4 @@
-// Makes the blocks that the readers of all formats have in common, without payloads of media, which no decision needs.
+// Makes the blocks that the readers of all formats have in common. Payloads of media are left out: no decision needs them.
 
 import { toolResponse } from '../../shared/content.js';
 import type {
@@ -11,21 +11,21 @@ import { asRecord, withoutUndefined } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import { payloadTokens } from '../../shared/tokens/content-text.js';
 
-/** Whether the role of a message is that of instructions. */
+/** Whether the role of a message is `system` or `developer`. */
 export function isInstruction(message: unknown): boolean {
   try {
     const role = asRecord(message)?.['role'];
     return role === 'system' || role === 'developer';
   } catch {
-    // An invalid message, which the reader rejects.
+    // The message is invalid. The reader rejects it.
     return false;
   }
 }
 
-/** The call that a response answers, by the names of a response's fields. */
+/** The call that a response answers, as the fields of the response's block. */
 export type AnsweredTool = Pick<ToolResponseBlock, 'callId' | 'toolName'>;
 
-/** What a tool has answered. */
+/** What a tool answered. */
 export interface Outcome {
   readonly result: unknown;
   readonly error?: string | undefined;

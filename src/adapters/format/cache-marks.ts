@@ -1,5 +1,5 @@
-// Cache marks: they say up to where a provider caches a prompt, and for how long. Agents move them to the end with each call, so
-// messages are compared without them.
+// Cache marks: fields that state up to where a provider caches a prompt, and for how long. Agents move them to the end with each
+// call, so messages are compared without them.
 
 import { isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -15,7 +15,7 @@ const MARKS: ReadonlySet<string> = new Set([
   'promptCacheBreakpoint',
 ]);
 
-/** How deep marks are nested at most, for instance in provider options. */
+/** Maximum depth at which marks are nested, for instance in provider options. */
 const MAX_DEPTH = 2;
 
 /**
@@ -60,7 +60,7 @@ export function isCacheMark(key: string, value: unknown, depth: number = 0): boo
   return hasMark;
 }
 
-/** Returns the cache marks of parts, as fields; of several marks of one name, the last. */
+/** Returns the cache marks of parts as the fields of one object. The last of several marks with one name wins. */
 export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
   const fields = parts.flatMap((part) => (isRecord(part) ? Object.entries(part) : []));
   return Object.fromEntries(
@@ -68,7 +68,7 @@ export function cacheMarksOf(parts: readonly unknown[]): JsonRecord {
   );
 }
 
-/** The marks of a message and of its parts, as a text; empty if there are none. */
+/** Returns the marks of a message and of its parts as a text, for comparison; empty if there are none. */
 export function cacheMarksText(message: unknown): string {
   try {
     if (!isRecord(message)) return '';
@@ -82,7 +82,7 @@ export function cacheMarksText(message: unknown): string {
   }
 }
 
-/** Returns a message without its marks and those of its parts; the same object if it has none, or is an instance of a class. */
+/** Returns a message without its marks and those of its parts; the same object if there are none, or if it is an instance of a class. */
 export function withoutCacheMarks<Message>(message: Message): Message {
   if (!isRecord(message) || !isPlainObject(message) || cacheMarksText(message) === '')
     return message;
@@ -107,7 +107,7 @@ function markMembers(holder: unknown): readonly (readonly [string, unknown])[] {
   return Object.entries(holder).filter(([key, value]) => NAMES.test(key) && value !== undefined);
 }
 
-/** Options of a request that say how long the provider caches it. */
+/** Options of a request that state how long the provider caches it. */
 const OPTIONS: ReadonlySet<string> = new Set(['prompt_cache_options', 'promptCacheOptions']);
 const RETENTIONS: ReadonlySet<string> = new Set(['prompt_cache_retention', 'promptCacheRetention']);
 
@@ -126,7 +126,7 @@ export function cacheTtlIn(holder: unknown, depth: number = 0): number | undefin
     const value = (holder as Readonly<Record<string, unknown>>)[key];
     const isMark = MARKS.has(key);
     const { ttl } = (isMark || OPTIONS.has(key) ? (value ?? {}) : {}) as { readonly ttl?: unknown };
-    // OpenAI's breakpoints have no time; the request's options do.
+    // OpenAI's breakpoints imply no lifetime; the request's options state it.
     const implied = isMark && isRecord(value) && !/breakpoint/i.test(key) ? SHORT_MS : undefined;
     const found = RETENTIONS.has(key)
       ? (timeOf(value) ?? (value === 'in_memory' ? SHORT_MS : undefined))

@@ -1,4 +1,4 @@
-// Pairs tool responses with calls, in formats in which either may lack an id: by id if there is one, else by name in order.
+// Pairs tool responses with calls, in formats in which either may lack an id: by id if there is one, else by name, in order.
 
 import type { AnsweredTool } from './blocks.js';
 import type { Origin } from './message-format.js';
@@ -17,7 +17,7 @@ interface OpenCall extends ToolUseName {
   isAnswered: boolean;
 }
 
-/** The pairs of one conversation. Generated ids depend on origins alone. */
+/** Pairs the calls and responses of one conversation. Generated ids depend on origins only. */
 export class CallPairing {
   readonly #taken = new Set<string>();
   /** Open calls by what a response may know of its call: id or name. */
@@ -62,11 +62,11 @@ export class CallPairing {
     if (this.#queues.get(key)?.next(this.#step) === undefined) this.#queues.delete(key);
   }
 
-  /** Prefers calls of the present step to unanswered ones of earlier steps. */
+  /** Prefers unanswered calls of the current step to those of earlier steps. */
   #callOf({ id, name }: ToolUseName): OpenCall | undefined {
     const next = (key: string): OpenCall | undefined => this.#queues.get(key)?.next(this.#step);
     if (id === undefined) return next(keyOf(ANY, name));
-    // A call with a different id is no match.
+    // A call with another id never matches, but one without an id may.
     return next(keyOf(BY_ID, id)) ?? next(keyOf(WITHOUT_ID, name));
   }
 
@@ -84,7 +84,7 @@ export class CallPairing {
   }
 }
 
-/** Lists of calls: all, and those without an id, of any name or of one. */
+/** Prefixes of queue keys: all calls, calls without an id, and calls by id. The first two have a queue for any name and one per name. */
 const ANY = 'any';
 const WITHOUT_ID = 'without id';
 const BY_ID = 'id';
@@ -93,12 +93,12 @@ function keyOf(list: string, name: string | undefined): string {
   return name === undefined ? list : `${list} ${name}`;
 }
 
-/** Calls in order. All operations together are linear in the number of calls. */
+/** Calls in order. Operations are amortized: all together are linear in the number of calls. */
 class OpenCallQueue {
   readonly #calls: OpenCall[] = [];
   /** All calls before this index are answered. */
   #oldest = 0;
-  /** All calls before this index are answered or of earlier steps. */
+  /** All calls before this index are answered or belong to earlier steps. */
   #present = 0;
 
   add(call: OpenCall): void {
@@ -106,9 +106,9 @@ class OpenCallQueue {
   }
 
   /**
-   * Returns the oldest open call of a step, else the oldest one of earlier steps; `undefined` if there is none.
+   * Returns the oldest unanswered call of a step, else the oldest unanswered one of earlier steps; `undefined` if there is none.
    *
-   * @param step no lower than in earlier calls of this method
+   * @param step never lower than in earlier calls of this method
    */
   next(step: number): OpenCall | undefined {
     while (this.#calls[this.#oldest]?.isAnswered === true) this.#oldest += 1;

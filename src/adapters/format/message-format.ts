@@ -5,15 +5,15 @@ import type { ReasoningPolicy } from '../../main/preflight/reasoning-policy.js';
 import type { ContentBlock, IContent, Speaker } from '../../shared/content.js';
 
 /**
- * Where a block comes from: the index of its message in the conversation, and the index of its part in that message.
- * A message that is one text has part 0.
+ * Where a block comes from: the index of its message in the conversation, and the index of its part in that message, as the format
+ * numbers parts. A message that is one text has part 0.
  */
 export type Origin = readonly [message: number, part: number];
 
 /** A block with its origin. Edits copy all fields of a block, so the origin survives. */
 export type PlacedBlock = ContentBlock & {
   readonly origin: Origin;
-  /** Whether it is reasoning of a pinned message, which stays without it. */
+  /** Set for the reasoning of a pinned message: the message stays even if its reasoning is removed. */
   readonly isApart?: true;
 };
 
@@ -23,7 +23,7 @@ export interface PlacedEntry extends IContent {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** What was read from messages so far. Readers add to it. */
+/** What a reader has read from messages so far. Readers add to it. */
 export interface Reading {
   readonly entries: PlacedEntry[];
   /**
@@ -31,27 +31,27 @@ export interface Reading {
    * and messages that may be neither edited nor dropped. Negative if messages are no longer pinned.
    */
   pinnedTokens: number;
-  /** Index of the first message of an exchange that is not complete, and that nothing may come between. @default none */
+  /** Index of the first message of an incomplete exchange. No message may be inserted into that exchange. @default none */
   openFrom?: number | undefined;
 }
 
-/** Reads the messages of one conversation in order, and remembers what later ones refer to. */
+/** Reads the messages of one conversation in order, and remembers what later messages may refer to. */
 export interface MessageReader<Message> {
   /**
    * Reads the next message. Every part of an unpinned message becomes a block; parts of unknown kinds become `opaque` blocks.
    *
-   * @param index its index in the conversation, for origins
+   * @param index the message's index in the conversation, for origins
    * @throws TypeError naming message and part if it is not a message of this format
    */
   read(message: Message, index: number, reading: Reading): void;
 
-  /** Completes a reading, for formats in which a message depends on later ones: there are no more for now. */
+  /** Completes a reading after its last message, for formats in which a message depends on later ones. */
   end?(reading: Reading): void;
 }
 
 /**
- * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, or a
- * `tool_response` whose `result` has become a string.
+ * Edits by index of the part: `null` if it was removed, else its new block, which is a `text` with another text, a `tool_call` with
+ * other parameters, or a `tool_response` whose `result` has become a string.
  */
 export type PartEdits = ReadonlyMap<number, ContentBlock | null>;
 
@@ -61,8 +61,8 @@ export interface MessageFormat<Message> {
   createReader(): MessageReader<Message>;
 
   /**
-   * Whether two messages have the same content to the byte. Called for different objects, including invalid messages;
-   * never throws.
+   * Whether two messages have the same content to the byte. Called with different objects, which may be invalid messages. Never
+   * throws.
    */
   isSame(a: Message, b: Message): boolean;
 
@@ -80,20 +80,20 @@ export interface MessageFormat<Message> {
   write(entry: IContent, among: readonly Message[]): Message;
 
   /**
-   * Whether a message instructs the model: at the start of a conversation it may differ from call to call. Called with any value;
-   * never throws. @default no message does
+   * Whether a message holds instructions for the model. At the start of a conversation, instructions may differ from call to call.
+   * Called with any value; never throws. @default no message does
    */
   isInstruction?(message: Message): boolean;
 
-  /** Whether providers may refuse a request that begins with this pinned message. @default no message */
+  /** Whether providers may refuse a request that begins with this pinned message, as with one of the model. @default no message */
   mayNotOpen?(message: Message): boolean;
 
-  /** The reasoning policy for a model, where a call does not say it. @default none */
+  /** Returns the reasoning policy for a model, for calls that do not state it. @default none */
   reasoningOf?(modelName: string | undefined): ReasoningPolicy | undefined;
 
   /**
-   * Returns compacted messages with what the provider requires of the current turn, where reasoning is kept; the same list if
-   * they have it. @default nothing is required
+   * Returns compacted messages with what the provider requires of the current turn, if reasoning is kept; the same list if nothing
+   * is missing. @default nothing is required
    */
   completeTurn?(compacted: Message[], given: readonly Message[]): Message[];
 
@@ -108,7 +108,7 @@ export interface MessageFormat<Message> {
 export interface Citations<Message> {
   /** Returns the number of documents and search results in a message. */
   count(message: Message): number;
-  /** Returns the message without such citations; the same object if it has none. */
+  /** Returns the message without citations by number; the same object if it has none. */
   remove(message: Message): Message;
 }
 

@@ -4,7 +4,7 @@ import type { IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { PartEdits, PlacedBlock, PlacedEntry } from './message-format.js';
 
-/** A message that was given. */
+/** The record of a message that the caller passed. */
 export interface GivenMessage<Message> {
   /** Index among all given messages. */
   readonly index: number;
@@ -12,13 +12,13 @@ export interface GivenMessage<Message> {
   given: Message;
   /** Number of parts of `given` when it was read. */
   length: number;
-  /** Its parts as they were read; if it is pinned, its reasoning alone. */
+  /** The parts of the message as they were read. A pinned message has only its reasoning here. */
   parts: PlacedBlock[];
-  /** The blocks that edits have left of its parts: the same list until the first edit. */
+  /** The blocks that edits have left of `parts`: the same list until the first edit. */
   remaining: readonly PlacedBlock[];
-  /** Its edited and removed parts; `null` if nothing remains. */
+  /** The edited and removed parts; `null` if nothing of the message remains. */
   edits: PartEdits | null;
-  /** The message after edits; `null` if nothing remains. */
+  /** The message after edits; `null` if nothing of it remains. */
   current: Message | null;
 }
 
@@ -28,7 +28,7 @@ export interface WrittenMessage<Message> {
   current: Message | null;
 }
 
-/** What one of the current messages comes from. */
+/** The record of a current message. */
 export type Place<Message> = GivenMessage<Message> | WrittenMessage<Message>;
 
 /** A list of messages by which a conversation is recognized, and the place of each. */
@@ -37,10 +37,10 @@ export interface KnownMessages<Message> {
   readonly places: readonly Place<Message>[];
 }
 
-/** Messages that were read. Committing adds them to the view. */
+/** Messages that were read but not yet added to the view: committing adds them. */
 export interface ReadAhead<Message> {
   readonly entries: readonly PlacedEntry[];
-  /** Returns the places of the messages. Nothing else may be read until the slices end. */
+  /** Adds the messages, and returns their places. No other reading may begin until this generator has ended. */
   readonly commitInSlices: () => Generator<void, readonly Place<Message>[], undefined>;
 }
 
@@ -50,7 +50,7 @@ export const NO_EDITS: PartEdits = new Map();
 /** Shared by all messages without parts; never modified. */
 export const NO_PARTS: PlacedBlock[] = [];
 
-/** Whether a place is a given message that is the other one or a later one. */
+/** Whether a place is a given message with the same or a higher index than another one. */
 export function isAtOrBehind<Message>(
   place: Place<Message> | undefined,
   { index }: GivenMessage<Message>,
@@ -58,7 +58,7 @@ export function isAtOrBehind<Message>(
   return place !== undefined && !('entry' in place) && place.index >= index;
 }
 
-/** Returns the number of parts of a message; a text is one, and so is what throws. */
+/** Returns the number of parts of a message: 1 for a text, and for a message that throws when it is read. */
 export function lengthOf(message: unknown): number {
   try {
     const { content, parts = content } = asRecord(message) ?? {};
@@ -68,7 +68,7 @@ export function lengthOf(message: unknown): number {
   }
 }
 
-/** Whether a message stays in its place: it has no entry, but perhaps for its reasoning. */
+/** Whether a message is pinned, that is, stays in its place: no part of it has an entry, except perhaps its reasoning. */
 export function isPinned(record: { readonly parts: readonly PlacedBlock[] } | undefined): boolean {
   return record?.parts.every(({ isApart }) => isApart) === true;
 }

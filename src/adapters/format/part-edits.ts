@@ -10,7 +10,7 @@ import type { PartEdits } from './message-format.js';
  * Returns the remaining parts. Unedited ones are the same objects.
  *
  * @param rewritePart returns the part with an edit; `null` removes it
- * @param first number of the first part
+ * @param first number of the first part in `edits`
  */
 export function editedParts<Part>(
   parts: readonly Part[],
@@ -20,7 +20,7 @@ export function editedParts<Part>(
 ): Part[] {
   const edited: Part[] = [];
   let at = first;
-  // A loop without closures: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
+  // A loop without closures, for speed: if an SDK rebuilds its messages, all edited ones are rewritten on each call.
   for (const part of parts) {
     const edit = edits.get(at);
     const now = edit === undefined || edit === null ? edit : rewritePart(part, edit);
@@ -40,7 +40,7 @@ export function editedText(text: string, edits: PartEdits): string {
  * Applies edits to content in which only texts can be edited. Returns `undefined` if no part remains. Unedited parts and unedited
  * content are the same objects.
  *
- * @param first number of the first content part
+ * @param first number of the first content part in `edits`
  */
 export function editedContent(content: unknown, edits: PartEdits, first: number = 0): unknown {
   if (!Array.isArray(content)) {
@@ -53,7 +53,7 @@ export function editedContent(content: unknown, edits: PartEdits, first: number 
   return parts.length === 0 ? undefined : parts;
 }
 
-/** Only texts of content are edited; a call in it is also listed elsewhere. */
+/** Returns a text part with another text. Other parts are unchanged: a call among them is also listed elsewhere in the message. */
 function withText(part: unknown, edit: ContentBlock): unknown {
   if (edit.type !== 'text') return part;
   return typeof part === 'string' ? edit.text : { ...asRecord(part), text: edit.text };
@@ -81,7 +81,7 @@ export function withSpentReasoning(parts: readonly SentPart[], edits: PartEdits)
   let isKept = false;
   let isAfterReasoning = false;
   for (const { number, isReasoning } of parts.toReversed()) {
-    // Adjacent reasoning parts share what follows them.
+    // Adjacent reasoning parts share the parts that follow them.
     if (!isReasoning && isAfterReasoning) hasFollowing = isKept = false;
     isAfterReasoning = isReasoning;
     if (!isReasoning) {

@@ -9,7 +9,7 @@ import { asRecord } from '../../shared/json.js';
 import { estimateEntryTokens } from '../../shared/tokens/estimate.js';
 import type { PlacedBlock, Reading } from './message-format.js';
 
-/** The calls in a message, by their ids. */
+/** The calls that a message makes, answers or refers to, by their ids. */
 export interface CallsInMessage {
   /** Calls that the application answers. */
   readonly calls: readonly unknown[];
@@ -21,9 +21,9 @@ export interface CallsInMessage {
   readonly related?: readonly unknown[];
   /** Calls of the provider's tools that made some of the message's calls. */
   readonly programs?: readonly unknown[];
-  /** Whether it uses OpenAI's computer, whose results are screenshots. */
+  /** Whether the message uses OpenAI's computer tool, whose results are screenshots. */
   readonly usesComputer?: boolean;
-  /** Whether it must be sent unchanged for another reason. */
+  /** Whether the message must be sent unchanged for another reason. */
   readonly isBound: boolean;
 }
 
@@ -39,7 +39,7 @@ export function programsIn(caller: unknown): readonly unknown[] {
 export class PinnedCalls {
   readonly #ids = new Set<unknown>();
 
-  /** Whether a message must be sent unchanged. To be called once for each message, in order. */
+  /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
     const { calls, serverCalls, answered, programs = [], usesComputer, isBound } = message;
     const isPinned =
@@ -58,7 +58,7 @@ export class PinnedCalls {
   }
 }
 
-/** The calls in other messages that a message belongs to. */
+/** Returns the calls in other messages that parts of a message belong to. */
 function relationsOf({
   calls,
   serverCalls,
@@ -112,13 +112,13 @@ export class WholeExchanges {
     }
   }
 
-  /** Leaves an incomplete exchange pinned. To be called before a message that is not pinned. */
+  /** Leaves an incomplete exchange pinned. Must be called before a message that is not pinned. */
   interrupt(reading: Reading): void {
     this.end(reading);
     this.#clear();
   }
 
-  /** Counts an incomplete exchange as pinned for now: there are no more messages yet. */
+  /** Ends a reading: until more messages come, an incomplete exchange counts as pinned. */
   end(reading: Reading): void {
     reading.pinnedTokens += this.#tokens - this.#pinnedTokens;
     this.#pinnedTokens = this.#tokens;

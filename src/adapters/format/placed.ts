@@ -1,16 +1,16 @@
-// Helpers of all formats for blocks: assigns origins, finds by them what edits of a history have left of each message, and joins
-// texts.
+// Helpers for the blocks of all formats: assigns origins, finds by origin which blocks of a message the edits of a history have
+// left, and joins texts.
 
 import type { ContentBlock, IContent, ToolCallBlock } from '../../shared/content.js';
 import type { Origin, PartEdits, PlacedBlock } from './message-format.js';
 import { isPinned } from './message-place.js';
 
-/** Returns the block with the index of its message in the conversation and of its part in the message. */
+/** Returns the block with its origin: the index of its message in the conversation, and of its part in the message. */
 export function placed(block: ContentBlock, message: number, part: number): PlacedBlock {
   return { ...block, origin: [message, part] };
 }
 
-/** The same for blocks that are the parts of a message in order. */
+/** Returns blocks with their origins, if they are the parts of a message in order. */
 export function placedInOrder(
   blocks: readonly ContentBlock[],
   message: number,
@@ -45,14 +45,14 @@ export function joinTexts(blocks: readonly ContentBlock[]): string {
   return textsOf(blocks).join('\n\n');
 }
 
-/** Messages or entries processed between yields: some tenths of a millisecond. */
+/** Messages or entries processed between two yields, which takes some tenths of a millisecond. */
 export const PER_SLICE = 64;
 
-/** The messages that a history has changed. */
+/** Which messages the edits of a history have changed. */
 export interface ChangedMessages {
-  /** By message, 1 if exactly its remaining blocks are in the history, in the same order. */
+  /** By index of the message, 1 if exactly its remaining blocks are in the history, in the same order. */
   readonly isUnchanged: Uint8Array;
-  /** The blocks of all other messages. */
+  /** The blocks in the history of all other messages, by origin. */
   readonly blocks: ReadonlyMap<Origin, PlacedBlock>;
   /** Whether the history has entries that come from no message. */
   readonly hasWritten: boolean;
@@ -63,7 +63,7 @@ export function* findChangedMessages(
   messages: readonly { readonly remaining: readonly PlacedBlock[] }[],
   history: readonly IContent[],
 ): Generator<void, ChangedMessages, undefined> {
-  /** By message, how many of its blocks have matched; -1 after a mismatch. */
+  /** By index of the message, how many of its blocks have matched so far; -1 after a mismatch. */
   const matched = new Int32Array(messages.length);
   let hasWritten = false;
   // By index: `entries()` would allocate a pair for each entry.
@@ -92,9 +92,10 @@ export function* findChangedMessages(
 }
 
 /**
- * Returns the edits of a message; `null` if nothing of it remains. Compares both lists in one pass: they are in the same order.
+ * Returns the edits of a message; `null` if nothing of it remains. Compares `parts` and `remaining` in one pass, because they are in
+ * the same order.
  *
- * @param isOrphan whether a remaining block has to go, too
+ * @param isOrphan whether a remaining block must be removed, too
  */
 export function editsOf(
   record: { readonly parts: readonly PlacedBlock[]; readonly remaining: readonly PlacedBlock[] },
@@ -109,7 +110,7 @@ export function editsOf(
     const remains = found?.origin === block.origin;
     if (remains) next += 1;
     const now = remains && !isOrphan(found) ? found : null;
-    // Reasoning goes with the rest of a message that is no longer pinned.
+    // Reasoning that was apart does not keep a message that is no longer pinned: it is removed with the rest.
     if (now !== null && block.isApart !== true) isEmpty = false;
     if (now !== block) edits.set(block.origin[1], now);
   }

@@ -1,12 +1,12 @@
-// Copies what a caller passes to finite plain data, so that readers and `rewrite` never see its accessors, proxies, cycles or
-// deep nesting. Knows no format.
+// Copies a caller's values to finite plain data, so that readers and `rewrite` never see accessors, proxies, cycles or deep
+// nesting. Knows no format.
 
 import { types } from 'node:util';
 import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Characters from the start and the end of a path that an error shows. */
+/** How many characters from the start and from the end of a long path an error shows. */
 const SHOWN_START = 100;
 const SHOWN_END = 50;
 

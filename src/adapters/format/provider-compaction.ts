@@ -39,7 +39,7 @@ export function compactedTo(data: unknown): Awaited<ReturnType<CompactMessages>>
   return { items: [{ kind: COMPACTION_KIND, data, tokens }], keepsReasoning: true };
 }
 
-/** Requests a compaction, as the last item of a request to the Responses API. */
+/** As the last item of a request to the Responses API, requests a compaction. */
 export const COMPACTION_TRIGGER = { type: 'compaction_trigger' } as const;
 
 /** A compaction item of the Responses API may be anywhere; system and developer messages stay in place. */
@@ -51,7 +51,7 @@ export const ITEM_PROVIDER_MESSAGES: ProviderMessages<never> = {
 
 const STATE_OPTIONS = ['previous_response_id', 'previousResponseId', 'conversation'];
 
-/** Whether the server keeps the items of a request, by its fields, or by its options in any SDK. */
+/** Whether the server holds the items of any of these requests, as their fields or their options in any SDK say. */
 export function isServerHeld(...requests: readonly unknown[]): boolean {
   try {
     return requests.some((request) => STATE_OPTIONS.some((key) => asRecord(request)?.[key]));
@@ -61,7 +61,7 @@ export function isServerHeld(...requests: readonly unknown[]): boolean {
   }
 }
 
-/** Why nothing of such a request can be compacted, and what to do. */
+/** Warning for requests whose items the server holds: why nothing can be compacted, and what to do. */
 export const SERVER_HELD =
   'the server holds the items of these requests (previous_response_id, conversation), so that nothing can be compacted; send all items each time, or have the server compact by context_management';
 
@@ -91,7 +91,7 @@ function isCompaction(block: PlacedBlock): boolean {
   return block.type === 'opaque' && block.kind === COMPACTION_KIND;
 }
 
-/** Whether a part of a message is a compaction; a failed one is empty. */
+/** Whether a part of a message is a compaction that succeeded: a failed one is empty. */
 export function isCompactionPart(part: JsonRecord): boolean {
   const { type, content, encrypted_content: sealed } = part;
   return (

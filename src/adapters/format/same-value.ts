@@ -5,7 +5,7 @@ import { DEFAULT_INGESTION_LIMITS } from '../../shared/ingestion-limits.js';
 /** Histories accept nothing deeper or larger. The limits also end the comparison of cyclic values. */
 const { maxDepth, maxValues } = DEFAULT_INGESTION_LIMITS;
 
-/** Whether a member is left out of the comparison. */
+/** Returns whether a member is left out of a comparison. */
 export type IsIgnored = (key: string, value: unknown) => boolean;
 
 /**
@@ -55,7 +55,7 @@ function isCopy(a: unknown, b: unknown, depth: number): boolean {
   for (const key in a) {
     const value = (a as Members)[key];
     valuesLeft -= 1;
-    // May equal a missing member.
+    // An `undefined` member may equal a missing one, which this fast path does not decide.
     if (value === undefined || valuesLeft < 0) return false;
     const other = (b as Members)[key];
     if (!(typeof value === 'string' && value === other) && !isCopy(value, other, depth - 1)) {

@@ -1,4 +1,4 @@
-// The message format of Google GenAI: `Content` with parts. Unedited parts and thought signatures are never changed.
+// The message format of Google GenAI: `Content` with parts. Never changes unedited parts and thought signatures.
 
 import type { Content, Part } from '@google/genai';
 import type { ContentBlock } from '../../shared/content.js';
@@ -31,7 +31,7 @@ function rewritePart(part: Part, block: ContentBlock): Part {
   const { functionCall, functionResponse, thoughtSignature } = part;
   if (block.type === 'text') return { ...part, text: block.text };
   if (block.type === 'tool_call') {
-    // A signature covers the call.
+    // A signed call is not edited, because the signature covers it.
     if (!functionCall || thoughtSignature !== undefined) return part;
     return { ...part, functionCall: { ...functionCall, args: asRecord(block.parameters) ?? {} } };
   }

@@ -1,5 +1,5 @@
-// Reads the contents of one conversation as entries, and pairs responses with calls. Groups parallel calls so that no edit
-// removes the one whose signature Gemini requires.
+// Reads the contents of one conversation as entries, and pairs responses with calls. Groups parallel calls, so that no edit removes
+// the call whose signature Gemini requires.
 
 import type { Content } from '@google/genai';
 import { asArray, asRecord, asText } from '../../shared/json.js';
@@ -19,7 +19,7 @@ export class ContentReader implements MessageReader<Content> {
   readonly #pairing = new CallPairing();
   /** The model's contents since the last one of another role. */
   #step: ReadContent[] = [];
-  /** Whether the model has made the last content that is not pinned. */
+  /** Whether the last content that is not pinned is the model's. */
   #isInStep = false;
 
   read(given: Content, index: number, reading: Reading): void {
@@ -52,11 +52,11 @@ export class ContentReader implements MessageReader<Content> {
       this.#isInStep = true;
       blocks.push(...this.#readModel(content.parts, content.index, group));
     }
-    // One answer: chats of the SDKs keep each chunk of a stream as a content.
+    // Adjacent contents of the model are one answer: chats of the SDKs keep each chunk of a stream as a content.
     if (blocks.length > 0) reading.entries.push({ speaker: 'ai', blocks });
   }
 
-  /** Responses become an entry of their own, before that of the user's other parts. */
+  /** Responses become an entry of their own, before the entry with the user's other parts. */
   #readUser(parts: readonly PartFields[], index: number): readonly PlacedEntry[] {
     const responses: PlacedBlock[] = [];
     const others: PlacedBlock[] = [];
@@ -118,7 +118,7 @@ function toolUseName({ id, name }: PartFields): ToolUseName {
   return { id: asText(id), name: asText(name) };
 }
 
-/** An empty part may carry a signature: it depends on the call before it, or else on the first one. */
+/** Reads a part that is no call. An empty part may carry a signature, so it depends on the call before it, or else on the first one. */
 function readOther(part: PartFields, callId: string | undefined): ContentBlock {
   if (asRecord(part['functionResponse']) !== undefined) return opaquePart(part);
   const block = readPart(part);
@@ -126,11 +126,11 @@ function readOther(part: PartFields, callId: string | undefined): ContentBlock {
   return callId === undefined ? block : { ...block, callId };
 }
 
-/** A content as plain data. */
+/** A content, copied to plain data. */
 interface ReadContent {
   readonly index: number;
   readonly content: PartFields;
-  /** The user's if the content has none, `undefined` if it is unknown. */
+  /** `user` if the content names no role; `undefined` if the role is unknown. */
   readonly role: 'user' | 'model' | undefined;
   readonly parts: readonly PartFields[];
 }
@@ -143,7 +143,7 @@ function pin({ content }: ReadContent, reading: Reading): void {
   reading.pinnedTokens += estimatePayloadTokens(content);
 }
 
-/** The API accepts responses also in the roles that its first versions had for them. */
+/** Roles that count as the user's: the API still accepts responses in the roles that its first versions had for them. */
 const USER_ROLES: ReadonlySet<unknown> = new Set(['user', 'function', 'tool']);
 
 function readContent(given: unknown, index: number): ReadContent {

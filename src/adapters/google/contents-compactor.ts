@@ -1,5 +1,5 @@
 // The adapter for Google GenAI: contents in, contents out. Joins contents of one role that edits have made adjacent, because Gemini
-// wants a function call right after a turn of the user, and chats of the SDK keep turns that alternate.
+// requires a function call to come right after a turn of the user, and chats of the SDK keep turns that alternate.
 
 import type { Content } from '@google/genai';
 import type { Compactor } from '../../main/compactor.js';
@@ -24,11 +24,11 @@ import { contentFormat } from './content-format.js';
  * one: `ai.chats.create({ model, config, history: await compact(chat.getHistory(true)) })`.
  *
  * With automatic function calling (`CallableTool`, `mcpToTool`) the SDK calls the model several times per request, and nothing can be
- * compacted in between: keep `maximumRemoteCalls` low enough for the window. Go on with the response's
+ * compacted in between: keep `maximumRemoteCalls` low enough for the window. Continue with the response's
  * `automaticFunctionCallingHistory` and its content.
  *
- * Contents of one role that become adjacent by a removal are joined. The first of parallel calls is kept
- * as long as others of its step are, because it alone has the thought signature that Gemini requires.
+ * Contents of one role that a removal makes adjacent are joined. The first of parallel calls is kept as long as another call of its
+ * step is, because only the first one has the thought signature that Gemini requires.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -50,7 +50,7 @@ export function contentsCompactor(
   return compact;
 }
 
-/** How many joined contents are known by their value. */
+/** Number of joined contents that are recognized by their value. */
 const MAX_JOINED = 256;
 
 interface Joined {
@@ -58,15 +58,15 @@ interface Joined {
   readonly turn: readonly Content[];
 }
 
-/** Joins contents, and remembers the originals. */
+/** Joins contents, and remembers the originals of each joined one. */
 export class JoinedTurns {
   readonly #joined = new WeakMap<Content, readonly Content[]>();
-  /** By value, because a chat gives out copies of its history; the newest last. */
+  /** The newest joined contents, the newest last. They are compared by value, because a chat returns copies of its history. */
   #newest: readonly Joined[] = [];
 
   /**
-   * Joins contents of one role that are adjacent now and were not in `given`, the caller's list before the edits. What was joined
-   * in it is joined again.
+   * Joins contents of one role that are adjacent now but were not in `given`, the caller's list before the edits. Contents that were
+   * joined in that list are joined again.
    */
   join(contents: readonly Content[], given: readonly Content[]): Content[] {
     const places = new Map(
@@ -118,5 +118,5 @@ function roleOf({ role }: Content): string {
   return role ?? 'user';
 }
 
-/** By compactor, because one function may be passed contents that another one has joined. */
+/** Compactor → joined turns. Functions share them, because one may be passed contents that another one has joined. */
 const TURNS = new WeakMap<Compactor, JoinedTurns>();

@@ -1,5 +1,5 @@
 // Converts parts of Gemini contents to blocks, without payloads of media, and edited results back to responses. Parts of unknown
-// kinds become opaque. Calls and responses are paired by the reader.
+// kinds become opaque. The reader pairs calls and responses.
 
 import type { FunctionResponse } from '@google/genai';
 import { asArray, asRecord, asText, errorLine, isRecord } from '../../shared/json.js';
@@ -16,7 +16,7 @@ import {
 } from '../format/blocks.js';
 import type { Outcome } from '../format/blocks.js';
 
-/** Fields of a part without content. */
+/** Fields of a part that are not content. */
 const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata']);
 
 /** An unchecked `Part`. */
@@ -32,7 +32,7 @@ export function readPart(part: PartFields): ContentBlock {
   return readMedia(part) ?? opaquePart(part);
 }
 
-/** Whether a part has no content. It may have the signature of a thought before it. */
+/** Whether a part has no content. Such a part may carry the signature of a thought before it. */
 export function isEmptyPart(part: PartFields): boolean {
   return contentOf(part).length === 0;
 }
@@ -68,9 +68,9 @@ type FunctionResponseFields = Pick<FunctionResponse, keyof FunctionResponse>;
 type GivenResponse = Readonly<Partial<Record<keyof FunctionResponse, unknown>>>;
 
 /**
- * Reads a response: unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write
- * for functions; anything else is the output as a whole. It has failed if `error` is not empty, or if `isError` is set, as by MCP
- * tools.
+ * Reads a response. Unwraps `{ output }`, `{ error }`, and a text that is the only field, such as the `{ result }` that SDKs write for
+ * functions; any other response is the result as a whole. The call has failed if `error` is not empty, or if `isError` is set, as by
+ * MCP tools.
  */
 export function readOutcome({ response }: GivenResponse): Outcome {
   if (!isRecord(response)) return { result: '' };
@@ -95,7 +95,7 @@ export function mediaTokensOf({ parts }: GivenResponse): number {
 }
 
 /**
- * Replaces output and media of a response by a text. The text of a failure stays in `error`, which the model reads as a failure.
+ * Replaces the output and media of a response by a text. For a failure the text stays in `error`, so that the model reads it as one.
  */
 export function withOutput(given: FunctionResponseFields, text: string): FunctionResponseFields {
   const { error } = readOutcome(given);

@@ -1,5 +1,5 @@
-// Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also a
-// content block is one part. Also reads which calls the message makes and answers.
+// Numbers the parts of an AI message: the blocks of its content, then its calls, then its invalid calls. A call that is also in the
+// content is one part. Also reads which calls the message makes and answers.
 
 import { asArray, asFilledText, asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -9,11 +9,11 @@ import type { MessageFields } from './message-fields.js';
 
 /** The parts of a message of the model. */
 export interface AiMessageParts {
-  /** The content as a list; a string is one part, empty content none. */
+  /** The content as a list: a string is one part, empty content has none. */
   readonly content: readonly unknown[];
   readonly calls: readonly unknown[];
   readonly invalidCalls: readonly unknown[];
-  /** By content block, the number of its part. */
+  /** Index of a content block → the number of its part. */
   readonly partOfContent: readonly number[];
   /** Part number of the first call. */
   readonly firstCall: number;
@@ -55,7 +55,7 @@ export function isCallBlock(block: unknown): block is JsonRecord {
   return isRecord(block) && CALL_TYPES.has(block['type']);
 }
 
-/** The id of a call in any of the places that list it. */
+/** Returns the id of a call, in whichever place of a message it is listed. */
 export function callIdOf(call: JsonRecord): string | undefined {
   return asText(call['call_id']) ?? asText(call['id']);
 }
@@ -65,13 +65,16 @@ function isSameCall(block: JsonRecord, call: JsonRecord): boolean {
   return id === callIdOf(call) && (id !== undefined || block['name'] === call['name']);
 }
 
-/** Anthropic's streams have the arguments of a call in later blocks with the same index. */
+/**
+ * Returns the index of the call that a block has the arguments of, or -1: Anthropic's streams have the arguments in later blocks with
+ * the same `index`.
+ */
 function ownerOfArguments(block: unknown, content: readonly unknown[]): number {
   if (!isRecord(block) || block['type'] !== 'input_json_delta') return -1;
   return content.findIndex((other) => isCallBlock(other) && other['index'] === block['index']);
 }
 
-/** Where an integration keeps Gemini's signatures, by the id of the call. */
+/** Field in which one integration keeps Gemini's signatures, by the id of the call. */
 const SIGNATURES_BY_ID = '__gemini_function_call_thought_signatures__';
 
 /** Returns the fields of `additional_kwargs` in which integrations keep Gemini's signatures. */
@@ -82,7 +85,7 @@ export function signaturesIn({
   return { signatures, [SIGNATURES_BY_ID]: byId };
 }
 
-/** Returns for each call that is listed whether it has Gemini's signature, in any of the four places where integrations keep it. */
+/** Returns for each listed call whether it has Gemini's signature, in any of the four places where integrations keep signatures. */
 export function signedCalls(message: MessageFields): readonly boolean[] {
   const calls = asArray(message.tool_calls);
   const extra = asRecord(message.additional_kwargs) ?? {};
@@ -102,9 +105,9 @@ export function signedCalls(message: MessageFields): readonly boolean[] {
 }
 
 /**
- * Returns the signatures of a message from which calls are removed. They are one for each part, the calls last.
+ * Returns the signatures of a message after calls are removed. A message has one signature for each part, those of calls last.
  *
- * @param calls before the removal
+ * @param calls the calls before the removal
  */
 export function remainingSignatures(
   signatures: readonly unknown[],
@@ -133,7 +136,7 @@ function isServerCall({ type, id }: JsonRecord): boolean {
   return type.endsWith('tool_use');
 }
 
-/** A streamed call is known only by the provider's own item. */
+/** Whether a message uses OpenAI's computer tool. A streamed call of it shows only in the provider's own item. */
 function usesComputer(calls: readonly JsonRecord[], fields: MessageFields): boolean {
   const { additional_kwargs: extra, response_metadata: metadata } = fields;
   const outputs = [asRecord(extra)?.['tool_outputs'], asRecord(metadata)?.['output']];

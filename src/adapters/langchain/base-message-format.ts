@@ -1,4 +1,4 @@
-// The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages have the same classes.
+// The message format of LangChain: `BaseMessage` and classes derived from it. Edited messages keep their classes.
 
 import type { BaseMessage, MessageContent } from '@langchain/core/messages';
 import { asArray, asRecord, asText, isRecord } from '../../shared/json.js';
@@ -29,7 +29,7 @@ export const baseMessageFormat: MessageFormat<BaseMessage> = {
   provider: LANGCHAIN_PROVIDER_MESSAGES,
 };
 
-/** `SystemMessage` is that of developers, too. */
+/** LangChain uses `SystemMessage` for developer messages, too. */
 function isInstruction(message: BaseMessage): boolean {
   try {
     return typeOf(message) === 'system';
@@ -38,14 +38,14 @@ function isInstruction(message: BaseMessage): boolean {
   }
 }
 
-/** Compares only what models are sent: a checkpointer rebuilds messages, and messages without ids get some. */
+/** Compares only what is sent to models: a checkpointer rebuilds messages, and messages without ids get ids. */
 function isSame(a: BaseMessage, b: BaseMessage): boolean {
   try {
     if (a.id !== undefined && b.id !== undefined && a.id !== b.id) return false;
     if (typeOf(a) !== typeOf(b)) return false;
     return isSameButForCacheMarks(sentFields(a), sentFields(b));
   } catch {
-    // An invalid message, which the reader rejects.
+    // The message is invalid. The reader rejects it.
     return false;
   }
 }
@@ -67,7 +67,7 @@ function rewrite(message: BaseMessage, edits: PartEdits): BaseMessage {
   return copyWith(message, { content: withEdits(content, edits) });
 }
 
-/** Replaces the blocks of a result by one, which keeps a cache mark on any of them. Blocks of the Responses API stay such. */
+/** Replaces the blocks of a result by one text block, which keeps their cache marks and, for the Responses API, its block type. */
 function withResult(content: BaseMessage['content'], text: string): BaseMessage['content'] {
   if (!Array.isArray(content)) return text;
   const items: readonly unknown[] = content;
@@ -80,8 +80,8 @@ function write({ speaker, blocks }: IContent, among: readonly BaseMessage[]): Ba
 }
 
 /**
- * Returns a message of the model with edited parts. A call may be listed in five places of a message, and is removed from all of
- * them, because integrations differ in which one they send.
+ * Returns a message of the model with edited parts. A call may be listed in five places of a message. It is removed from all of them,
+ * because integrations differ in which one they send.
  */
 function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
   const parts = aiMessageParts(fieldsOf(message));
@@ -101,7 +101,7 @@ function rewriteAiMessage(message: BaseMessage, edits: PartEdits): BaseMessage {
   return copyWith(message, changes);
 }
 
-/** Ids of calls before the edit that no call has after it. */
+/** Returns the ids that calls have before the edit and that no call has after it. */
 function removedIds(before: readonly unknown[], after: readonly unknown[]): ReadonlySet<string> {
   const ids = new Set(idsOf(before));
   for (const id of idsOf(after)) ids.delete(id);
@@ -112,7 +112,7 @@ function idsOf(calls: readonly unknown[]): readonly string[] {
   return calls.flatMap((call) => asText(asRecord(call)?.['id']) ?? []);
 }
 
-/** Removes calls from the other places: chunks of a stream, and the provider's own data. */
+/** Returns the other fields that list calls, without the removed ones: chunks of a stream, and the provider's own data. */
 function withoutCalls(message: BaseMessage, ids: ReadonlySet<string>): JsonRecord {
   const fields = fieldsOf(message);
   const chunks = fields.tool_call_chunks;
@@ -144,7 +144,7 @@ function isCall(value: unknown, ids: ReadonlySet<string>): value is JsonRecord {
   return id !== undefined && ids.has(id);
 }
 
-/** Only the first chunk of a call has its id; the others have its index. */
+/** Only the first chunk of a call has the call's id; further chunks have the same index. */
 function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
   const indices = new Set(chunks.flatMap((chunk) => (isCall(chunk, ids) ? [chunk['index']] : [])));
   indices.delete(undefined);
@@ -153,7 +153,7 @@ function withoutChunks(chunks: readonly unknown[], ids: ReadonlySet<string>): re
   );
 }
 
-/** Removes an empty list, which would be sent instead of `tool_calls`, and rejected. */
+/** Removes the list if it becomes empty: an empty list would be sent instead of the message's `tool_calls`, and rejected. */
 function withoutRaw(
   extra: JsonRecord,
   raw: readonly unknown[],
@@ -164,7 +164,7 @@ function withoutRaw(
   return remaining.length === 0 ? rest : { ...rest, tool_calls: remaining };
 }
 
-/** Items of the Responses API: reasoning is removed with the call that it led to. */
+/** Removes calls from items of the Responses API, with the reasoning that led to them. */
 function withoutItems(items: readonly unknown[], ids: ReadonlySet<string>): readonly unknown[] {
   const remaining: unknown[] = [];
   for (const item of items) {

@@ -33,7 +33,7 @@ import {
   resultMediaTokens,
 } from './read-content.js';
 
-/** The entry of a message that is pinned. */
+/** Stands for the entry of a pinned message, which gets none. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 
 const NO_CALLS = { calls: [], serverCalls: [], isBound: false };
@@ -141,7 +141,7 @@ export class BaseMessageReader implements MessageReader<BaseMessage> {
   }
 }
 
-/** The blocks of a message that must stay whole: its reasoning, its texts, for summaries, and what nobody edits. */
+/** Returns the blocks of a message that must stay whole: its reasoning, its texts, for summaries, and opaque blocks for the rest. */
 function wholeBlocks({ content, tool_calls: calls }: MessageFields, index: number): PlacedBlock[] {
   const items = contentList(content);
   const blocks = items.map((item) => {
@@ -170,7 +170,7 @@ interface ReadMessage {
   readonly fields: MessageFields;
 }
 
-/** Reads the fields as plain data. */
+/** Reads the fields of a message as plain data. */
 function readFields(message: unknown, index: number): ReadMessage {
   const where = `messages[${index}]`;
   let read: ReadMessage | undefined;
@@ -208,7 +208,7 @@ function pickFields(message: BaseMessage): ReadMessage {
   };
 }
 
-/** Items without their content, which is not read. */
+/** Returns only the types of items: their content is not needed. */
 function typesOf(items: unknown): readonly JsonRecord[] {
   return asArray(items).map((item) => ({ type: asRecord(item)?.['type'] }));
 }

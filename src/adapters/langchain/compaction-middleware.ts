@@ -1,5 +1,5 @@
-// The adapters for agents of LangChain: a middleware that changes what is sent and not the agent's state, and an edit for
-// LangChain's own context editing, which changes both.
+// The adapters for LangChain's agents: a middleware that changes what is sent but not the agent's state, and an edit for LangChain's
+// own context editing, which changes both.
 
 import type { BaseMessage } from '@langchain/core/messages';
 import type { AgentMiddleware, ContextEdit } from 'langchain';
@@ -25,7 +25,7 @@ import { compactionByModel } from './provider-compaction.js';
  * createAgent({ model, tools, middleware: [compactionMiddleware(compactor)] });
  * ```
  *
- * The agent's state, and what a checkpointer stores of it, keep every message. Put it after middleware that adds messages, so
+ * The agent's state, and what a checkpointer stores of it, keep every message. Put this middleware after any that adds messages, so
  * that it sees what is sent.
  *
  * @throws RangeError naming each invalid option.
@@ -36,11 +36,11 @@ export function compactionMiddleware(
 ): AgentMiddleware {
   const compact = messageCompactor(compactor, options);
   return {
-    // As set by `createMiddleware`, which would have to be imported.
+    // The brand that `createMiddleware` sets. Calling that function would require an import of LangChain at run time.
     [Symbol.for('AgentMiddleware')]: true,
     name: 'CtxfoldCompaction',
     wrapModelCall: async (request, handler) => {
-      // Partial: a caller other than the agent may omit fields.
+      // `Partial`, because a caller other than the agent may omit fields.
       const {
         messages: list,
         model,
@@ -86,9 +86,9 @@ export function compactionMiddleware(
  * contextEditingMiddleware({ edits: [contextEdit(compactor)] });
  * ```
  *
- * LangChain passes edits the list in the agent's state, and edits modify it. So what this one removes is also removed from the
- * state and from what a checkpointer stores, as with LangChain's own edits; message objects are never changed.
- * `compactionMiddleware` does not change the state, and can be aborted, which an edit cannot.
+ * LangChain passes the list in the agent's state to edits, which modify the list. So what this edit removes is also removed from the
+ * state and from what a checkpointer stores, as with LangChain's own edits. Message objects are never changed.
+ * `compactionMiddleware` does not change the state and can be aborted; an edit cannot be.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -107,7 +107,7 @@ export function contextEdit(compactor: Compactor, options?: AdapterOptions): Con
   };
 }
 
-/** Returns the usage of the latest request, as the model reported it. Unreadable messages are rejected by the compaction. */
+/** Returns the usage that the model reported for the latest request; `{}` if messages are unreadable, which the compaction rejects. */
 function latestUsage(messages: readonly BaseMessage[]): CompactCall {
   try {
     const latest = messages.findLast((message) => typeOf(message) === 'ai');

@@ -1,5 +1,5 @@
-// Creates messages with the classes of other messages: copies with changed fields, and new ones. So they work with whichever
-// LangChain the application has loaded.
+// Creates messages with the classes of other messages: copies with changed fields, and new messages. So they work with whichever
+// version of LangChain the application has loaded.
 
 import { isRecord } from '../../shared/json.js';
 import type { BaseMessage } from '@langchain/core/messages';
@@ -16,8 +16,8 @@ const KINDS: Readonly<Record<MessageClassName, string>> = {
 };
 
 /**
- * Returns a copy of a message, of the same class, with changed fields, also in its serialization. All other fields, such as
- * the id, are the same.
+ * Returns a copy of a message, of the same class, with changed fields. Its serialization (`lc_kwargs`) has the changes, too. All other
+ * fields, such as the id, are the same.
  */
 export function copyWith<M extends BaseMessage>(
   message: M,
@@ -36,8 +36,8 @@ export function copyWith<M extends BaseMessage>(
 }
 
 /**
- * Creates a message with a text. Its class is that of a message of the same type in `among`, else a new one
- * derived from their base class.
+ * Creates a message with a text. Its class is that of a message of the same type in `among`, or else a new class derived from
+ * their base class.
  *
  * @throws TypeError if `among` has no message
  */
@@ -80,7 +80,7 @@ function baseOf(message: BaseMessage): MessageConstructor | undefined {
   return undefined;
 }
 
-/** LangChain uses a message's `type` and a class's `lc_name`, nothing else. */
+/** Derives a message class. LangChain uses only the `type` of a message and the `lc_name` of its class. */
 function derive(Base: MessageConstructor, name: MessageClassName): MessageConstructor {
   return class extends Base {
     static lc_name(): string {

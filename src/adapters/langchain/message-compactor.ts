@@ -16,7 +16,7 @@ import { baseMessageFormat } from './base-message-format.js';
  * ```
  *
  * Messages must be instances of LangChain's classes. With Claude, pass `modelName` in each call, or
- * `reasoning: 'strip-after-first-edit'`: it rejects reasoning after an edit.
+ * `reasoning: 'strip-after-first-edit'`, because Claude rejects reasoning after an edit.
  *
  * @throws RangeError naming each invalid option.
  */

@@ -1,5 +1,5 @@
-// Fields of LangChain messages. One list may have classes of several versions, so messages are recognized by `getType` and not by
-// class; nothing of LangChain is imported at run time.
+// Fields of LangChain messages. One list may have classes of several versions of LangChain, so messages are recognized by `getType`
+// instead of by class. Nothing of LangChain is imported at run time.
 
 import type { BaseMessage } from '@langchain/core/messages';
 
@@ -19,7 +19,7 @@ export interface MessageFields {
   readonly usage_metadata?: unknown;
 }
 
-/** The type of a message: `human`, `ai`, `tool`, `system`, `generic`, `remove` and others. */
+/** Returns the type of a message: `human`, `ai`, `tool`, `system`, `generic`, `remove` and others; empty if it has none. */
 export function typeOf(message: BaseMessage): string {
   // Versions before 1.0 have `_getType` only.
   const { getType, _getType } = message as Partial<Record<'getType' | '_getType', unknown>>;

@@ -1,4 +1,4 @@
-// Reads call arguments from a chat model: its name, its cache lifetime, and the reasoning policy that it needs.
+// Reads arguments of a compaction from a chat model: its name, its cache lifetime, and the reasoning policy that it needs.
 
 import { asRecord, asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -8,17 +8,17 @@ import { reasoningOfModel } from '../request/claude-reasoning.js';
 
 export type ModelFacts = Pick<CompactCall, 'modelName' | 'reasoning' | 'cacheTtlMs'>;
 
-/** What a request says besides its model. */
+/** What a request states about its model and caching, besides the model object. */
 export interface ModelRequest {
-  /** Of a request through the agent's middleware, as `cache_control`. */
+  /** Settings of a request through the agent's middleware, such as `cache_control`. */
   readonly modelSettings?: unknown;
-  /** Of the agent's run: it may name another model. */
+  /** Configuration of the agent's run, which may name another model. */
   readonly configurable?: unknown;
 }
 
 /**
- * Reads a chat model's facts. Most of Anthropic's models bind reasoning to the messages before it, so after an edit it must be
- * removed, on any platform; but with a budget they require it. For others the session decides by the model.
+ * Reads a chat model's facts. Most of Anthropic's models bind reasoning to the messages before it, on any platform, so reasoning must
+ * be removed after an edit; but with a thinking budget they require it. For other models the session decides by the model's name.
  */
 export function modelFacts(model: unknown, request: ModelRequest = {}): ModelFacts {
   if (!isRecord(model)) return {};
@@ -38,14 +38,14 @@ export function modelFacts(model: unknown, request: ModelRequest = {}): ModelFac
   };
 }
 
-/** Returns the fields of a model, or those that one is made of with each call: agents make such a model of a name. */
+/** Returns the fields of a model. For one that an agent was given by name, those from which the model is made anew for each call. */
 function fieldsOf(model: JsonRecord, configurable: unknown): JsonRecord {
   const { _defaultConfig: fields, _modelParams: params } = model;
   if (!isRecord(fields) || typeof params !== 'function') return model;
   return { ...fields, ...asRecord(resultOf(model, '_modelParams', { configurable })) };
 }
 
-/** Custom models may lack these methods, or have others with the same name. */
+/** Calls a method of a model, if possible: custom models may lack these methods, or have other ones with the same names. */
 function resultOf(
   model: JsonRecord,
   name: '_llmType' | 'getName' | '_modelParams',
@@ -57,7 +57,7 @@ function resultOf(
     if (result instanceof Promise) result.catch(() => undefined);
     return result instanceof Promise ? undefined : result;
   } catch {
-    // The name is only a hint.
+    // Ignored, because what the methods return is only a hint.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ interface CompactedRequest {
   readonly systemMessage?: BaseMessage | undefined;
 }
 
-/** The integration sends the output items in a message's metadata unchanged. */
+/** Compactions are carried as output items in a message's metadata, which the integration for OpenAI sends unchanged. */
 export const LANGCHAIN_PROVIDER_MESSAGES: ProviderMessages<BaseMessage> = {
   ...ITEM_PROVIDER_MESSAGES,
   write: itemMessage,
@@ -35,12 +35,12 @@ interface CallableModel {
   readonly invoke: (messages: readonly BaseMessage[], config: object) => Promise<BaseMessage>;
 }
 
-/** Exclude the call from the agent's stream. */
+/** Tags that exclude the call from the agent's stream. */
 const TAGS = ['nostream', 'langsmith:nostream'];
 
 /**
- * Returns a function that has the request's model compact messages: it repeats the request's tools, settings and system message, with
- * the trigger as the last item. It rejects with the reason if the model does not support that.
+ * Returns a function that has the request's model compact messages. It repeats the request's tools, settings and system message, with
+ * the compaction trigger as the last item. It rejects with the reason if the model does not support that.
  */
 export function compactionByModel(request: CompactedRequest): CompactMessages {
   return async (messages, signal) => {
@@ -63,7 +63,7 @@ function itemMessage(item: unknown, among: readonly BaseMessage[]): BaseMessage 
   return copyWith(makeMessage('AIMessage', '', among), { response_metadata: metadata });
 }
 
-/** Returns the instance of a model that is given by name, as in `createAgent({ model: 'openai:…' })`; any other model itself. */
+/** Returns the instance of a model that was given by name, as in `createAgent({ model: 'openai:…' })`; any other model as it is. */
 async function namedModel(model: unknown): Promise<unknown> {
   const { _getModelInstance: get } = asRecord(model) ?? {};
   return typeof get === 'function' ? ((await get.call(model)) as unknown) : model;
@@ -72,12 +72,12 @@ async function namedModel(model: unknown): Promise<unknown> {
 /** @throws CompressionExecutionError if LangChain cannot carry the model's compactions */
 function assertCanCompact(given: unknown, options: object): void {
   const model = asRecord(given) ?? {};
-  // Only for Anthropic's models, the policy is known.
+  // `modelFacts` states a reasoning policy for Anthropic's models only.
   if (modelFacts(model).reasoning !== undefined)
     throw compactionFailed(
       "LangChain's package for Anthropic loses what a compaction is signed with; `compactingFetch` of ctxfold/anthropic does not.",
     );
-  // The integration for OpenAI has a method that selects the API; others have none.
+  // The integration for OpenAI has a method that decides which API it uses; other integrations have no such method.
   const usesResponsesApi = model['_useResponsesApi'];
   if (typeof usesResponsesApi !== 'function' || !(usesResponsesApi.call(model, options) as unknown))
     throw compactionFailed(

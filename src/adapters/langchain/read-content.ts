@@ -1,5 +1,5 @@
 // Converts content of LangChain messages to blocks, without payloads of media: content blocks of providers and of LangChain 1.0.
-// Those of unknown types become opaque.
+// Content blocks of unknown types become opaque.
 
 import { asText, isRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -11,7 +11,7 @@ import { mediaBlock, mediaTokensIn, opaqueBlock, thinkingBlock } from '../format
 import { isCompactionPart } from '../format/provider-compaction.js';
 import { contentList } from './ai-message-parts.js';
 
-/** Default media types by type of content block. */
+/** Type of a content block → its media type, unless the block names one. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   image: 'image/*',
   image_url: 'image/*',
@@ -48,7 +48,7 @@ function kindOf(type: string, item: JsonRecord): string {
 }
 
 /**
- * Returns the result of a tool: its text, or its blocks, without payloads of media, if not all of them are texts.
+ * Returns the result of a tool: its text, or its content blocks without payloads of media, if not all of them are texts.
  */
 export function readResult(content: unknown): unknown {
   if (typeof content === 'string') return content;
@@ -72,7 +72,7 @@ export function contentTokens(content: unknown): number {
   }, 0);
 }
 
-/** Whether content is a picture of the screen, of OpenAI's computer. */
+/** Whether content is a screenshot of OpenAI's computer tool: a data URL. */
 export function isPicture(item: unknown): boolean {
   return typeof item === 'string' && item.startsWith('data:');
 }
@@ -86,7 +86,7 @@ function readMedia(item: JsonRecord): MediaBlock | undefined {
   const { type, source } = item;
   const known = typeof type === 'string' ? MEDIA_TYPES[type] : undefined;
   const origin = isRecord(source) ? source : item;
-  // A file that is a text counts as its text.
+  // A file with inline text counts as text, not as media.
   const isText = origin['type'] === 'text' || item['source_type'] === 'text';
   if (known === undefined || isText) return undefined;
   const mimeType =

@@ -1,5 +1,5 @@
-// The format of OpenAI's Agents SDK: items with the content of those of the Responses API, and other field names. Imports no types
-// of the SDK, so that it need not be installed.
+// The format of OpenAI's Agents SDK: items with the same content as those of the Responses API, but other field names. Imports no
+// types of the SDK, so that the SDK need not be installed.
 
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
@@ -42,8 +42,8 @@ function originalOf(item: JsonRecord): JsonRecord {
 }
 
 /**
- * Sessions of the SDK store items without the ids that the model gave them, or give out others; `OpenAIConversationsSession`
- * also rebuilds texts, and knows no names of results.
+ * Compares items as sessions of the SDK return them: sessions drop the ids that the model gave, or return other ids.
+ * `OpenAIConversationsSession` also rebuilds texts, and loses the names of results.
  */
 function isSameItem(a: object, b: object): boolean {
   if (isSameButForCacheMarks(a, b)) return true;
@@ -51,7 +51,7 @@ function isSameItem(a: object, b: object): boolean {
   return stored !== undefined && isSameValue(stored, other, isLeftOut);
 }
 
-/** What any session keeps of an item; `undefined` for items that sessions do not change, and for what cannot be read. */
+/** Returns what every session keeps of an item; `undefined` for items that sessions do not change or that cannot be read. */
 function asStored(item: object): JsonRecord | undefined {
   const {
     name,

@@ -1,18 +1,18 @@
-// Reads calls of OpenAI's own tools that the application runs, the shell and the tool for patches, as those of functions, and gives
-// their outputs another text in the shape that the API requires. Both formats of items have the same fields.
+// OpenAI's own tools that the application runs: the shell and the patch tool. Reads their calls like calls of functions, and replaces
+// the text of their outputs in the shape that the API requires. Both item formats have the same fields.
 
 import { toolCall } from '../../shared/content.js';
 import type { ContentBlock } from '../../shared/content.js';
 import { asArray, asFilledText, asRecord, asText, errorLine } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** The kinds of calls and of their outputs. */
+/** Kinds of items with calls of these tools; `BUILT_IN_OUTPUTS` are the kinds with their outputs. */
 export const BUILT_IN_CALLS: ReadonlySet<string> = new Set(['shell_call', 'apply_patch_call']);
 export const BUILT_IN_OUTPUTS: ReadonlySet<string> = new Set(
   Array.from(BUILT_IN_CALLS, (kind) => `${kind}_output`),
 );
 
-/** Returns the call in such an item, in words that the tool catalog knows; `undefined` if the provider runs it itself. */
+/** Returns an item's call with a tool name and parameters that the tool catalog knows; `undefined` if the provider runs it itself. */
 export function builtInCall(item: JsonRecord, id: string): ContentBlock | undefined {
   const action = asRecord(item['action']);
   if (action !== undefined) {
@@ -34,7 +34,7 @@ const HEADINGS: ReadonlyMap<unknown, string> = new Map([
   ['delete_file', 'Delete'],
 ]);
 
-/** Returns the text of an output, and the first line of a failure. */
+/** Returns the text of an output, and as `error` the first line of a failure, `timeout` or the exit code. */
 export function readBuiltInOutput({ output, status }: JsonRecord): {
   readonly result: string;
   readonly error?: string | undefined;
@@ -65,7 +65,7 @@ function failureOf({ outcome }: JsonRecord): string | undefined {
   return typeof exitCode === 'number' && exitCode !== 0 ? `exit code ${exitCode}` : undefined;
 }
 
-/** Returns an output with another text: of commands, as the output of the last one. */
+/** Returns an output with another text. If it is a list of the outputs of commands, only the last one stays, with the text. */
 export function withBuiltInOutput(output: unknown, text: string): unknown {
   const last = asRecord(asArray(output).at(-1));
   return last === undefined ? text : [{ ...last, stdout: text, stderr: '' }];

@@ -1,6 +1,6 @@
 // The adapter for OpenAI's Agents SDK: a filter for what a run sends to the model, and compaction by the agent's model through the
-// SDK, which converts items to and from those of the Responses API. Imports no types of the SDK, because versions differ in those
-// of filters.
+// SDK, which converts items to and from those of the Responses API. Imports no types of the SDK, because its versions differ in the
+// types of filters.
 
 import type { Compactor } from '../../main/compactor.js';
 import { asArray, asRecord, asText, withoutUndefined } from '../../shared/json.js';
@@ -28,7 +28,7 @@ import { createItemCompactor } from './input-compactor.js';
 /** Options of a filter. */
 export interface ModelInputFilterOptions extends AdapterOptions {
   /**
-   * Returns models by the names that agents have, for the strategy `provider`: `new OpenAIProvider()`, or the one of your
+   * Returns a model by the name that an agent has, for the strategy `provider`: `new OpenAIProvider()`, or the model provider of your
    * `Runner`. @default only agents whose `model` is an object can be compacted by their provider
    */
   readonly compactByProvider?: AgentModelProvider | undefined;
@@ -46,7 +46,7 @@ export interface ModelInputFilter {
     readonly modelData: Data;
     readonly agent?: object;
   }): Promise<Data>;
-  /** Makes versions that support it pass the original items. The filter changes none of them. */
+  /** Makes versions of the SDK that support this pass the original items instead of copies. The filter changes none of them. */
   readonly preserveInputIdentity: true;
   /** Reports of its conversations, least recently used first. */
   report(): readonly ConversationReport[];
@@ -58,10 +58,11 @@ export interface ModelInputFilter {
  *
  * A run keeps its own items and calls the filter with them each time, so edits affect only what the model gets. A session of
  * the SDK stores the filtered items of the run's own input; items that it had before are unchanged. With `previousResponseId`
- * or `conversationId`, the provider keeps the history and there are new items only, so there is nothing to compact; that is said once.
+ * or `conversationId`, the provider keeps the history and requests hold new items only, so nothing can be compacted. The filter
+ * warns of that once.
  *
- * An `OpenAIResponsesCompactionSession` compacts by itself only while the model gets all that it stores, so no more after an edit.
- * Use the strategy `provider` instead, or call its `runCompaction({ force: true })`.
+ * An `OpenAIResponsesCompactionSession` compacts by itself only as long as the model gets everything that it stores, so it stops
+ * after the first edit. Use the strategy `provider` instead, or call its `runCompaction({ force: true })`.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */
@@ -112,7 +113,7 @@ export interface AgentModelProvider {
   getModel(modelName?: string): unknown;
 }
 
-/** Types of tools that requests list unchanged. The SDK converts others with data that only a run has. */
+/** Types of tools that can be listed in a request as they are. The SDK converts others with data that only a run has. */
 const LISTED: ReadonlySet<unknown> = new Set(['function', 'hosted_tool']);
 
 interface AgentModel {
@@ -120,10 +121,10 @@ interface AgentModel {
 }
 
 /**
- * Returns a function that has the agent's model compact items: with the agent's instructions, tools and settings, and the trigger as
- * the last item. It rejects with the reason if the model does not support that.
+ * Returns a function that has the agent's model compact items. The request has the agent's instructions, tools and settings, and the
+ * compaction trigger as its last item. The function rejects with the reason if the model does not support that.
  *
- * @param provider returns the model if the agent has its name only
+ * @param provider returns the model if the agent only names it
  */
 function compactionByAgentModel(
   agent: JsonRecord,
@@ -135,7 +136,7 @@ function compactionByAgentModel(
     const model = await modelOf(agent['model'], provider);
     const request = {
       systemInstructions: asText(instructions),
-      // The SDK passes on the `providerData` of unknown items.
+      // The SDK sends the `providerData` of unknown items as it is.
       input: [...messages, { type: 'unknown', providerData: COMPACTION_TRIGGER }],
       modelSettings,
       tools: asArray(agent['tools']).filter((tool) => LISTED.has(asRecord(tool)?.['type'])),

@@ -19,6 +19,6 @@ export function chatCompactor<
   Message extends object = OpenAI.Chat.Completions.ChatCompletionMessageParam,
 >(compactor: Compactor, options: AdapterOptions = {}): MessageCompactor<Message> {
   const compact = createMessageCompactor(compactor, chatMessageFormat, options);
-  // Returned messages are given ones, or copies with fewer parts and other texts.
+  // The cast is safe: returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;
 }

@@ -1,4 +1,4 @@
-// The format of OpenAI's Chat Completions, and of servers with the same API or Ollama's: a list of messages.
+// The format of OpenAI's Chat Completions, of servers with the same API, and of Ollama's own API: a list of messages.
 
 import type OpenAI from 'openai';
 import { isInstruction, thinkingBlock } from '../format/blocks.js';
@@ -34,9 +34,9 @@ type AssistantMessage = OpenAI.Chat.Completions.ChatCompletionAssistantMessagePa
 /**
  * Messages of Chat Completions. The parts of a user message are its content parts, or its text. A tool message is one part. The
  * parts of an assistant message are, in this order: the reasoning that some servers put beside the content, the content parts,
- * a refusal, audio, the call of the older API, and each tool call; an empty text counts only if there is no other part. Pinned are
- * system and developer messages, messages with unknown roles, and results whose call is missing. Calls of the older API and of
- * Ollama's own have no ids: their results name the function, and follow the calls in order.
+ * a refusal, audio, the call of the older API (`function_call`), and each tool call. An empty text counts only if there is no other
+ * part. System and developer messages, messages with unknown roles, and results whose call is missing are pinned. Calls of the older
+ * API and of Ollama's own API have no ids: their results name the function, and follow the calls in order.
  */
 export const chatMessageFormat: MessageFormat<ChatMessage> = {
   createReader: () => new ChatReader(),
@@ -57,9 +57,9 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
     }
   },
   isInstruction,
-  // Claude behind a gateway, which returns its reasoning with the messages.
+  // For Claude behind a gateway: its reasoning is in the messages.
   reasoningOf: reasoningOfHosted,
-  // Only servers with other models behind them refuse it.
+  // OpenAI itself accepts such a request; only servers with other models behind them refuse it.
   mayNotOpen: ({ role }) => role === 'assistant',
   write: ({ speaker, blocks }: IContent) => ({
     role: speaker === 'ai' ? 'assistant' : 'user',
@@ -69,7 +69,7 @@ export const chatMessageFormat: MessageFormat<ChatMessage> = {
 
 class ChatReader implements MessageReader<ChatMessage> {
   readonly #calls = new NamedCalls();
-  /** The calls of the last assistant message that no result has answered. */
+  /** The calls of the last assistant message that no result has answered yet. */
   #open: readonly ToolCallBlock[] = [];
 
   read(given: ChatMessage, index: number, reading: Reading): void {
@@ -130,10 +130,10 @@ class ChatReader implements MessageReader<ChatMessage> {
   }
 }
 
-/** Fields in which compatible servers return reasoning, and need it back with the calls it led to. */
+/** Fields in which compatible servers return reasoning. They need it back together with the calls that it led to. */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
-/** Fields with the same reasoning as signed items, of gateways to other APIs (OpenRouter, LiteLLM). */
+/** Fields in which gateways to other APIs (OpenRouter, LiteLLM) return the same reasoning as a list of signed items. */
 const REASONING_LISTS = ['reasoning_details', 'thinking_blocks'] as const;
 
 type AssistantField =
@@ -145,7 +145,7 @@ type AssistantField =
   | 'function_call'
   | 'tool_calls';
 
-/** A part of an assistant message, and its field. */
+/** A part of an assistant message, and the field that it is in. */
 interface AssistantPart {
   readonly field: AssistantField;
   readonly block: ContentBlock;
@@ -237,13 +237,16 @@ function rewriteAssistant(message: AssistantMessage, edits: PartEdits): ChatMess
   return firstContent === -1 ? rewritten : withContent(rewritten, content ?? null);
 }
 
-/** Whether a call has Gemini's signature, as its server with this API returns it. */
+/** Whether a call has Gemini's signature, in the form in which Gemini's own server with this API returns it. */
 function isSigned(call: unknown): boolean {
   const google = asRecord(asRecord(asRecord(call)?.['extra_content'])?.['google']);
   return asFilledText(google?.['thought_signature']) !== undefined;
 }
 
-/** Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. A signature covers the call. */
+/**
+ * Replaces the arguments of a call: JSON text, an object for Ollama, or the text input of a custom tool. Returns a signed call
+ * unchanged, because the signature covers the arguments.
+ */
 function withArguments<Call>(call: Call, parameters: unknown): Call {
   const fields = asRecord(call) ?? {};
   if (isSigned(call)) return call;
@@ -256,7 +259,7 @@ function withArguments<Call>(call: Call, parameters: unknown): Call {
   return custom === undefined ? call : { ...call, custom: { ...custom, ...asRecord(parameters) } };
 }
 
-/** Whether a field is one part. */
+/** Whether a field as a whole is one part. */
 function isWhole(field: AssistantField): boolean {
   return field !== 'content' && field !== 'tool_calls';
 }

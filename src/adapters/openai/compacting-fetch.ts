@@ -38,15 +38,15 @@ interface HistoryRequest {
  * const client = new OpenAI({ fetch: compactingFetch(compactor) });
  * ```
  *
- * It compacts the messages of each request, streamed or not, and reads the usage from each answer; a stream of Chat Completions has it
- * if the request asks for it (`stream_options: { include_usage: true }`), and Ollama's own API has none of the whole prompt. Your list
- * of messages does not change; keep appending to it. With `previous_response_id` or `conversation`, the server keeps the items, so that
- * nothing can be compacted; that is said once.
- * With the strategy `provider`, `/responses/compact` is asked, or the Responses API by its trigger. Do not combine it with another
- * adapter for the same model. `onError` says what happens to a call whose compaction fails.
+ * It compacts the messages of each request, streamed or not, and reads the usage from each answer. A stream of Chat Completions has
+ * usage only if the request asks for it (`stream_options: { include_usage: true }`); Ollama's own API reports none for the whole
+ * prompt. Your list of messages does not change; keep appending to it. With `previous_response_id` or `conversation`, the server
+ * keeps the items, so nothing can be compacted; a warning says so once.
+ * With the strategy `provider`, it asks `/responses/compact`, or the Responses API by a compaction trigger. Do not combine it with
+ * another adapter for the same model. `onError` says what happens to a call whose compaction fails.
  *
- * @param send makes the requests @default the global `fetch`
- * @throws RangeError naming each invalid option; reasoning can be stripped from Chat Completions alone.
+ * @param send sends the requests @default the global `fetch`
+ * @throws RangeError naming each invalid option; reasoning can be stripped from Chat Completions only.
  */
 export function compactingFetch(
   compactor: Compactor,
@@ -85,7 +85,7 @@ export function compactingFetch(
     const asked = await compacted();
     let response = await send(url, asked);
     const refusal = await refusalIn(response);
-    // Items of the Responses API keep their reasoning: OpenAI itself drops what has become invalid.
+    // Items of the Responses API keep their reasoning: OpenAI itself drops reasoning that has become invalid.
     if (isMendable(refusal, asked !== request && key === 'messages')) {
       const again = await compacted(refusal);
       if (again.body !== asked.body) response = await send(url, again);
@@ -107,7 +107,7 @@ function historyIn(url: string, request: TextRequest): HistoryRequest | undefine
     : undefined;
 }
 
-/** Has the provider compact, by requests with the headers of this one. */
+/** Returns a function that has the provider compact, by requests with the headers of the given one. */
 function compactionBy(
   send: Fetch,
   url: string,
@@ -127,7 +127,10 @@ function compactionBy(
   return providerCompaction({ responses }, asText(besides['model']) ?? '', besides);
 }
 
-/** Returns a response like this one that passes its usage on, once, as its body is read: some servers tell it in each event. */
+/**
+ * Returns a response like the given one that passes its usage on while its body is read. It does so once, because some servers repeat
+ * the usage in each event.
+ */
 function readingUsage(response: Response, pass: (usage: CompactCall) => void): Response {
   if (!(response instanceof Response) || !response.ok) return response;
   const { status, statusText, headers, url, body } = response;
@@ -141,10 +144,10 @@ function readingUsage(response: Response, pass: (usage: CompactCall) => void): R
 
 const USAGE = /"usage"\s*:\s*\{/;
 const DONE = /^data:\s*\[DONE\]/;
-/** Characters of an answer, or of a line of a stream; of a longer one no usage is read. */
+/** Limit for the characters of a JSON answer, or of one line of a stream. No usage is read from longer ones. */
 const MAX_HELD = 16 * 1024 * 1024;
 
-/** Passes bytes on unchanged, and then the usage that they tell. */
+/** Returns a stream that passes bytes on unchanged, and then calls `pass` with the usage in them. */
 function usageTap(
   isStream: boolean,
   pass: (usage: CompactCall) => void,
@@ -158,7 +161,7 @@ function usageTap(
     parts.push(text);
     if (held > MAX_HELD) parts = [];
   };
-  /** Returns whether nothing more is to come. */
+  /** Reads usage or a refusal from a line. Returns whether none is expected after it. */
   const readLine = (line: string): boolean => {
     const [refusal] = REFUSED_IN_STREAM.exec(line) ?? [];
     if (refusal !== undefined) usage = { refusal };
@@ -180,7 +183,7 @@ function usageTap(
       const lineEnd = isStream ? text.lastIndexOf('\n') : -1;
       hold(lineEnd === -1 ? text : text.slice(0, lineEnd));
       if (lineEnd === -1) return;
-      // Who reads the answer may not wait for the end of its body.
+      // Usage is passed on at once, because the reader of the answer may stop before the end of its body.
       for (const line of parts.join('').split('\n')) if (readLine(line)) end();
       [parts, held] = [[], 0];
       hold(text.slice(lineEnd + 1));

@@ -1,6 +1,6 @@
 // Converts content, outputs and arguments of OpenAI's APIs to blocks, and applies edits to them. Knows the parts of Chat
-// Completions, of the Responses API and of the Agents SDK, and no messages. Estimates the tokens of opaque values, which only the
-// provider knows how to count.
+// Completions, of the Responses API and of the Agents SDK, but no messages. Estimates the tokens of opaque values, because only the
+// provider can count them.
 
 import type { ContentBlock, ToolResponseBlock } from '../../shared/content.js';
 import { asFilledText, asRecord, asText, errorLine, parseArguments } from '../../shared/json.js';
@@ -14,7 +14,7 @@ import { tryPlainData } from '../format/plain-data.js';
 
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']);
 
-/** Types of media parts, with their media type. */
+/** Type of a media part → its media type. */
 const MEDIA: ReadonlyMap<string, string> = new Map([
   ['image_url', 'image/*'],
   ['input_image', 'image/*'],
@@ -26,8 +26,8 @@ const MEDIA: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns a block for each part of content. A text is one part; an empty list has an opaque block, so that its message has
- * an entry.
+ * Returns a block for each part of content. A text is one part. An empty list yields an opaque block, so that its message gets an
+ * entry.
  *
  * @throws TypeError for a part that is not an object
  */
@@ -110,7 +110,7 @@ export function rewriteOutput(output: unknown, text: string, textType: string): 
   return [{ ...first, ...cacheMarksOf(parts), text }];
 }
 
-/** Tool names by call id, because answers do not contain them. */
+/** Id of a call → name of its tool, because answers do not contain the name. */
 export class NamedCalls {
   readonly #names = new Map<string, string>();
 
@@ -123,7 +123,7 @@ export class NamedCalls {
     }
   }
 
-  /** Returns the response block for an answer; `undefined` if the call is pinned or unknown, because the answer must be pinned then. */
+  /** Returns the response block for an answer; `undefined` if the call is pinned or unknown: then the answer must be pinned, too. */
   answer(callId: string, outcome: Outcome): ToolResponseBlock | undefined {
     const toolName = this.#names.get(callId);
     return toolName === undefined ? undefined : answerBlock({ callId, toolName }, outcome);
@@ -136,21 +136,21 @@ export function readFunctionOutput(output: unknown): Outcome {
   return { result, error: readFailure(result), mediaTokens: outputMediaTokens(output) };
 }
 
-/** Parses the arguments of a call. Returns the text itself if it is not JSON, or does not fit into a history. */
+/** Parses the arguments of a call. Returns the text itself if it is not JSON, or exceeds the limits of a history. */
 export function callArguments(recorded: unknown): unknown {
   const parsed = tryPlainData(parseArguments(recorded));
   return parsed === undefined ? recorded : parsed;
 }
 
-/** A string with at least this many characters, and no white space among the first ones, is a payload. */
+/** A string of at least this many characters, with no white space among the first ones, counts as a payload. */
 const MIN_PAYLOAD_CHARACTERS = 1_024;
 
-/** Further values are ignored; also ends cycles. */
+/** Values beyond this number are ignored, which also ends the walk through cycles. */
 const MAX_VALUES = 100_000;
 
 /**
- * Estimates the tokens of plain data: characters of strings over four, and for each payload (base64, encrypted, bytes) the
- * maximum for an image, because its length says nothing about tokens.
+ * Estimates the tokens of plain data: characters of strings divided by four, and for each payload (base64, encrypted, bytes) the
+ * maximum for an image, because the length of a payload says nothing about its tokens.
  */
 export function carriedTokens(value: unknown): number {
   let characters = 0;

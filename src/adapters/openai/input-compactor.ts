@@ -1,4 +1,4 @@
-// The function form of the adapter for the Responses API: input items in, input items out; and the same for any format of items.
+// The function form of the adapter for the Responses API (input items in, input items out), and of adapters for other item formats.
 
 import type OpenAI from 'openai';
 import type { Compactor } from '../../main/compactor.js';
@@ -18,9 +18,9 @@ import { responseItemFormat } from './response-item-format.js';
  * Returns a function that compacts the items of a conversation for the `input` of `responses.create`.
  * It takes the whole list each time and changes nothing in it: pass it your list, and send what it returns.
  *
- * With `previous_response_id` or `conversation`, the provider keeps the history and the input has new items only. There is
- * nothing to compact then: a list that begins with an output is returned as it is, and that is said once. Reasoning is kept by
- * default: OpenAI itself ignores reasoning that an edit before it has invalidated.
+ * With `previous_response_id` or `conversation`, the provider keeps the history and the input has new items only, so nothing can be
+ * compacted: a list that begins with an output is returned as it is, with a warning, once. Reasoning is kept by default: OpenAI
+ * itself ignores reasoning that an edit before it has invalidated.
  *
  * @throws RangeError naming each invalid option; reasoning cannot be stripped.
  */
@@ -32,8 +32,8 @@ export function inputCompactor(
 }
 
 /**
- * Creates the function for a format of items. It never removes reasoning: OpenAI rejects an item that is sent with its id and
- * without the reasoning it came from.
+ * Creates the function for an item format. It never strips reasoning: OpenAI rejects an item that is sent with its id but without
+ * the reasoning that it came from.
  *
  * @throws RangeError naming each invalid option.
  */
@@ -58,10 +58,10 @@ export function createItemCompactor<Item>(
   return compact;
 }
 
-/** What answers a call, or a request for approval. */
+/** Matches the type of an item that answers a call or a request for approval. */
 const ANSWER = /_(?:output|result|approval_response)$/;
 
-/** Whether the first item besides messages answers a call: then the server keeps what was before it. */
+/** Whether the first item that is no message answers a call: then the server keeps the call, and everything before it. */
 function beginsWithAnswer(items: readonly unknown[]): boolean {
   if (!isArray(items)) return false;
   for (const given of items) {
@@ -71,7 +71,7 @@ function beginsWithAnswer(items: readonly unknown[]): boolean {
   return false;
 }
 
-/** All other policies remove reasoning, at the latest when the history is compressed. */
+/** Refuses all policies but `keep`: they remove reasoning, at the latest when the history is compressed. */
 function assertKeepsReasoning(given: AdapterOptions['reasoning']): void {
   const reasoning = checkedReasoning(given) ?? 'keep';
   if (reasoning === 'keep') return;

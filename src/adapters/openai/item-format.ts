@@ -1,5 +1,5 @@
-// Shared by both formats of items: which kinds may be edited, and how edits are applied. Items are unchecked records, because
-// every version of the SDKs adds kinds.
+// Shared by both formats of items (Responses API and Agents SDK): which kinds may be edited, and how edits are applied. Items are
+// unchecked records, because every version of the SDKs adds kinds.
 
 import { isInstruction } from '../format/blocks.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
@@ -43,23 +43,23 @@ export interface ItemDialect {
   readonly write: (speaker: 'user' | 'assistant', text: string) => JsonRecord;
 }
 
-/** Asks whether a tool may be called: a later run has the call. */
+/** Kind of an item that asks whether a tool may be called. The call itself is in a later run. */
 const APPROVAL_REQUEST = 'mcp_approval_request';
 
-/** Pinned kinds of the model's items that have no call id. All other kinds with a call id are pinned, too. */
+/** Kinds of the model's items that are pinned even without a call id. Items of other kinds are pinned if they have one. */
 const PINNED_MODEL_KINDS: ReadonlySet<string> = new Set([
   APPROVAL_REQUEST,
   'tool_search_call',
   'tool_search_output',
   'compaction',
-  // May refer to anything, such as a call or its reasoning.
+  // A reference may stand for anything, such as a call or its reasoning.
   'item_reference',
 ]);
 
-/** Calls that leave only together with their answer. */
+/** Kinds of calls that may be removed only together with their answer. */
 const WHOLE_CALLS: ReadonlySet<string> = new Set(['computer_call', 'local_shell_call', 'program']);
 
-/** Kinds that answer a pinned call, or are for the provider: the model's run ends before them. */
+/** Kinds of items that answer a pinned call, or that are for the provider. The model's run ends before them. */
 const PINNED_KINDS: ReadonlySet<string> = new Set([
   'computer_call_output',
   'computer_call_result',
@@ -128,12 +128,12 @@ function readOther(
   { callIdKey }: ItemDialect,
 ): ItemReading {
   const kind = asText(original['type']) ?? 'item_reference';
-  // The output of a search by the provider is part of the model's run; that of one by the client ends it.
+  // The output of a tool search by the provider is part of the model's run; the output of a search by the client ends the run.
   const isAnswer = kind === 'tool_search_output' && original['execution'] === 'client';
   const callId = asText(item[callIdKey]) ?? asText(original['call_id']) ?? asText(original['id']);
   const approvalId = asText(original['approval_request_id']);
   if (kind === 'mcp_approval_response') {
-    // Once it is denied, there is no call.
+    // After a denial, no call follows, so this completes the exchange.
     const isDenied = original['approve'] === false;
     return { kind: 'pinned', relatedId: approvalId, ...(isDenied && { answeredId: approvalId }) };
   }
@@ -177,7 +177,7 @@ function hasPartner(item: JsonRecord): boolean {
   return ids.some((id) => typeof id === 'string') || calledByProgram(item).isPinned;
 }
 
-/** A program of the model and its calls leave only together. */
+/** Returns the program of the model that made a call, if any. It pins the call, because both may be removed only together. */
 function calledByProgram({ caller }: JsonRecord): {
   readonly isPinned: boolean;
   readonly programs: readonly unknown[];
@@ -192,7 +192,7 @@ function textOf(item: JsonRecord, key: string, where: string): string {
   throw new TypeError(`Expected a string as ${key} of ${where}, a ${String(item['type'])}.`);
 }
 
-/** Edits the parts of a message, an output, or the arguments of a call. Other items are never edited. */
+/** Applies edits to the parts of a message, to an output, or to the arguments of a call. Other items are never edited. */
 function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   if ('content' in item && 'role' in item) {
     return { ...item, content: editedContent(item.content, edits) };
@@ -213,7 +213,7 @@ function rewriteItem<Item extends object>(item: Item, edits: PartEdits): Item {
   return { ...item, output };
 }
 
-/** Joins the texts of lists of parts. */
+/** Joins the texts in lists of parts, one line each. */
 export function thoughtOf(...lists: readonly unknown[]): string {
   const parts = lists.flatMap((list): readonly unknown[] => (Array.isArray(list) ? list : []));
   return parts.flatMap((part) => asText(asRecord(part)?.['text']) ?? []).join('\n');

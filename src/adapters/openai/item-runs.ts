@@ -1,5 +1,5 @@
-// Reads conversations in which calls, outputs, reasoning and messages are separate items. A run, the items that the model produced in
-// sequence, is one entry, so that reasoning is kept or removed with what it led to. Knows no shape of items.
+// Reads conversations in which calls, outputs, reasoning and messages are separate items. The items that the model produced in
+// sequence are a "run" and become one entry, so that reasoning is kept or removed with what it led to. Knows no item format.
 
 import type { ContentBlock } from '../../shared/content.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
@@ -14,8 +14,8 @@ import { carried, NamedCalls } from './content-parts.js';
 export type ItemReading =
   | { readonly kind: 'human'; readonly blocks: readonly ContentBlock[] }
   /**
-   * From the model. `isPinned` pins its whole run: if it has the id of a call or of a request that it makes or answers, or of a program
-   * that has made it, only until all of these are answered.
+   * An item of the model. `isPinned` pins its whole run. If the item has the id of a call or request that it makes or answers, or of
+   * the program that made it, the run is pinned only until all of these are answered.
    */
   | {
       readonly kind: 'model';
@@ -31,7 +31,7 @@ export type ItemReading =
   | {
       readonly kind: 'pinned';
       readonly answeredId?: string | undefined;
-      /** Of a request that stays open. */
+      /** Id of a request to which the item belongs, and which stays open. */
       readonly relatedId?: string | undefined;
     };
 
@@ -50,17 +50,17 @@ interface RunItem {
 }
 
 /**
- * The reader of one conversation. Providers reject reasoning without what followed it and, by ids that a client cannot
- * interpret, what followed it without the reasoning. So a run with a pinned item is pinned as a whole, as are the outputs of
+ * The reader of one conversation. Providers reject reasoning without what followed it. They also reject, by ids that a client cannot
+ * interpret, what followed reasoning without that reasoning. So a run with a pinned item is pinned as a whole, with the outputs of
  * its calls. An output whose call is not in the conversation is pinned, because it answers a call that the provider keeps.
  */
 export class ItemRunReader<Item> implements MessageReader<Item> {
   readonly #readItem: ReadItem;
   readonly #calls = new NamedCalls();
   readonly #whole = new WholeExchanges();
-  /** Whether the last run was pinned and may continue in the next items. */
+  /** Whether the last run was pinned and may continue with the next items. */
   #isWithinPinned = false;
-  /** The items of a run that has not ended. */
+  /** The items so far of a run that has not ended. */
   #run: RunItem[] = [];
 
   constructor(readItem: ReadItem) {
@@ -96,7 +96,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     const run = this.#run;
     if (run.length === 0) return;
     this.#run = [];
-    // The next items may follow from the reasoning, and may have to be pinned.
+    // If the reading ends in reasoning, the items that it leads to are still to come, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
     const isBound = this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
     const isPinned = isBound || run.some((item) => item.isPinned);
@@ -131,7 +131,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
 
 const NO_CALLS = { calls: [], serverCalls: [], answered: [], isBound: false };
 
-/** The calls and requests that an item belongs to. */
+/** Returns the calls and requests that an item answers or belongs to. */
 function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'related'> {
   if (reading.kind === 'output') return { answered: [reading.callId] };
   const { answeredId, relatedId = answeredId } = reading.kind === 'pinned' ? reading : {};
@@ -141,20 +141,20 @@ function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'rela
   };
 }
 
-/** Whether an item belongs to no exchange that can be complete. */
+/** Whether an item stays pinned for good, because it belongs to no exchange that can be completed. */
 function staysPinned({ isPinned, askedId, answeredId, programs }: RunItem): boolean {
   return isPinned && askedId === undefined && answeredId === undefined && programs.length === 0;
 }
 
-/** The calls of an item that the application answers, or its program. */
+/** Returns the ids of an item's calls that the application answers, and `askedId`, such as that of an approval request or a program. */
 function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
   const ids = blocks.flatMap((block) => (block.type === 'tool_call' ? block.id : []));
   return askedId === undefined ? ids : [...ids, askedId];
 }
 
 /**
- * The blocks of an item that must stay whole: those of messages, for summaries, and what nobody edits. Reasoning is needed with its
- * call.
+ * Returns the blocks of an item that must stay whole. Messages keep their blocks, because summaries need them; other items become one
+ * opaque block that no rule edits. So does reasoning, because it must stay with its call.
  */
 function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
   const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');

@@ -13,22 +13,22 @@ import type { CompactMessages } from '../format/provider-compaction.js';
 
 type Send = (body: never, options?: { readonly signal?: AbortSignal }) => PromiseLike<unknown>;
 
-/** The methods of an `openai` client that are used; one of them is enough. For xAI, a client with their base URL. */
+/** The methods of an `openai` client that are used; one of them is enough. For xAI, use a client with xAI's base URL. */
 export interface CompactingClient {
   readonly responses: { readonly compact?: Send; readonly create?: Send };
 }
 
-/** Statuses of servers without the endpoint. */
+/** HTTP statuses of servers that lack the endpoint. */
 const UNKNOWN_ENDPOINT: ReadonlySet<unknown> = new Set([404, 405, 501]);
 
 /**
- * Returns the `compactByProvider` of a call, for the strategy `provider`: it has items compacted by
- * `/responses/compact` or, if client or server do not support that, by a request that ends with a `compaction_trigger`. Not for
- * requests with `previous_response_id` or `conversation`, whose items the server keeps.
+ * Returns the `compactByProvider` of a call, for the strategy `provider`. It has items compacted by `/responses/compact` or, if client
+ * or server do not support that, by a request that ends with a `compaction_trigger`. Not for requests with `previous_response_id` or
+ * `conversation`, whose items the server keeps: for them it rejects.
  *
- * @param model the model that the items go to
- * @param request other fields of requests to it (`tools`, `instructions`, `store` …), so that the request with the trigger hits
- *   the cache that they have filled @default none
+ * @param model the model that the items are for
+ * @param request other fields of requests to that model (`tools`, `instructions`, `store` …), so that the request with the trigger
+ *   hits the prompt cache that they have filled @default none
  */
 export function providerCompaction(
   client: CompactingClient,
@@ -45,12 +45,12 @@ export function providerCompaction(
     const isTriggered = answer === null;
     answer ??= await answerTo(() => responses.create?.(byTrigger as never, { signal }));
     if (answer === null) throw compactionFailed('the provider knows no compaction.');
-    // xAI answers with the item only.
+    // xAI answers with the compaction item itself, not with a list.
     const output = answer['type'] === 'compaction' ? [answer] : asArray(answer['output']);
     const all = output.map(asRecord);
     const newest = all.findLastIndex((item) => item !== undefined && isCompactionPart(item));
     if (newest === -1) throw compactionFailed('the provider made no compaction.');
-    // The endpoint returns all items to continue with; a response to the trigger may have other output.
+    // The endpoint returns all items to continue with. A response to the trigger may have other output beside the compaction.
     const items = isTriggered ? all.slice(newest, newest + 1) : all;
     return {
       items: items.map((data) => ({

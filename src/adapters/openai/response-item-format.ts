@@ -7,12 +7,12 @@ import type { MessageFormat } from '../format/message-format.js';
 import { createItemFormat, thoughtOf } from './item-format.js';
 
 /**
- * Items of the Responses API. The parts of a message are its content parts, or its text; every other item is one part. Calls
- * and outputs of functions, of custom tools, and of the shell and patches that the application runs may be removed and shrunk, as
- * may messages of the user and the model; reasoning is removed with what it led to. A run of items that the model produced in
- * sequence is one entry. Provider tools that need no answer (searches, interpreters, images, MCP calls) are opaque. The use of a
- * computer or of the older local shell, and an approval with its call, stay or go as a whole. Pinned are system and developer
- * messages, tool searches, programs, references and compactions, all runs that contain them, and updates of the configuration.
+ * Items of the Responses API. The parts of a message are its content parts, or its text; every other item is one part. What may be
+ * removed and shrunk: messages of the user and the model, and calls and outputs of functions, of custom tools, and of the shell and
+ * patches that the application runs. Reasoning is removed with what it led to. A run of items that the model produced in sequence is
+ * one entry. Provider tools that need no answer (searches, interpreters, images, MCP calls) are opaque. The use of a computer or of the
+ * older local shell, and an approval with its call, are kept or removed as a whole. Pinned are system and developer messages, tool
+ * searches, programs, references and compactions, all runs that contain them, and updates of the configuration.
  */
 export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputItem> =
   createItemFormat({
@@ -23,6 +23,6 @@ export const responseItemFormat: MessageFormat<OpenAI.Responses.ResponseInputIte
         signature: asText(item['id']),
         encryptedContent: asText(item['encrypted_content']),
       }),
-    // Without an id, because items with ids require their reasoning.
+    // Written without an id, because items with ids require their reasoning.
     write: (role, content) => ({ type: 'message', role, content }),
   });

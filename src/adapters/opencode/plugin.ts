@@ -21,22 +21,25 @@ export const plugin: OpenCodePlugin = {
   server: async (input, options = {}) => new Plugin(input, options).hooks(),
 };
 
-/** Estimate for OpenCode's system prompt, which a plugin gets after the messages. */
+/** Estimated tokens of OpenCode's system prompt, which a plugin gets only after the messages. */
 const SYSTEM_TOKENS = 3_000;
-/** Maximum tokens that OpenCode reserves for the answer; it compacts if messages exceed the rest of the window. */
+/**
+ * Maximum tokens that OpenCode reserves for the answer: it compacts if messages exceed the rest of the window. `RESERVED_TOKENS` is
+ * that maximum for a model with an input limit of its own.
+ */
 const MAX_OUTPUT_TOKENS = 32_000;
 const RESERVED_TOKENS = 20_000;
-/** OpenCode's server runs in the same process. */
+/** Short, because OpenCode's server runs in the same process. */
 const CLIENT_TIMEOUT_MS = 3_000;
 
 class Plugin {
   readonly #input: OpenCodeInput;
   readonly #host: HostCompactor<OpenCodeMessage>;
-  /** By tool, the estimated tokens of its definition. */
+  /** Id of a tool → estimated tokens of its definition. */
   readonly #toolTokens = new Map<string, number>();
-  /** By provider and model, the tokens of its window that OpenCode leaves to messages. */
+  /** Provider and model → the tokens of the window that OpenCode leaves to messages. */
   readonly #limits = new Map<string, number>();
-  /** Sessions whose next message list is one that OpenCode summarizes. */
+  /** Ids of sessions whose next list of messages is one that OpenCode will summarize. */
   readonly #summarizing = new Set<string>();
 
   constructor(input: OpenCodeInput, options: CompactorOptions) {
@@ -64,7 +67,7 @@ class Plugin {
         },
       },
       'chat.params': async ({ agent, sessionID, model: { providerID, id, limit } }) => {
-        // OpenCode asks for the summary, also if it had no messages to pass.
+        // This is the call for the summary. OpenCode makes it even if there were no messages to pass to the other hook.
         if (agent === 'compaction') this.#summarizing.delete(sessionID);
         this.#setLimit(modelKey(providerID, id), limit);
       },
@@ -88,7 +91,7 @@ class Plugin {
   async #compact(messages: OpenCodeMessage[]): Promise<void> {
     try {
       const sessionId = messages.at(-1)?.info.sessionID;
-      // Messages to summarize are a part of the conversation, which they do not continue.
+      // Messages to summarize are only a part of the conversation and do not continue it.
       if (sessionId === undefined || this.#summarizing.delete(sessionId)) return;
       const { modelID: modelName, providerID } = modelOf(messages);
       const key = modelKey(providerID, modelName);
@@ -108,11 +111,11 @@ class Plugin {
       const sent = await this.#host.compact(messages, call);
       if (sent !== messages) messages.splice(0, messages.length, ...sent);
     } catch {
-      // Invalid messages: OpenCode sends them uncompacted.
+      // The messages are invalid: OpenCode sends them uncompacted.
     }
   }
 
-  /** Uses the limit at which OpenCode compacts, so that ctxfold compacts before that. */
+  /** Sets a model's limit to that at which OpenCode compacts, so that ctxfold compacts first. */
   #setLimit(key: string, { context, input, output }: OpenCodeLimit): void {
     const usable =
       typeof input === 'number'
@@ -153,13 +156,13 @@ class Plugin {
   async #original(id: string, sessionId: string): Promise<string | undefined> {
     const messages = await this.#request('session', 'messages', { path: { id: sessionId } });
     const parts = asArray(messages).flatMap((message) => asArray(asRecord(message)?.['parts']));
-    // Of calls with one id, placeholders name the first by it.
+    // If several calls have the same id, a placeholder with that id stands for the first of them.
     const part = parts.map(asRecord).find((each) => each?.['callID'] === id);
     return part && originalOf(part);
   }
 }
 
-/** Prefers the stored output, because OpenCode keeps outputs that it has cleared. */
+/** Returns the original result of a tool part. Prefers the stored output, because OpenCode keeps outputs that it has cleared. */
 function originalOf(part: JsonRecord): string {
   return asText(asRecord(part['state'])?.['output']) ?? outcomeOf(part).text;
 }
@@ -171,7 +174,7 @@ function modelOf(messages: readonly OpenCodeMessage[]) {
   return { providerID: asText(providerID), modelID: asText(modelID) };
 }
 
-/** Providers may offer models of the same name with other limits. */
+/** Includes the provider, because providers may offer models of the same name with different limits. */
 function modelKey(providerId: string | undefined, modelName: string | undefined): string {
   return `${providerId}/${modelName}`;
 }

@@ -87,7 +87,7 @@ function fieldsOf(part: OpenCodePart): JsonRecord {
   return { ...part };
 }
 
-/** Copies model, agent and session from the last message with the same role. */
+/** Writes a message. Copies model, agent and session from the last message with the same role. */
 function writeMessage(
   { speaker, blocks }: IContent,
   among: readonly OpenCodeMessage[],

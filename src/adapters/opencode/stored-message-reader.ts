@@ -21,16 +21,16 @@ import { plainData } from '../format/plain-data.js';
 import { isSentByAssistant, isSentByUser, isUnsentAnswer, outcomeOf } from './stored-message.js';
 import type { OpenCodeMessage } from './stored-message.js';
 
-/** Part numbers in origins: of a part, and of the result in a tool part. */
+/** Part numbers in origins: `callPart` for a part itself, `resultPart` for the result in a tool part. */
 export const callPart = (at: number): number => 2 * at;
 export const resultPart = (at: number): number => 2 * at + 1;
-/** Of the reasoning in a tool part. */
+/** Part number in origins for the carried reasoning in a tool part. */
 export const carriedPart = (at: number): number => -1 - at;
 
 export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
   readonly #pairing = new CallPairing();
 
-  /** All pinned messages are ones that OpenCode sends to no model, so they have no tokens. */
+  /** Adds no pinned tokens: the only pinned messages are those that OpenCode sends to no model. */
   read(given: OpenCodeMessage, index: number, { entries }: Reading): void {
     const { info, parts } = readMessage(given, index);
     const isUser = info['role'] === 'user';
@@ -114,7 +114,7 @@ function readPart(part: JsonRecord): ContentBlock {
   }
 }
 
-/** What the model's provider knows it by. */
+/** Returns that by which the provider recognizes reasoning: Anthropic's signature or OpenAI's item id. */
 function signatureOf({ metadata }: JsonRecord): string | undefined {
   const { anthropic, openai } = asRecord(metadata) ?? {};
   return asText(asRecord(anthropic)?.['signature']) ?? asText(asRecord(openai)?.['itemId']);
@@ -133,7 +133,7 @@ export function isSigned({ metadata }: JsonRecord): boolean {
   return google?.['thoughtSignature'] !== undefined || carriedReasoning(metadata).some(isOfGemini);
 }
 
-/** The result of a provider's tool stays in its part. */
+/** Whether the provider ran the tool. Such a part is not split, because its result stays in it. */
 function isProviderExecuted({ metadata }: JsonRecord): boolean {
   return asRecord(metadata)?.['providerExecuted'] === true;
 }

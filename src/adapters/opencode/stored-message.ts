@@ -21,7 +21,7 @@ export interface OpenCodeMessage {
   readonly parts: readonly OpenCodePart[];
 }
 
-/** What OpenCode sends instead of results that it has cleared or that are missing. */
+/** Texts that OpenCode sends instead of results that it has cleared, and of results that are missing. */
 const CLEARED = '[Old tool result content cleared]';
 const INTERRUPTED = '[Tool execution was interrupted]';
 
@@ -75,7 +75,7 @@ export function isUnsentAnswer(info: JsonRecord, parts: readonly JsonRecord[]): 
   return error['name'] !== 'MessageAbortedError' || !hasContent;
 }
 
-/** Returns what models are sent of a message, for comparison: OpenCode changes other fields later. */
+/** Returns what is sent to models of a message, for comparison: OpenCode changes other fields later. */
 export function sentContent({ info, parts }: OpenCodeMessage): readonly unknown[] {
   const { id, role, ...rest } = info as OpenCodeInfo & JsonRecord;
   const isUser = role === 'user';

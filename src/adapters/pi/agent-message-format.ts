@@ -62,7 +62,7 @@ function textPart(text: string): PiPart & { readonly text: string } {
   return { type: 'text', text };
 }
 
-/** An answer that ctxfold writes has the model of the last one. */
+/** Writes a message. An answer gets the API, provider and model of the last answer. */
 function writeMessage({ speaker, blocks }: IContent, among: readonly PiMessage[]): PiMessage {
   const content = textsOf(blocks).map(textPart);
   const fields = { content, timestamp: 0 };

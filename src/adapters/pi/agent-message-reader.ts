@@ -20,7 +20,7 @@ import { isUnsent, resultText } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
 
 interface Pinned {
-  /** Estimate. */
+  /** Estimated tokens of the message. */
   readonly pinnedTokens: number;
 }
 
@@ -29,7 +29,7 @@ const UNSENT: Pinned = { pinnedTokens: 0 };
 
 export class AgentMessageReader implements MessageReader<PiMessage> {
   readonly #pairing = new CallPairing();
-  /** Calls of failed and aborted answers. */
+  /** Ids of calls in failed and aborted answers. */
   readonly #unsentCalls = new Set<string>();
 
   read(given: PiMessage, index: number, reading: Reading): void {

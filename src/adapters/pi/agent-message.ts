@@ -26,12 +26,12 @@ export function fieldsOf(message: PiMessage): PiMessageFields {
   return message;
 }
 
-/** Whether it is a failed or aborted answer: pi sends it to no model, nor the results of its calls. */
+/** Whether a message is a failed or aborted answer: pi sends neither that answer nor the results of its calls to a model. */
 export function isUnsent({ role, stopReason }: PiMessageFields): boolean {
   return role === 'assistant' && (stopReason === 'error' || stopReason === 'aborted');
 }
 
-/** The text of a tool's result, with a stand-in for each image. */
+/** Returns the text of a tool's result, with `[image]` for each image. */
 export function resultText(content: unknown): string {
   const text = textOfParts(content);
   if (text !== undefined) return text;

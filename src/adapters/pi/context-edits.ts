@@ -1,5 +1,5 @@
-// Converts the edits of a call to `context_edit` entries for pi's session file, by comparing the messages before and after. All or
-// none, because a file with some of them would describe a conversation that was never sent.
+// Converts the edits of a call to `context_edit` entries for pi's session file, by comparing the messages before and after. Returns all
+// edits or none, because a file with only some of them would describe a conversation that was never sent.
 
 import { fieldsOf } from './agent-message.js';
 import type { PiMessage } from './agent-message.js';
@@ -14,7 +14,7 @@ export interface PiContextEdit {
 
 type PiContent = Exclude<ReturnType<typeof fieldsOf>['content'], undefined>;
 
-/** A session entry, and its messages. */
+/** A session entry, and the messages that pi makes of it. */
 export interface PiContextEntry {
   readonly sourceEntry: { readonly id: string; readonly type: string };
   readonly messages: readonly PiMessage[];
@@ -22,9 +22,9 @@ export interface PiContextEntry {
 
 /** An edited message. */
 interface Edited {
-  /** Its index among those given. */
+  /** The index of the message among those given. */
   readonly at: number;
-  /** Its replacement, `null` if it was removed. */
+  /** The message that replaces it; `null` if it was removed. */
   readonly sent: PiMessage | null;
 }
 
@@ -32,12 +32,13 @@ interface Edited {
 const EDITABLE: ReadonlySet<string> = new Set(['user', 'assistant', 'toolResult', 'custom']);
 
 /**
- * Returns the entries with which pi's own messages become those that were sent.
+ * Returns the entries that turn pi's own messages into those that were sent.
  *
  * @param given the messages of the call
  * @param sent the compacted messages, in order
  * @param entries the session's entries, whose messages start with those of the call
- * @returns none if an edit cannot be expressed: of a message that pi cannot edit or another extension has added, or a summary
+ * @returns an empty list if any edit cannot be expressed: that of a message that pi cannot edit or that another extension has added, or
+ *   a summary
  */
 export function contextEdits(
   given: readonly PiMessage[],
@@ -89,7 +90,7 @@ function editedMessages(
   return next === sent.length ? edited : undefined;
 }
 
-/** Whether one message is the other one, edited or not. */
+/** Whether two objects are the same message, edited or not: role, time and call id are equal. */
 function isSameMessage(a: PiMessage, b: PiMessage | undefined): boolean {
   if (b === undefined) return false;
   const [one, other] = [fieldsOf(a), fieldsOf(b)];

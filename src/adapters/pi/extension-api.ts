@@ -1,4 +1,4 @@
-// Types for the parts of pi's extension API that are used, as of version 1.5. What older versions lack is optional.
+// Types for the parts of pi's extension API that are used, as of version 1.5. Members that older versions lack are optional.
 
 import type { PiMessage } from './agent-message.js';
 import type { PiContextEntry } from './context-edits.js';
@@ -21,7 +21,7 @@ export interface PiContext {
   readonly sessionManager: {
     getSessionId(): string;
     getEntries(): readonly { readonly type: string }[];
-    /** Without entries of other branches. */
+    /** Returns the entries of the current branch only. */
     getBranch?(): readonly { readonly type: string }[];
   };
   readonly ui: {

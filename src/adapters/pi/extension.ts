@@ -66,13 +66,13 @@ class Extension {
     pi.on('context', (event, ctx) => this.#compact(event, ctx));
     pi.on('turn_end', (event, ctx) => this.#keepEdits(event, ctx));
     pi.on('session_before_compact', ({ reason }, ctx) => {
-      // Pi compacts if the user requests it, or after the provider has rejected a request. A resumed session may be above pi's
-      // threshold before its first call here.
+      // Pi may still compact at the user's request, after the provider has rejected a request, or if ctxfold is failing. At its threshold
+      // it must not: a resumed session may be above that threshold before its first call here.
       const isFailing = this.#host.isFailing(ctx.sessionManager.getSessionId());
       return reason === 'threshold' && !isFailing ? { cancel: true } : undefined;
     });
     pi.on('session_shutdown', () => this.#host.close());
-    // Not while pi loads its extensions: it does not start if two of them have a tool of one name.
+    // Not registered while pi loads its extensions: pi does not start if two of them have a tool of the same name.
     pi.on('session_start', () => {
       const known = pi.getAllTools?.().find(({ name }) => name === 'recall');
       this.#hasForeignRecall = known !== undefined && known.description !== RECALL_DESCRIPTION;
@@ -105,7 +105,7 @@ class Extension {
   ): Promise<{ messages: PiOwn[] } | undefined> {
     const host = this.#host;
     this.#context = ctx;
-    // Pi shows what it throws, once.
+    // `open` may throw: pi shows the error to the user. Only once, because `failure` is set then.
     if (host.failure === undefined) host.open();
     const sessionId = ctx.sessionManager.getSessionId();
     const sent = await host.compact(messages, {
@@ -145,7 +145,7 @@ class Extension {
 
 /**
  * Claude models with adaptive thinking bind reasoning to the messages before it, unless pi has invalidated reasoning dropped. For
- * other makers' models the session decides.
+ * models of other APIs the session decides.
  */
 function modelFacts({ id, api, contextWindow, compat }: PiModel): Omit<HostCall, 'sessionId'> {
   const { forceAdaptiveThinking, supportsMidConvoEffort } = asRecord(compat) ?? {};
@@ -163,7 +163,10 @@ function shownStatus(saving: string | undefined): string | undefined {
   return saving === undefined ? undefined : `ctxfold ${saving}`;
 }
 
-/** Returns a result from the session file, which has it unedited. Of results with one id, placeholders name the first by it. */
+/**
+ * Returns a result from the session file, which has the unedited one. If several results have the same id, a placeholder with that
+ * id stands for the first of them.
+ */
 function originalOf(id: string, { sessionManager }: PiContext): string | undefined {
   for (const entry of sessionManager.getBranch?.() ?? sessionManager.getEntries()) {
     const { message } = entry as { readonly message?: unknown };

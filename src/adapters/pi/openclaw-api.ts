@@ -16,7 +16,7 @@ export interface AssembleParams {
   readonly sessionId: string;
   /** All messages before the current turn. */
   readonly messages: readonly PiMessage[];
-  /** Maximum tokens for these messages, which leaves the rest to the current turn. */
+  /** Maximum tokens for these messages; the rest of the window is for the current turn. */
   readonly tokenBudget?: number;
   readonly model?: string;
 }

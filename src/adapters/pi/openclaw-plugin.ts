@@ -1,5 +1,5 @@
 // The plugin for OpenClaw: a context engine that compacts the messages before the current turn, returns originals from the messages
-// that it was passed, and shows what it saves. Nothing throws, because OpenClaw would stop using the engine.
+// that it was passed, and shows what it saves. It never throws, because OpenClaw would stop using the engine.
 
 import type { CompactorOptions } from '../../main/compactor-options.js';
 import { asRecord } from '../../shared/json.js';
@@ -21,17 +21,17 @@ export function register(api: OpenClawPluginApi): void {
   new Plugin(api).register();
 }
 
-/** The module through which an engine can leave summaries to OpenClaw. */
+/** The module through which an engine can delegate summaries to OpenClaw. */
 const SDK = 'openclaw/plugin-sdk/core';
-/** Sessions whose messages are kept for `recall`. */
+/** Number of sessions whose messages are kept for `recall`. */
 const MAX_SESSIONS = 50;
 
 class Plugin {
   readonly #api: OpenClawPluginApi;
   readonly #host: HostCompactor<PiMessage>;
-  /** Of the newest call. */
+  /** The workspace of the newest call. */
   #workspaceRoot: string | undefined;
-  /** By session, the messages of its last call; least recently used first. */
+  /** Session id → the messages of its last call; least recently used first. */
   readonly #given = new Map<string, readonly PiMessage[]>();
 
   constructor(api: OpenClawPluginApi) {
@@ -78,7 +78,7 @@ class Plugin {
       info: {
         id: 'ctxfold',
         name: 'ctxfold',
-        // Without it, OpenClaw calls the engine once per turn, and summarizes by its own count of tokens that were never sent.
+        // Otherwise OpenClaw would call the engine only once per turn, and summarize by its own count of tokens, which were never sent.
         ownsCompaction: true,
         transcriptSemantics: {
           currentTurnFence: 'before-current-turn-entry-v1',
@@ -107,11 +107,11 @@ class Plugin {
     const sent = await this.#host.compact(messages, {
       sessionId,
       modelName: model ?? ANY_MODEL,
-      // Without what the provider reported: that includes OpenClaw's prompt and the running turn, which are not known here.
+      // The provider's usage is not passed: it includes OpenClaw's prompt and the running turn, which are not known here.
       contextLimit: tokenBudget,
     });
     const counted = this.#host.sentTokens(sessionId) - before;
-    // After a restart, the first call adds all calls before that.
+    // The first call after a restart does not count: its difference includes all calls before the restart.
     const isCounted = before > 0 && counted > 0;
     return {
       messages: [...sent] as OpenClawOwn[],
@@ -128,7 +128,7 @@ class Plugin {
 
   #original(id: string, sessionId = ''): string | undefined {
     const results = this.#given.get(sessionId) ?? [];
-    // Of results with one id, placeholders name the first by it.
+    // If several results have the same id, a placeholder with that id stands for the first of them.
     const found = results.find(
       (message) => message.role === 'toolResult' && fieldsOf(message).toolCallId === id,
     );
@@ -136,10 +136,10 @@ class Plugin {
   }
 }
 
-/** Name for the call's token limit if OpenClaw does not name the model. */
+/** Model name for calls whose model OpenClaw does not name: token limits are looked up by model name. */
 const ANY_MODEL = 'openclaw';
 
-/** Does what OpenClaw does without an engine, for `/compact` and after the provider has rejected a request. */
+/** Does what OpenClaw does without an engine. Called for `/compact`, and after the provider has rejected a request. */
 async function summarizeByOpenClaw(params: object): Promise<OpenClawOwn> {
   const sdk = asRecord(await (import(SDK) as Promise<unknown>));
   const delegate = sdk?.['delegateCompactionToRuntime'] as (given: object) => Promise<OpenClawOwn>;

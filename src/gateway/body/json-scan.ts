@@ -22,7 +22,7 @@ export interface MemberRange {
   readonly value: ByteRange;
 }
 
-/** The scanned part of a text is not JSON. */
+/** Thrown if the scanned part of a text is not JSON. */
 export class NotJsonError extends Error {
   constructor(at: number) {
     super(`Expected JSON at byte ${at}.`);
@@ -65,7 +65,7 @@ export function* members(bytes: Buffer, from: number): Generator<MemberRange> {
   }
 }
 
-/** Returns the start of a member's value. Scans nothing after that. @throws NotJsonError */
+/** Returns the start of a member's value, or `undefined`. Scans nothing after that start. @throws NotJsonError */
 export function findMember(bytes: Buffer, from: number, name: string): number | undefined {
   const wanted = Buffer.from(JSON.stringify(name));
   for (const { key, valueStart } of keys(bytes, from)) {
@@ -75,7 +75,7 @@ export function findMember(bytes: Buffer, from: number, name: string): number | 
   return undefined;
 }
 
-/** Skips each value only when the next key is requested. */
+/** Yields keys, and where their values start. Scans a value only when the next key is requested. */
 function* keys(
   bytes: Buffer,
   from: number,
@@ -98,8 +98,8 @@ function* keys(
 }
 
 /**
- * Adds the elements of the list that starts at `from` to its already known first elements, and returns the index after
- * the list. @throws NotJsonError
+ * Adds the elements of the list that starts at `from` to `elements`, which holds those that are already known. Returns the index
+ * after the list. @throws NotJsonError
  */
 export function readElements(bytes: Buffer, from: number, elements: ByteRange[]): number {
   if (bytes[from] !== OPEN_LIST) throw new NotJsonError(from);
@@ -119,7 +119,7 @@ export function readElements(bytes: Buffer, from: number, elements: ByteRange[])
   }
 }
 
-/** Uses `indexOf`, which is fast because strings are long and contain few quotes. */
+/** Returns the index after a string. Uses `indexOf`, which is fast because strings are long and contain few quotes. */
 function skipString(bytes: Buffer, from: number): number {
   for (let at = from; ;) {
     at = bytes.indexOf(QUOTE, at + 1);

@@ -34,7 +34,7 @@ export function findList(bytes: Buffer, path: readonly string[]): number | undef
 /**
  * Reads the list that starts at `start`, after its already known first elements.
  *
- * @returns `undefined` if the body has several such lists, or its other fields are too large
+ * @returns `undefined` if the body has several lists at this path, or if its other fields are too large
  * @throws NotJsonError or SyntaxError if the body is not JSON
  */
 export function readList(

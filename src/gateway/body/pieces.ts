@@ -95,7 +95,7 @@ export function piecesOf(
     length += text.length;
   }
 
-  /** Merges adjacent ranges. */
+  /** Adds a range of the old body. Merges it with the last piece if they are adjacent. */
   function addRange(from: number, to: number): void {
     const last = pieces.at(-1);
     if (last !== undefined && 'end' in last && last.end === from) {

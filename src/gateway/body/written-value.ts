@@ -1,11 +1,10 @@
-// Serializes an edited value. Unchanged parts keep their original bytes, with the order of keys and the spelling of
-// numbers.
+// Serializes an edited value. Unchanged parts keep their original bytes, and so the order of keys and the spelling of numbers.
 
 import { isRecord } from '../../shared/json.js';
 import { members, readElements, skipSpace } from './json-scan.js';
 import type { ByteRange, MemberRange } from './json-scan.js';
 
-/** A parsed value, and its text. */
+/** A parsed value, and the JSON text that it was parsed from. */
 export interface ParsedValue {
   readonly value: unknown;
   readonly bytes: Buffer;
@@ -73,7 +72,7 @@ function write(value: unknown, source: ParsedValue | undefined, texts: Texts): s
   return JSON.stringify(value);
 }
 
-/** Elements that are not in a source are matched, in order, with removed elements of the source that they may be versions of. */
+/** Writes a list. A new element is matched, in order, with a removed element of the source that it may be a version of. */
 function writeList(
   list: readonly unknown[],
   source: ParsedValue | undefined,
@@ -96,7 +95,7 @@ function writeList(
   return `[${written.join(',')}]`;
 }
 
-/** Versions of an object have the same type and ids. */
+/** Whether a value may be a version of an earlier one: versions of an object have the same type and ids. */
 function isVersionOf(value: unknown, earlier: unknown): boolean {
   if (!isRecord(value) || !isRecord(earlier)) return Object.is(value, earlier);
   return ['type', 'id', 'tool_use_id', 'call_id', 'tool_call_id'].every(

@@ -17,7 +17,7 @@ export interface Api {
   readonly counts?: RegExp;
   /** Keys that lead to the list of messages in a body. */
   readonly list: readonly [string, ...string[]];
-  /** Returns why a request is no call of its conversation, from the fields beside its messages and its last message; else `undefined`. */
+  /** Returns why a request must not be compacted, judged by its other fields and its last message; `undefined` if it may be. */
   readonly passes: (fields: JsonRecord, last: unknown) => string | undefined;
 }
 
@@ -83,7 +83,7 @@ export const APIS: readonly Api[] = [
   },
 ];
 
-/** The API of a POST to this path; `undefined` for other requests. */
+/** Returns the API of a POST to this path; `undefined` for other requests. */
 export function apiOfPath(path: string): Api | undefined {
   return APIS.find(({ path: own, counts }) => own.test(path) || counts?.test(path) === true);
 }

@@ -13,7 +13,7 @@ export interface ReadList {
   readonly messages: readonly object[];
 }
 
-/** The text of the compacted list, with counted tokens before and after. */
+/** The text of the compacted list, and its counted tokens before and after. */
 export interface CompactedList {
   readonly text: Uint8Array;
   readonly tokensBefore: number;

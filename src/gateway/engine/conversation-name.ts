@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 
-/** Most specific first. */
+/** Headers with a conversation name, the most specific first. */
 const HEADERS = [
   'thread-id',
   'session-id',
@@ -21,7 +21,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 /** Names that are shown as they are. */
 const PLAIN_NAME = /^[\w.:-]{1,64}$/;
 
-/** The conversation name in the headers, or `undefined`. */
+/** Returns the conversation name in the headers, or `undefined`. */
 export function nameInHeaders(headers: IncomingHttpHeaders): string | undefined {
   for (const name of HEADERS) {
     const value = headers[name];
@@ -30,13 +30,13 @@ export function nameInHeaders(headers: IncomingHttpHeaders): string | undefined 
   return undefined;
 }
 
-/** The conversation name in the fields beside the messages, or `undefined`. */
+/** Returns the conversation name in the fields of a body, or `undefined`. */
 export function conversationName(fields: JsonRecord): string | undefined {
   const key = asText(fields['prompt_cache_key']) ?? asText(fields['session_id']);
   if (key !== undefined && key !== '') return shownName(key);
   const user = asText(asRecord(fields['metadata'])?.['user_id']);
   if (user === undefined) return undefined;
-  // Claude Code sends user, account and session, in this order.
+  // Claude Code's `user_id` holds user, account and session, in this order.
   const session = /session.*/s.exec(user)?.[0];
   return shownName((session && UUID.exec(session)?.[0]) ?? user);
 }

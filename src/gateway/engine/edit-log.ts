@@ -85,7 +85,7 @@ class EditLog {
     return fresh;
   }
 
-  /** The text that an edit removed; `undefined` if it is no longer kept. */
+  /** Returns the text that an edit removed; `undefined` if it is no longer kept. */
   original(number: number): string | undefined {
     const block = this.#originals.get(number);
     return block === undefined ? undefined : textOf(block).slice(0, MAX_ORIGINAL_CHARACTERS);

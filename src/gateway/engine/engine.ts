@@ -1,5 +1,5 @@
 // Compacts request bodies: parses what is new in a body, runs the adapter of its API on the messages, and assembles the new body.
-// Independent of the thread it runs on. Sends nothing.
+// Does not depend on the thread that it runs on. Sends nothing.
 
 import { messageCompactor, cacheTtlOfRequest } from '../../adapters/anthropic/message-compactor.js';
 import type { AnthropicMessage } from '../../adapters/anthropic/message-part.js';
@@ -224,7 +224,7 @@ class LocalEngine implements Engine {
    * Whether a request must be sent without the reasoning in its messages, because the model may have produced that reasoning from
    * other messages. Applies to lines with such reasoning, and to new lines that branch off from a line that lost some.
    *
-   * @param isUnknown whether no answer in the messages was seen before
+   * @param isUnknown whether the line is new and no answer in its messages was seen before
    */
   #takesReasoning(line: Line, isNew: boolean, isUnknown: boolean): boolean {
     // With a store, another process may have begun the conversation, and the stored state tells.

@@ -16,7 +16,7 @@ import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { WatchedSession } from './edit-log.js';
 
-/** What all requests of a conversation have in common. */
+/** What all requests of a line have in common. */
 interface LineKey {
   readonly scope: string;
   readonly api: ApiName;
@@ -77,7 +77,7 @@ export class Lines {
   readonly #onGone: (line: Line) => void;
 
   /**
-   * @param areShared whether other processes serve the same conversations, so that ids must be the same everywhere
+   * @param areShared whether other processes serve the same conversations, so that all must derive the same ids
    * @param onGone called with each evicted line
    */
   constructor(maxLines: number, areShared: boolean, onGone: (line: Line) => void) {
@@ -251,7 +251,7 @@ function commonElements(
   return last === common && known[last - 1] !== CLOSE_OBJECT ? low - 1 : low;
 }
 
-/** Bytes sampled for `keyOf`. */
+/** Number of bytes that `keyOf` samples. */
 const SEEN_BYTES = 64;
 
 /** A cheap hash of a message (FNV-1a over sampled bytes): rules out most lines without comparing bodies. */
@@ -340,7 +340,7 @@ function isUnique(call: string): boolean {
   return !NUMBERED.test(call);
 }
 
-/** In UTF-16 units. */
+/** Texts longer than this, in UTF-16 units, are taken to be unique. */
 const LONG_TEXT = 80;
 /** Matches the text of a call whose id is numbered, such as `call_1` or `functions.read:0`. */
 const NUMBERED = /^\["(?:[^"]*[^"A-Za-z\d])?[A-Za-z]{0,8}\d{1,6}"/;

@@ -33,7 +33,7 @@ export interface EngineAnswer {
   readonly outcome: 'edited' | 'unchanged' | 'passed' | 'failed';
   /** The reason, without content of the conversation. */
   readonly reason?: string | undefined;
-  /** In shared memory. `undefined` if the request is only observed. */
+  /** The edited body, in shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
   /** Whether the request is no turn of its conversation, but a count, a side call or a compaction. @default false */
   readonly isAside?: boolean | undefined;
@@ -54,10 +54,10 @@ export interface LineReport {
   readonly model: string | undefined;
   readonly givenMessages: number;
   readonly sentMessages: number;
-  /** Estimated tokens with and without edits. */
+  /** Tokens sent with edits and without, and an estimate of how many of them the provider's cache served. */
   readonly costs: CostReport;
   readonly contextLimit: number;
-  /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it does not say. */
+  /** The cache lifetime that the request asks for, in milliseconds; `undefined` if it asks for none. */
   readonly cacheTtlMs: number | undefined;
   /** Whether the model refuses reasoning that follows other messages than those from which the model produced it. */
   readonly bindsReasoning: boolean;
@@ -78,7 +78,7 @@ export interface EditReport {
   readonly after: number;
 }
 
-/** The usage that a provider reported for a request. */
+/** The usage that a provider reported for a request, in its tokens. `inputTokens` excludes tokens of the cache. */
 export interface AnsweredUsage {
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
@@ -108,7 +108,7 @@ export interface Engine {
    * unedited so far. The next request is sent without that reasoning.
    */
   noteBoundReasoning(line: string): void;
-  /** The text that an edit removed; `undefined` if it is no longer kept. */
+  /** Resolves to the text that an edit removed; `undefined` if it is no longer kept. */
   original(line: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // A growing copy of a request's body up to a limit, in memory shared with the engine.
 
-/** Initial size if the length is not announced; enough for most bodies. */
+/** Initial size in bytes if the length is not announced: enough for most bodies. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -46,7 +46,7 @@ export class BodyCopy {
     return true;
   }
 
-  /** Grows if necessary. Returns whether there is memory for it. */
+  /** Grows the copy if necessary. Returns whether there is enough memory. */
   #hasRoomFor(length: number): boolean {
     if (length <= this.#bytes.length) return true;
     // Allocates the announced length at once, because outgrown shared memory is not freed until memory is short.

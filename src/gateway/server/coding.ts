@@ -12,7 +12,7 @@ export interface Coding {
   readonly createWriter: () => Transform;
 }
 
-/** Node has zstd from 22.15 on. */
+/** Node supports zstd from 22.15 on. */
 const { createZstdDecompress, createZstdCompress } = zlib as {
   readonly createZstdDecompress?: (options: zlib.ZlibOptions) => Transform;
   readonly createZstdCompress?: () => Transform;

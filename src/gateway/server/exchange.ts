@@ -34,10 +34,10 @@ const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] 
 
 const ignore = (): void => undefined;
 
-/** Where a request with a history goes, and the coding of its body. */
+/** The route of a request with a history, and the coding of its body. */
 type HistoryRoute = Route & { readonly api: Api; readonly coding: Coding | 'none' };
 
-/** Forwards a request, and answers it. */
+/** Forwards a request with a history, and answers it. */
 export function exchange(
   parts: ExchangeParts,
   request: IncomingMessage,
@@ -95,7 +95,7 @@ function observe(
     ...listeners,
     onAnswer: (answer) => {
       listeners.onAnswer(answer);
-      // An upstream may answer before it has read the body.
+      // An upstream may answer before it has read the whole body.
       if (!request.readableEnded) return;
       if (length > options.maxBodyBytes) ledger.recordPassed(TOO_LARGE);
       else resolveAnswer(observeCopy());
@@ -174,7 +174,7 @@ function collect(
   request.once('error', () => response.destroy());
 }
 
-/** Returns the engine's answer, `undefined` after the deadline or a failure. Never rejects. */
+/** Resolves to the engine's answer; `undefined` after the deadline or a failure. Never rejects. */
 async function compact(
   { engine, ledger, options }: ExchangeParts,
   request: IncomingMessage,
@@ -250,7 +250,7 @@ async function compactCoded(
 const COMPACTED_BEFORE =
   'a model refused its reasoning behind these messages, as it does where a gateway has compacted them before; in mode compact they go on';
 
-/** Returns listeners that record the upstream's usage, rejection or failure. */
+/** Returns listeners that record the usage that an upstream reports, its refusal, or that it did not answer. */
 function recordingAnswer(
   { engine, ledger }: ExchangeParts,
   route: HistoryRoute,

@@ -31,13 +31,13 @@ export interface Gateway {
 /** Decides from Node 24.9 on which upgrades emit `upgrade`; Node's types do not have it. Older versions emit it for each one. */
 const UPGRADES = { shouldUpgradeCallback: isForWebSocket };
 const HEADERS_TIMEOUT_MS = 30_000;
-/** Enough for a body of 100 MB over a slow connection. */
+/** Time for a client to send a request: enough for a body of 100 MB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 const KEEP_ALIVE_MS = 65_000;
 /** Longer than the round trip to any client. */
 const PROBE_MS = 250;
 
-/** Listens until it is closed. @throws errors of listening, such as `EADDRINUSE` */
+/** Starts a server, and resolves once it listens. @throws errors of listening, such as `EADDRINUSE` */
 export async function serve(options: CompleteGatewayOptions, engine: Engine): Promise<Gateway> {
   const ledger = new Ledger(options);
   const forwarder = new Forwarder(options);

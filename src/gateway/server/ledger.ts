@@ -47,7 +47,7 @@ interface ConversationTotals {
   isHeld: boolean;
 }
 
-/** A conversation as the page shows it. */
+/** A conversation as the gateway's page shows it. */
 export interface ConversationRecord extends Readonly<ConversationTotals> {
   readonly mode: GatewayMode;
 }
@@ -68,7 +68,7 @@ export interface GatewayStatus {
 }
 
 interface Conversation extends ConversationTotals {
-  /** Set by the user; otherwise the gateway's mode applies. */
+  /** Mode that the user set for this conversation; `undefined` if the gateway's mode applies. */
   ownMode: GatewayMode | undefined;
   /** What the last reported prompt left in the provider's cache: how many tokens, and for how long. */
   promptTokens: number;
@@ -97,7 +97,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   readonly #failures: { at: number; message: string }[] = [];
   readonly #since = Date.now();
   readonly #logger: Logger;
-  /** When each failure was last logged. */
+  /** Message → when it was last logged, by `performance.now()`. */
   readonly #logged = new Map<string, number>();
   #failureCount = 0;
   #mode: GatewayMode;
@@ -130,7 +130,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   /**
    * Sets the mode of the gateway or of one conversation. Held conversations are compacted in any mode.
    *
-   * @returns the conversations that are compacted from now on; `undefined` if there is no such conversation
+   * @returns ids of the conversations that are compacted now but were not before; `undefined` if there is no conversation `id`
    */
   setMode(mode: GatewayMode, id?: string): readonly string[] | undefined {
     const before = new Set(this.#compacted);
@@ -174,7 +174,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', line.id);
   }
 
-  /** Records the usage reported for the last request of a conversation. */
+  /** Records the usage, mode and status of the last request of a conversation. */
   recordUsage(
     id: string,
     { usage, mode, status }: Pick<CallRecord, 'usage' | 'mode' | 'status'>,
@@ -195,7 +195,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     this.emit('conversation', id);
   }
 
-  /** Records a request that was forwarded without being read. */
+  /** Counts a request that was forwarded without being compacted. */
   recordPassed(reason: string): void {
     if (this.#passed.size < MAX_REASONS || this.#passed.has(reason)) {
       this.#passed.set(reason, (this.#passed.get(reason) ?? 0) + 1);
@@ -282,7 +282,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
   }
 }
 
-/** Adds the costs of one call, because prices depend on the length of its prompt. */
+/** Adds the cost of one call. Costs are added call by call, because prices depend on the length of the prompt. */
 function addDollars(
   { line: before, calls, dollars }: Conversation,
   line: LineReport,

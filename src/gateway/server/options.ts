@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly mode?: GatewayMode | undefined;
   /** The address to listen on. @default '127.0.0.1' */
   readonly host?: string | undefined;
-  /** @default 0, any free port */
+  /** The port to listen on. @default 0, any free port */
   readonly port?: number | undefined;
   /**
    * Required with each request, as the header `x-ctxfold-token` or as the prefix `/token/<token>` of its path. Mandatory except on
@@ -34,21 +34,21 @@ export interface GatewayOptions {
   readonly proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names or ids of conversations that are only observed, whatever the mode. @default none */
   readonly dry?: readonly string[] | undefined;
-  /** Conversations that are kept; the least recently used one is evicted. @default 1_000 */
+  /** Number of conversations that are kept; beyond it, the least recently used one is evicted. @default 1_000 */
   readonly maxConversations?: number | undefined;
-  /** Requests with larger bodies are forwarded unchanged. @default 33_554_432, 32 MB */
+  /** Limit for bodies, in bytes. Requests with larger bodies are forwarded unchanged. @default 33_554_432, 32 MB */
   readonly maxBodyBytes?: number | undefined;
-  /** Simultaneous connections. @default 1_024 */
+  /** Limit for simultaneous connections of clients. @default 1_024 */
   readonly maxConnections?: number | undefined;
   /** How long a request waits for its compaction, in milliseconds, before it is forwarded unchanged. @default 2_000 */
   readonly deadlineMs?: number | undefined;
-  /** How long an upstream may send nothing, in milliseconds. @default 900_000, a quarter of an hour */
+  /** How long an upstream may send nothing, in milliseconds, before the request fails. @default 900_000, a quarter of an hour */
   readonly idleTimeoutMs?: number | undefined;
   /** Context window of the models, in tokens. @default by the name of the model */
   readonly contextLimit?: number | undefined;
   /** The directory that relative paths in tool calls start from. @default the working directory */
   readonly workspaceRoot?: string | undefined;
-  /** The directory for originals that edits remove, with a file for each conversation. @default they are not kept */
+  /** The directory for removal logs, which keep the originals of edits: one file per conversation. @default originals are not kept */
   readonly removalLogDirectory?: string | undefined;
   /**
    * The store for states of conversations, which survive restarts and are shared by gateways: `redis://…`, `postgres://…`, or the path
@@ -59,11 +59,11 @@ export interface GatewayOptions {
   readonly engine?: 'thread' | 'inline' | undefined;
   /** Returns the page for `/ctxfold`. @default there is none */
   readonly page?: (() => Promise<GatewayPage>) | undefined;
-  /** Receives each failure, at most once a minute, as a warning; never content of requests. @default logs nothing */
+  /** Receives failures as warnings, each at most once a minute, and never content of requests. @default logs nothing */
   readonly logger?: Logger | undefined;
 }
 
-/** A page, and the policy that it needs. */
+/** A page, and the content security policy that it needs. */
 export interface GatewayPage {
   readonly html: string;
   readonly contentSecurityPolicy: string;

@@ -1,5 +1,5 @@
-// The gateway's own routes below `/ctxfold`: its page, the page's events, the mode, originals of edits, and compaction without
-// a provider.
+// The gateway's own routes below `/ctxfold`: its page, state and events for the page, the mode, originals of edits, and compaction
+// without a provider.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRecord, tryParseJson } from '../../shared/json.js';
@@ -170,7 +170,7 @@ async function bodyOf(
 
 /** Delay by which events are debounced. */
 const DEBOUNCE_MS = 100;
-/** Keeps proxies from closing an idle connection. */
+/** Interval of comments that keep proxies from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
 /** Backpressure: events are held back while more bytes are buffered. Also limits what one turn of the event loop writes. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;

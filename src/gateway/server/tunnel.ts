@@ -8,10 +8,10 @@ import { pairs } from './forward.js';
 import type { Forwarder } from './forward.js';
 import type { Route } from './route.js';
 
-/** Clients of these paths fall back to HTTP with status 426, which makes their histories readable. */
+/** Paths whose clients fall back to HTTP after status 426, so that the gateway can read their histories. */
 const HAS_FALLBACK = /\/responses\/?$/;
 
-/** Answers a request for an upgrade. */
+/** Answers a request for a WebSocket: refuses it, or connects the client to its upstream. */
 export function tunnel(
   forwarder: Forwarder,
   request: IncomingMessage,

@@ -70,12 +70,12 @@ class FrameReader {
 }
 
 const LINE_FEED = 0x0a;
-/** Prefix of both keys, `usage` and `usageMetadata`. */
+/** Common prefix of the keys `usage` and `usageMetadata`: chunks without it need no scan for usage. */
 const USAGE = '"usage';
 /** A fast check for chunks that may match `REFUSED_IN_STREAM`. */
 const REFUSAL = 'context_length_exceeded';
 
-/** Finds the latest usage numbers in a stream of text. */
+/** Finds the latest usage numbers, and a refusal, in a stream of text. */
 export class UsageReader {
   readonly #isDocument: boolean;
   readonly #decoder = new StringDecoder('utf8');
@@ -84,7 +84,7 @@ export class UsageReader {
   #isAtLineStart = true;
   #refusal: string | undefined;
 
-  /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with a line each */
+  /** @param isDocument whether the text is one JSON value, which may span lines, instead of events with one line each */
   constructor(isDocument: boolean = false) {
     this.#isDocument = isDocument;
   }
@@ -135,7 +135,7 @@ export class UsageReader {
     this.#refusal ??= REFUSED_IN_STREAM.exec(text)?.[0];
     for (const key of ['"usage"', '"usageMetadata"']) {
       for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + key.length)) {
-        // An escaped quote is part of the model's text.
+        // An escaped quote means that the match is within a text of the model.
         if (text[at - 1] === '\\') continue;
         const usage = asRecord(objectAt(text, at + key.length));
         if (usage !== undefined) this.#usage = { ...this.#usage, ...readUsage(usage) };
