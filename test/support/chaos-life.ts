@@ -90,7 +90,7 @@ export async function playLife(
       await watchdog.watch(`${name} inline`, prepared(oracle, name));
     if (!isAborted && oracle !== undefined) compare(real, oracle, name, watchdog);
     // What was called off may still have to be told.
-    if (isAborted) await nextImmediate();
+    if (isAborted) await soundness.whenTold();
     for (const fault of soundness.findFaults()) watchdog.report(`${name}: ${fault}`);
     if (!isAborted && (pass + 1) % plan.passesPerRestart === 0)
       for await (const fault of soundness.findFaultsOfNext(plan.store))

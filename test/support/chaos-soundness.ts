@@ -1,5 +1,6 @@
 // What holds for every session of a chaos run, whatever goes wrong and whenever edits land.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createCompactor } from '../../src/main/compactor.js';
 import type { Session } from '../../src/main/session.js';
@@ -7,6 +8,9 @@ import type { SessionState } from '../../src/main/state/session-state.js';
 import type { StateStore } from '../../src/main/state/state-store.js';
 import type { ContentBlock, IContent } from '../../src/shared/content.js';
 import { findViolations } from '../../src/shared/validity.js';
+
+/** An edit that is not told by then never is, on a machine that is busy with dying threads. */
+const LATEST_MS = 10_000;
 
 /** Follows a session from window to window. */
 export class Soundness {
@@ -45,6 +49,14 @@ export class Soundness {
     this.#given = [];
     this.#former = [];
     this.#revision = this.#session.history.revision;
+  }
+
+  /** Waits until an edit that a call has landed before it was called off is told: its preflight goes on to its next step. */
+  async whenTold(): Promise<void> {
+    const endsAt = performance.now() + LATEST_MS;
+    const { history } = this.#session;
+    while (history.revision !== this.#revision && !this.#isTold && performance.now() < endsAt)
+      await delay(5);
   }
 
   /** Returns what is wrong with what is about to be sent. */
