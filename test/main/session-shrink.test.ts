@@ -255,7 +255,11 @@ describe('Session', () => {
 
     it('shows them again, too, where the result was cut because the history did not fit', async () => {
       const contextLimit = 20_000;
-      const settings = { 'compression.strategy': 'one-shot', 'compression.ahead': 1 } as const;
+      const settings = {
+        'compression.strategy': 'one-shot',
+        'compression.fallback': 'one-shot',
+        'compression.ahead': 1,
+      } as const;
       const session = await openSession({}, { contextLimit, settings });
       const entries = [...readsAgain(PART), humanText('a word '.repeat(4_000))];
       const gone = JSON.stringify(entries[2]?.blocks);

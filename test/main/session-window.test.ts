@@ -331,7 +331,13 @@ describe('Session', () => {
         tokenizer: 'estimate',
         contextLimit: 1_000,
         summarizer,
-        settings: { 'compression.strategy': 'one-shot', 'compression.threshold': 0.1 },
+        settings: {
+          'compression.strategy': 'one-shot',
+          'compression.threshold': 0.1,
+          'compression.ahead': 1,
+          // No other one takes its place.
+          'compression.fallback': 'one-shot',
+        },
       });
       const history = Array.from({ length: 40 }, () => humanText('x'.repeat(100)));
       const session = await compactor.createSession({ history });

@@ -79,10 +79,12 @@ export function createReplayCompactor(setup: ReplaySetup): Compactor {
     workspaceRoot: setup.workspaceRoot,
     offload: setup.offload,
     threads: setup.threads,
-    // 1 disables requesting summaries ahead: replayed turns follow at once, so no summary would be ready when needed.
+    // 1 disables requesting summaries ahead: replayed turns follow at once, so no summary would be ready when needed. A replay with a
+    // model is about that model: none other takes its place.
     settings: {
       ...ephemeralSettings(reportedSettings(setup)),
       ...(setup.summarizer && { 'compression.ahead': 1 }),
+      ...(setup.strategy !== 'provider' && { 'compression.fallback': setup.strategy }),
     },
     summarizer: setup.summarizer?.summarizer,
     prices: { [setup.price === undefined ? 'default' : '*']: price },

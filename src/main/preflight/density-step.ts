@@ -89,10 +89,12 @@ export class DensityPruner {
   /**
    * Runs a pass of the strategy that `begin` returned.
    *
+   * @param isForced whether the history is about to be rewritten anyway
    * @throws what the pass threw, `REMOVAL_LOG_WRITE_FAILED`, or the signal's reason; nothing has changed then.
    */
   async run(
     strategy: CompressionStrategy,
+    isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<StepOutcome<PrunedEvent | null>> {
     // The pass may miss entries added from here on; they leave the history dirty.
@@ -102,7 +104,7 @@ export class DensityPruner {
     let isSettled = true;
     try {
       const { isSettled: isAll, ...outcome } =
-        (await this.#replay(signal)) ?? (await this.#prune(strategy, at, signal));
+        (await this.#replay(signal)) ?? (await this.#prune(strategy, at, isForced, signal));
       isSettled = isAll;
       return outcome;
     } catch (thrown) {
@@ -119,10 +121,10 @@ export class DensityPruner {
   async #prune(
     strategy: CompressionStrategy,
     at: number,
+    isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
-    const { history, gauge, sent } = this.#parts;
-    const isForced = history.getTotalTokens() >= gauge.thresholdTokens();
+    const { history, sent } = this.#parts;
     const isFree = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If every edit would be held, skip the pass: it would make a fresh process index the whole history.

@@ -42,7 +42,7 @@ function admitted(found: FoundEdit, landing: FoundEdit, reason: LandingReason): 
 
 /** The circumstances of a preflight in which an edit may land. */
 export interface LandingPoint {
-  /** Whether the history has reached the compression threshold. */
+  /** Whether the history is over the limit, or is about to be compressed. */
   readonly isForced: boolean;
   /** Whether a batch may land here. */
   readonly isBatchPoint: boolean;

@@ -6,11 +6,7 @@ import type { IContent } from '../../shared/content.js';
 import { asError } from '../../shared/errors.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { withContextLimit } from '../settings/session-config.js';
-import type {
-  CompressionContext,
-  CompressionStrategy,
-  OwnStrategyName,
-} from '../strategies/strategy.js';
+import type { CompressionContext, CompressionStrategy } from '../strategies/strategy.js';
 import { abortable, withSignals } from '../waiting/abortable.js';
 import { addWorkNote, wholeBoundary } from './add-work-note.js';
 import type { CompressedEvent } from './session-events.js';
@@ -88,14 +84,15 @@ async function compress(
 }
 
 /**
- * Like `makeCompression`, with fallbacks. If the provider fails, the strategy named in the settings is used. If another strategy
- * that calls a model fails, truncation is used, if the settings allow it.
+ * Like `makeCompression`, with the fallback of the strategy if that fails.
  *
+ * @param isNeeded as in `fallbackOf`
  * @throws what the strategy threw, if there is no fallback; or the signal's reason.
  */
 export async function makeCompressionWithFallback(
   parts: SessionParts,
   strategy: CompressionStrategy,
+  isNeeded: boolean,
   promptId: string,
   signal: AbortSignal | undefined,
 ): Promise<MadeCompression> {
@@ -103,23 +100,34 @@ export async function makeCompressionWithFallback(
     return await makeCompression(parts, strategy, promptId, signal);
   } catch (thrown) {
     for (const each of [signal, parts.ending.signal]) each?.throwIfAborted();
-    const name = fallbackOf(parts, strategy);
-    if (name === undefined) throw thrown;
+    const fallback = fallbackOf(parts, strategy, isNeeded);
+    if (fallback === undefined) throw thrown;
     const error = asError(thrown);
-    parts.logger.warn(`${strategy.name} failed, compressing by ${name} instead`, { error });
-    const fallback = parts.config.resolveStrategy(name);
-    const made = await makeCompressionWithFallback(parts, fallback, promptId, signal);
+    const message = `${strategy.name} failed, compressing by ${fallback.name} instead`;
+    parts.logger.warn(message, { error });
+    const made = await makeCompressionWithFallback(parts, fallback, isNeeded, promptId, signal);
     return { ...made, fallbackFrom: { strategy: strategy.name, error } };
   }
 }
 
-function fallbackOf(
-  { config }: SessionParts,
+/**
+ * Returns what compresses if a strategy that calls a model cannot: truncation, if the settings allow it, else the strategy that they
+ * name, if the provider failed or the history does not fit the window. `undefined` for none.
+ *
+ * @param isNeeded whether the history does not fit
+ */
+export function fallbackOf(
+  { config, addsWorkNote }: SessionParts,
   { name, requiresLLM }: CompressionStrategy,
-): OwnStrategyName | undefined {
+  isNeeded: boolean,
+): CompressionStrategy | undefined {
   const { ephemerals } = config.runtimeContext;
-  if (name === 'provider') return ephemerals.compressionFallback?.() ?? 'high-density';
-  return requiresLLM && ephemerals.fallbackToTruncation() ? 'top-down-truncation' : undefined;
+  const named = ephemerals.compressionFallback?.() ?? 'high-density';
+  if (name === 'provider') return config.resolveStrategy(named);
+  if (!requiresLLM) return undefined;
+  if (ephemerals.fallbackToTruncation()) return config.resolveStrategy('top-down-truncation');
+  const isUsed = isNeeded && addsWorkNote === true && named !== name;
+  return isUsed ? config.resolveStrategy(named) : undefined;
 }
 
 /** Returns what a strategy is given to compress the present history. */

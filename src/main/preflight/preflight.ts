@@ -15,7 +15,12 @@ import { DensityPruner } from './density-step.js';
 import { requestTerms } from './due-passes.js';
 import { needsOpenTurn } from './edit-policy.js';
 import { fitHistory } from './fit-step.js';
-import { makeCompressionWithFallback, dropReplaced, replacedEntries } from './make-compression.js';
+import {
+  makeCompressionWithFallback,
+  dropReplaced,
+  fallbackOf,
+  replacedEntries,
+} from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { AbortOptions, PreflightRequest, RequestOptions } from './request-options.js';
 import type {
@@ -29,6 +34,13 @@ import type {
 } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
+import { appliedOf, bothOf, eventOf } from './step-events.js';
+
+/** What a preflight finds before it prunes: whether the history is over the limit, and whether it is rewritten in any case. */
+interface BeforePruning {
+  readonly isOver: boolean;
+  readonly isRewriting: boolean;
+}
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {
@@ -60,6 +72,7 @@ export class Preflight {
       costs: this.costs.memory,
       passes: this.#pruner.memory,
       floorTokens: guard.floorTokens,
+      failures: guard.failures,
       request: gauge.request,
       usage: gauge.usageMemory,
       summaries: this.ahead.memory,
@@ -103,15 +116,16 @@ export class Preflight {
   async *#runSteps(
     request: PreflightRequest,
   ): Steps<Pick<PreflightResult, 'pruned' | 'compressed' | 'fitted'>> {
-    const { history, sent } = this.#parts;
+    const { history, sent, gauge } = this.#parts;
     const { signal } = request;
     await abortable(history.waitForTokenUpdates(), signal);
     const dropped = yield* this.#dropReplaced(signal);
     // After the drop, because a drop resets `sent`, and this note with it.
     if (request.removesReasoning === true) sent.noteRefusedReasoning();
+    const before = { isOver: !gauge.fits(), isRewriting: this.#isRewriting };
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
-    const compressed = yield* this.#compressWhenDue(request);
+    const compressed = yield* this.#compressWhenDue(request, before);
     // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
     return { pruned, compressed: appliedOf(compressed, dropped), fitted };
@@ -137,7 +151,7 @@ export class Preflight {
   /** Only compresses the history, whatever its size. */
   async *compress(request: PreflightRequest): Steps<CompressedEvent> {
     this.#parts.gauge.beginRequest(request);
-    return yield* this.#compress(request);
+    return yield* this.#compress(request, this.#parts.config.strategy);
   }
 
   /** Only makes the history fit the window. */
@@ -149,7 +163,7 @@ export class Preflight {
     if (gauge.fits()) return null;
     yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
-    yield* this.#landAhead(request);
+    yield* this.#landAhead(request, true);
     if (!gauge.fits()) yield* this.#compressOverLimit(request);
     return yield* this.#fit(signal);
   }
@@ -187,8 +201,18 @@ export class Preflight {
     const stripped = isStale && !isLast ? yield* strip() : null;
     const strategy = this.#pruner.begin();
     if (strategy === null) return isLast ? yield* strip() : stripped;
-    const pruned = yield* this.#prune(() => this.#pruner.run(strategy, signal), signal);
+    const pruned = yield* this.#prune(
+      () => this.#pruner.run(strategy, this.#isRewriting, signal),
+      signal,
+    );
     return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
+  }
+
+  /** Whether this preflight rewrites most of the history anyway: it is over the limit, or is about to be compressed. */
+  get #isRewriting(): boolean {
+    const { gauge } = this.#parts;
+    if (!gauge.shouldCompress()) return false;
+    return !gauge.fits() || this.ahead.isMade || this.#holdReason === null;
   }
 
   async *#prune(
@@ -204,28 +228,37 @@ export class Preflight {
     return isUnrecorded && gauge.fits() ? null : eventOf(end);
   }
 
-  /** @param isReached whether an automatic compression has reached its goal @default the compression is on request and has none */
+  /** @param isNeeded of an automatic compression, whether the history does not fit without it @default it is on request */
   async *#compress(
     { promptId, signal }: PreflightRequest,
-    isReached?: () => boolean,
+    strategy: CompressionStrategy,
+    isNeeded?: boolean,
   ): Steps<CompressedEvent> {
-    const { strategy } = this.#parts.config;
     const make = (): Promise<MadeCompression> =>
-      makeCompressionWithFallback(this.#parts, strategy, promptId, signal);
-    return yield* this.#land(strategy, make, signal, isReached);
+      makeCompressionWithFallback(this.#parts, strategy, isNeeded === true, promptId, signal);
+    const isReached = (): boolean => !this.#parts.gauge.shouldCompress();
+    return yield* this.#land(
+      strategy,
+      make,
+      signal,
+      isNeeded === undefined ? undefined : isReached,
+    );
   }
 
   /**
    * Compresses a history over the threshold or the limit. Returns `null` if no compression was due, its removals could not be
    * recorded, it failed while the history was over the limit, or the model's summary was rejected.
    */
-  async *#compressWhenDue(request: PreflightRequest): Steps<CompressedEvent | null> {
+  async *#compressWhenDue(
+    request: PreflightRequest,
+    before: BeforePruning,
+  ): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
-    const landed = yield* this.#landAhead(request);
+    const landed = yield* this.#landAhead(request, before.isRewriting);
     if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
     if (landed !== null || !gauge.shouldCompress()) return landed;
     try {
-      return yield* this.#compressUnlessHeld(request);
+      return yield* this.#compressUnlessHeld(request, before.isOver);
     } catch (thrown) {
       if (isWriteFailure(thrown) && gauge.fits()) return null;
       // A bad summary must not fail a turn whose history fits.
@@ -238,17 +271,22 @@ export class Preflight {
   /**
    * Applies a finished background compression of this process or of another one. Waits for a running one only if the history
    * does not fit. Returns `null` if none landed.
+   *
+   * @param isRewriting whether this preflight rewrites the history anyway; else it waits for a turn whose reasoning it would strip
    */
-  async *#landAhead({ promptId, signal }: PreflightRequest): Steps<CompressedEvent | null> {
+  async *#landAhead(
+    { promptId, signal }: PreflightRequest,
+    isRewriting: boolean,
+  ): Steps<CompressedEvent | null> {
     const { gauge, guard } = this.#parts;
     const { ahead } = this;
     if (!gauge.fits()) await ahead.settled(signal);
     const compressionFailure = ahead.takeFailure();
     if (compressionFailure !== undefined) {
-      guard.noteFailure();
+      guard.noteFailure(!gauge.fits());
       yield { step: 'none', compressionFailure };
     }
-    if (!ahead.isWorthwhile() || this.#waitsForTurn) return null;
+    if (!ahead.isWorthwhile() || (!isRewriting && this.#stripsOpenTurn)) return null;
     const strategy = this.#parts.config.strategy;
     await ahead.takeOver(strategy, promptId, signal);
     const made = ahead.take(strategy);
@@ -266,12 +304,10 @@ export class Preflight {
     }
   }
 
-  /** Whether a compression below the threshold should wait, because it would strip the reasoning of the turn in progress. */
-  get #waitsForTurn(): boolean {
-    const { history, gauge } = this.#parts;
-    if (this.ahead.keepsReasoning) return false;
-    const isNeeded = needsOpenTurn({ ...gateOptions(this.#parts), history });
-    return isNeeded && !gauge.shouldCompress();
+  /** Whether the finished summary strips the reasoning of the turn in progress. */
+  get #stripsOpenTurn(): boolean {
+    const { history } = this.#parts;
+    return !this.ahead.keepsReasoning && needsOpenTurn({ ...gateOptions(this.#parts), history });
   }
 
   /** Applies a compression. @param isReached as in `#compress` */
@@ -292,7 +328,7 @@ export class Preflight {
   /** Compresses over the limit. Only reports an error of the strategy, so that the fit step still runs. */
   async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
     try {
-      return yield* this.#compressUnlessHeld(request);
+      return yield* this.#compressUnlessHeld(request, true);
     } catch (thrown) {
       request.signal?.throwIfAborted();
       yield { step: 'none', compressionFailure: asError(thrown) };
@@ -300,11 +336,18 @@ export class Preflight {
     }
   }
 
-  /** Compresses, unless the guard or a background summary holds the compression. */
-  async *#compressUnlessHeld(request: PreflightRequest): Steps<CompressedEvent> {
-    const { gauge, guard, history } = this.#parts;
-    const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason;
-    if (reason === null) return yield* this.#compress(request, () => !gauge.shouldCompress());
+  /**
+   * Compresses, unless the guard or a background summary holds the compression.
+   *
+   * @param isNeeded whether the history does not fit, or did not before it was pruned: the cache is lost in any case
+   */
+  async *#compressUnlessHeld(request: PreflightRequest, isNeeded: boolean): Steps<CompressedEvent> {
+    const { strategy } = this.#parts.config;
+    const reason = this.#holdReason;
+    if (reason === null) return yield* this.#compress(request, strategy, isNeeded);
+    const fallback = fallbackOf(this.#parts, strategy, isNeeded);
+    if (reason === 'cooling-down' && fallback !== undefined)
+      return yield* this.#compress(request, fallback, isNeeded);
     const event = heldCompression(this.#parts, reason);
     yield {
       step: 'compressed',
@@ -317,10 +360,15 @@ export class Preflight {
     return event;
   }
 
-  /** Holds the compression of a history that fits if a background summary is running or starts after this preflight: no turn waits. */
+  /**
+   * Why no compression may run now, or `null`. That of a history that fits is held if a background summary is running or starts
+   * after this preflight: no turn waits.
+   */
   get #holdReason(): HoldReason | null {
     const { ahead } = this;
-    const { config, gauge } = this.#parts;
+    const { config, gauge, guard, history } = this.#parts;
+    const reason = guard.holdReason(history.getTotalTokens());
+    if (reason !== null) return reason;
     const isMade =
       (config.strategy.requiresLLM && ahead.isUnderWay) || ahead.makes(config.strategy);
     return isMade && gauge.fits() ? 'under-way' : null;
@@ -349,27 +397,4 @@ export class Preflight {
       recordingFailure: this.#parts.recorder?.takeFailure(),
     };
   }
-}
-
-function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
-  if (failure !== undefined || event === undefined) throw failure?.thrown;
-  return event;
-}
-
-/** Returns the later of the applied events, because callers must follow it; if neither was applied, the later event. */
-function appliedOf(
-  later: CompressedEvent | null,
-  earlier: CompressedEvent | null,
-): CompressedEvent | null {
-  if (later?.outcome === 'applied') return later;
-  return earlier?.outcome === 'applied' ? earlier : (later ?? earlier);
-}
-
-/** Merges the events of two edits of one preflight, in the order in which they landed. */
-function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
-  if (first === null || second === null) return first ?? second;
-  const changes = [...first.changes, ...second.changes];
-  const { tokensBefore } = first;
-  const { tokensAfter } = second;
-  return { ...(first.edits.length > 0 ? first : second), changes, tokensBefore, tokensAfter };
 }

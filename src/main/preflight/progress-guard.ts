@@ -1,5 +1,6 @@
 // Prevents loops of fruitless automatic compressions, by the outcome of the last ones. The clock is injected.
 
+import type { FailureMemory } from '../state/session-state.js';
 import type { StepReport, HoldReason } from './session-events.js';
 
 /** Consecutive failures after which automatic compressions pause. */
@@ -17,20 +18,25 @@ export interface ProgressGuardOptions {
   readonly now: () => number;
   /** The floor of an earlier session of this history. @default 0 */
   readonly floorTokens?: number | undefined;
+  /** The failures in that session. @default none */
+  readonly failures?: FailureMemory | undefined;
 }
+
+type CompressionReport = Extract<StepReport, { readonly step: 'compressed' }>;
 
 /** Decides whether an automatic compression may run. */
 export class ProgressGuard {
   readonly #minGrowthTokens: () => number;
   readonly #now: () => number;
   #floorTokens: number;
-  #failures = 0;
+  #failures: FailureMemory = { times: 0, at: 0 };
   #pausedUntilMs = -Infinity;
 
   constructor(options: ProgressGuardOptions) {
     this.#minGrowthTokens = options.minGrowthTokens;
     this.#now = options.now;
     this.#floorTokens = options.floorTokens ?? 0;
+    if (options.failures !== undefined) this.#restore(options.failures);
   }
 
   /** Tokens that the history must have for the next compression. */
@@ -38,10 +44,15 @@ export class ProgressGuard {
     return this.#floorTokens;
   }
 
+  /** For a later session of this history, so that a process per request does not ask a model that is down each time. */
+  get failures(): FailureMemory | undefined {
+    return this.#failures.times === 0 ? undefined : this.#failures;
+  }
+
   /** Returns why a history of this size must not be compressed now, or `null`. */
   holdReason(totalTokens: number): HoldReason | null {
-    if (this.#now() < this.#pausedUntilMs) return 'cooling-down';
-    return totalTokens < this.#floorTokens ? 'no-growth' : null;
+    if (totalTokens < this.#floorTokens) return 'no-growth';
+    return this.#isPaused ? 'cooling-down' : null;
   }
 
   /** Notes the outcome of a preflight step. A compression on request says nothing about automatic ones. */
@@ -54,17 +65,27 @@ export class ProgressGuard {
         if (report.event) this.noteCut(report.event.tokensBefore, report.event.tokensAfter);
         return;
       case 'compressed':
-        if (report.isUnderThreshold === undefined || report.isAborted) return;
-        if (report.failure !== undefined) this.noteFailure();
-        else if (report.event) this.noteEnd(report.event.tokensAfter, report.isUnderThreshold);
+        this.#noteCompression(report);
         return;
       case 'none':
     }
   }
 
-  /** Notes a completed compression, whether or not its result was applied. */
-  noteEnd(totalTokens: number, isUnderThreshold: boolean): void {
-    this.#failures = 0;
+  #noteCompression({ event, failure, isUnderThreshold, isAborted }: CompressionReport): void {
+    if (isUnderThreshold === undefined || isAborted) return;
+    const isFallback = event?.fallbackFrom !== undefined;
+    if (failure !== undefined || isFallback) this.noteFailure();
+    if (failure === undefined && event)
+      this.noteEnd(event.tokensAfter, isUnderThreshold, isFallback);
+  }
+
+  /**
+   * Notes a completed compression, whether or not its result was applied.
+   *
+   * @param isFallback whether it stood in for one that failed; during a pause, all do @default false
+   */
+  noteEnd(totalTokens: number, isUnderThreshold: boolean, isFallback: boolean = false): void {
+    if (!isFallback && !this.#isPaused) this.#failures = { times: 0, at: 0 };
     this.#floorTokens = isUnderThreshold ? 0 : totalTokens + this.#minGrowthTokens();
   }
 
@@ -82,9 +103,24 @@ export class ProgressGuard {
     this.noteShrunk(tokensAfter);
   }
 
-  /** Notes a failed compression. After the pause one attempt is made; if it fails too, the next pause begins. */
-  noteFailure(): void {
-    this.#failures += 1;
-    if (this.#failures >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + PAUSE_MS;
+  /**
+   * Notes a failed compression. After the pause one attempt is made; if it fails too, the next pause begins.
+   *
+   * @param isWaitedFor whether a turn could not go on without it: the pause begins at once, so that it does not wait again
+   */
+  noteFailure(isWaitedFor: boolean = false): void {
+    const times = isWaitedFor ? MAX_FAILURES : this.#failures.times + 1;
+    this.#failures = { times, at: Date.now() };
+    if (times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + PAUSE_MS;
+  }
+
+  #restore(failures: FailureMemory): void {
+    this.#failures = failures;
+    const leftMs = PAUSE_MS - Math.abs(Date.now() - failures.at);
+    if (failures.times >= MAX_FAILURES) this.#pausedUntilMs = this.#now() + leftMs;
+  }
+
+  get #isPaused(): boolean {
+    return this.#now() < this.#pausedUntilMs;
   }
 }

@@ -90,6 +90,7 @@ export function createParts(
       minGrowthTokens: () => MIN_GROWTH_SHARE * gauge.contextLimit,
       now,
       floorTokens: former?.floorTokens,
+      failures: former?.failures,
     }),
     sent,
     cacheMisses: new CacheMisses({ history, sent, cache }, former && gauge.sentRequest),

@@ -33,7 +33,10 @@ export interface EphemeralSettings {
   readonly 'compression.preserveThreshold'?: number | undefined;
   /** Share of the entries, from the start, that middle-out leaves unchanged, in [0, 1]. @default 0.2 */
   readonly 'compression.topPreserveThreshold'?: number | undefined;
-  /** The strategy used if `provider` fails or is not available. @default 'high-density' */
+  /**
+   * The strategy used if `provider` fails or is not available, or if a summary fails while the history does not fit the window.
+   * @default 'high-density'
+   */
   readonly 'compression.fallback'?: OwnStrategyName | undefined;
   /** Whether top-down truncation is used if a summary fails. @default false */
   readonly 'compression.fallbackToTruncation'?: boolean | undefined;

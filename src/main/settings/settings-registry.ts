@@ -143,7 +143,7 @@ export const SETTINGS_REGISTRY: readonly SettingSpec[] = [
   {
     key: 'compression.fallback',
     ...COMMON,
-    description: 'What takes the place of provider compaction where that fails',
+    description: 'What compresses where the provider fails, or a model at a full window',
     type: 'enum',
     enumValues: [...COMPRESSION_STRATEGIES],
     default: 'high-density',

@@ -191,6 +191,7 @@ const STATE = z.object({
     }),
     passes: z.object({ nextPoint: COUNT, isSettled: z.boolean() }),
     floorTokens: z.number(),
+    failures: z.optional(z.object({ times: COUNT, at: COUNT })),
     request: z.nullable(
       z.object({ addedSince: COUNT, countedTokens: z.nullable(COUNT), pendingTokens: COUNT }),
     ),
@@ -271,6 +272,12 @@ export interface PassMemory {
   readonly isSettled: boolean;
 }
 
+/** Consecutive failures: how many, and when the last one was, in milliseconds since the epoch. */
+export interface FailureMemory {
+  readonly times: number;
+  readonly at: number;
+}
+
 /** The last request, with which a usage report will be compared. */
 export interface RequestMemory {
   /** Entries added since the request. */
@@ -294,6 +301,8 @@ export interface SessionMemory {
   readonly passes: PassMemory;
   /** Tokens that the history must have for the next compression. */
   readonly floorTokens: number;
+  /** Consecutive failures of automatic compressions. @default none */
+  readonly failures?: FailureMemory | undefined;
   readonly request: RequestMemory | null;
   /** `null` if nothing was learned: no usage was reported, or only while the host gave `overheadTokens`. @default null */
   readonly usage?: UsageMemory | null | undefined;

@@ -45,7 +45,7 @@ export interface RuntimeEphemerals {
   compressionThreshold(): number;
   /** Share of the context window at which summaries are requested in the background, in (0, 1]; 1 for never. @default 1 */
   compressionAhead?(): number;
-  /** The strategy used if `provider` fails. @default 'high-density' */
+  /** The strategy used if `provider` fails, or a summary while the history does not fit the window. @default 'high-density' */
   compressionFallback?(): OwnStrategyName;
   /** Tokens that the model accepts. */
   contextLimit(): number;

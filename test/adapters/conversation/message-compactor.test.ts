@@ -305,7 +305,7 @@ it('sends the note of the turns that a full window drops, also when more leave',
   const summarizer = { contextLimit: 8_000, generate: () => Promise.reject(new Error('down')) };
   const compactor = createCompactor({
     ...{ offload: 'inline', tokenizer: 'estimate', contextLimit: 8_000, summarizer },
-    settings: { 'compression.strategy': 'one-shot' },
+    settings: { 'compression.strategy': 'one-shot', 'compression.fallback': 'one-shot' },
   });
   open.push(compactor);
   const compact = chatCompactor(compactor, { onError: 'throw' });

@@ -165,14 +165,12 @@ describe.each(STRATEGIES)('%s', (strategy) => {
 describe('a history that is made to fit', () => {
   const FAILING = {
     contextLimit: 8_000,
-    generate: () => Promise.reject(new Error('down')),
-  };
+    summarizer: scriptedSummarizer(() => Promise.reject(new Error('down'))),
+    settings: { 'compression.strategy': 'one-shot', 'compression.fallback': 'one-shot' },
+  } as const;
 
   it('keeps the words of the turns that leave, also when more leave later', async () => {
-    const session = await open('one-shot', turns(0, 30), {
-      contextLimit: 8_000,
-      summarizer: FAILING,
-    });
+    const session = await open('one-shot', turns(0, 30), FAILING);
     for (let from = 30; from < 60; from += 10) {
       const { fitted } = await session.ensureCompressionBeforeSend(`p${from}`);
       expect(fitted?.droppedEntries).toBeGreaterThan(0);
@@ -187,19 +185,12 @@ describe('a history that is made to fit', () => {
   });
 
   it('has no note in the documented system, or where there is no room for it', async () => {
-    const documented = {
-      preset: 'specification',
-      contextLimit: 8_000,
-      summarizer: FAILING,
-    } as const;
+    const documented = { ...FAILING, preset: 'specification' } as const;
     const whole = await open('one-shot', turns(0, 60), documented);
     await whole.ensureCompressionBeforeSend('p');
     expect(whole.history.getAll().some(isWorkNote)).toBe(false);
     const last = humanText('lorem ipsum '.repeat(3_880));
-    const full = await open('one-shot', [...turns(0, 3), last], {
-      contextLimit: 8_000,
-      summarizer: FAILING,
-    });
+    const full = await open('one-shot', [...turns(0, 3), last], FAILING);
     const { fitted } = await full.ensureCompressionBeforeSend('p');
     expect(fitted?.droppedEntries).toBeGreaterThan(0);
     expect(full.history.getAll()).toEqual([last]);

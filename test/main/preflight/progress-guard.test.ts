@@ -1,9 +1,10 @@
 // When automatic compressions are held: after one that did not help, and after several that failed.
 
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { ProgressGuard } from '../../../src/main/preflight/progress-guard.js';
+import type { FailureMemory } from '../../../src/main/state/session-state.js';
 import { runs } from '../../support/scale.js';
 
 interface TimedGuard {
@@ -12,9 +13,9 @@ interface TimedGuard {
 }
 
 /** A guard that asks for 50 tokens of growth, and a clock that a test moves. */
-function timedGuard(): TimedGuard {
+function timedGuard(failures?: FailureMemory): TimedGuard {
   let nowMs = 1_000;
-  const guard = new ProgressGuard({ minGrowthTokens: () => 50, now: () => nowMs });
+  const guard = new ProgressGuard({ minGrowthTokens: () => 50, now: () => nowMs, failures });
   return {
     guard,
     pass: (ms) => {
@@ -150,6 +151,42 @@ describe('ProgressGuard', () => {
       guard.noteEnd(100, false);
       failTimes(guard, 2);
       expect(guard.holdReason(150)).toBeNull();
+    });
+
+    it('begins the pause at once when a turn has waited for it', () => {
+      const { guard, pass } = timedGuard();
+      guard.noteFailure(true);
+      expect(guard.holdReason(0)).toBe('cooling-down');
+      pass(60_000);
+      expect(guard.holdReason(0)).toBeNull();
+    });
+
+    it('goes on with the failures when a fallback stands in, also in a pause', () => {
+      const { guard, pass } = timedGuard();
+      failTimes(guard, 2);
+      guard.noteEnd(100, true, true);
+      failTimes(guard, 1);
+      expect(guard.holdReason(0)).toBe('cooling-down');
+      guard.noteEnd(100, true);
+      pass(60_000);
+      failTimes(guard, 1);
+      expect(guard.holdReason(0)).toBe('cooling-down');
+    });
+
+    it('is remembered by a later session, as far as the pause is not over', () => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { guard } = timedGuard();
+      expect(guard.failures).toBeUndefined();
+      failTimes(guard, 3);
+      const later = (): ProgressGuard => timedGuard(guard.failures).guard;
+      vi.advanceTimersByTime(59_999);
+      expect(later().holdReason(0)).toBe('cooling-down');
+      vi.advanceTimersByTime(1);
+      const after = later();
+      expect(after.holdReason(0)).toBeNull();
+      failTimes(after, 1);
+      expect(after.holdReason(0)).toBe('cooling-down');
     });
 
     it('asks for growth still when the pause is over', () => {
