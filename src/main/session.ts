@@ -317,9 +317,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     return abortable(this.#next(run, this.#queued === 0), signal);
   }
 
-  /** Queues work behind all running and waiting work. @param isFree whether to run it at once instead */
-  #next<Result>(run: () => Promise<Result>, isFree = false): Promise<Result> {
-    const ended = isFree ? run() : this.#underWay.then(run);
+  /** Queues work behind all running and waiting work. @param runsAtOnce whether to run it at once instead */
+  #next<Result>(run: () => Promise<Result>, runsAtOnce = false): Promise<Result> {
+    const ended = runsAtOnce ? run() : this.#underWay.then(run);
     const onEnd = (): void => void (this.#queued -= 1);
     this.#queued += 1;
     this.#underWay = ended.then(onEnd, onEnd);

@@ -159,7 +159,7 @@ export class ScheduledLine implements SessionLine {
       this.#traffic.passes += 1;
       this.#traffic.lastPass = delta.pass;
     }
-    if (delta.isFar === true) this.#traffic.farDeltas += 1;
+    if (delta.isOutOfReach === true) this.#traffic.farDeltas += 1;
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
     const posted = structuredClone(delta);

@@ -2,7 +2,7 @@
 // itself to its users.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asRecord } from '../../shared/json.js';
 import type { CompactCall } from '../request/adapter-options.js';
 import { isCompactedPrompt, passingUsage } from './compaction-middleware.js';
@@ -62,7 +62,7 @@ function watch<Model extends AnsweringModel>(
     try {
       answer = await model[kind](call);
     } catch (thrown) {
-      if (isMendable(thrown)) tellOf({ refusal: thrown });
+      if (isFixableByCompacting(thrown)) tellOf({ refusal: thrown });
       throw thrown;
     }
     try {

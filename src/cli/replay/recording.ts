@@ -105,7 +105,7 @@ class RecordingWalk {
       const { byCategory } = this.#present;
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
     } else if (step.kind === 'context') {
-      for (const entry of step.ended.left) this.#present.remove(entry);
+      for (const entry of step.ended.remaining) this.#present.remove(entry);
       this.#lives.endContext(this.#turns.length);
     } else {
       for (const entry of step.removed) this.#change(entry, -1);

@@ -13,7 +13,11 @@ import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
-import { BOUND_REASONING, bindsReasoning, isMendable } from '../../main/models/model-limits.js';
+import {
+  BOUND_REASONING,
+  bindsReasoning,
+  isFixableByCompacting,
+} from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
@@ -136,7 +140,7 @@ class LocalEngine implements Engine {
   reportRefusal(text: string, model: string | undefined, id: string | undefined): void {
     this.#compactor.reportRefusal(text, model);
     const line = id === undefined ? undefined : this.#lines.named(id);
-    if (isMendable(text)) line?.takeUsage?.({ refusal: text });
+    if (isFixableByCompacting(text)) line?.takeUsage?.({ refusal: text });
   }
 
   noteBoundReasoning(id: string): void {

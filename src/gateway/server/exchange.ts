@@ -14,7 +14,7 @@ import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
-import { isMendable, refusesReasoning } from '../../main/models/model-limits.js';
+import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import { tapUsage } from './usage-tap.js';
 
@@ -153,7 +153,7 @@ function collect(
       let latest = answer;
       const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
       const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
-        if (line === undefined || !isMendable(refusal)) return undefined;
+        if (line === undefined || !isFixableByCompacting(refusal)) return undefined;
         ledger.recordUsage(line.id, { usage: undefined, mode, status });
         const again = await compact(parts, request, route, copy, mode, refusal);
         if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;

@@ -110,9 +110,9 @@ export class InFlightParcels {
   }
 
   /** Whether later results will be too far away to refer to the results of a taken parcel, once the line has received all others. */
-  isFar(parcel: InFlightParcel): boolean {
+  isOutOfReach(parcel: InFlightParcel): boolean {
     const isAppended = this.#waiting.every(({ isAppend }) => isAppend);
-    return parcel.isFar && isAppended && !this.#options.queue.hasEdits;
+    return parcel.isOutOfReach && isAppended && !this.#options.queue.hasEdits;
   }
 
   get #isFull(): boolean {

@@ -55,7 +55,7 @@ export interface ResidenceOptions {
 /** Backpressure: maximum UTF-16 units posted but not acknowledged. The rest waits in the queue, where it takes no extra memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
 
-interface StandingPass {
+interface ReadyPass {
   readonly settings: PassSettings;
   readonly pass: PlannedPass;
 }
@@ -79,7 +79,7 @@ export class Residence {
   #waiting = 0;
   /** Settles when the newest delta is answered, or the residence has ended. Never rejects. */
   #newest: Promise<void>;
-  #standing: StandingPass | undefined;
+  #readyPass: ReadyPass | undefined;
   /** Whether entries were added since the last pass was requested. */
   #isUnplanned = false;
   #asked: Question | undefined;
@@ -152,10 +152,10 @@ export class Residence {
   }
 
   /** Returns the pass on the state of a base, if it has arrived. */
-  standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
-    const standing = this.#standing;
-    if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
-    return isSamePass(standing.settings, settings) ? standing.pass : undefined;
+  passFor(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
+    const ready = this.#readyPass;
+    if (ready === undefined || !isSameBase(ready.pass.base, base)) return undefined;
+    return isSamePass(ready.settings, settings) ? ready.pass : undefined;
   }
 
   /** Resolves to the pass on a state that was pushed; to `undefined` if that would take long, or if the residence has ended. */
@@ -164,7 +164,7 @@ export class Residence {
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
     await this.#whenTakenArePosted();
     await this.#newest;
-    const found = this.standingPass(base, settings);
+    const found = this.passFor(base, settings);
     if (found !== undefined) return found;
     // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
     // answer, others wait for their turn.
@@ -205,7 +205,7 @@ export class Residence {
     clearImmediate(this.#scheduled);
     this.#line?.close();
     this.#line = undefined;
-    this.#standing = undefined;
+    this.#readyPass = undefined;
   }
 
   async #open(entries: number): Promise<void> {
@@ -286,8 +286,8 @@ export class Residence {
   /** Posts synchronously. The promise never rejects. */
   async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
     const { staged, characters, isCounted } = parcel;
-    const isFar = this.#inFlight.isFar(parcel);
-    const delta = isFar ? { ...parcel.delta, isFar } : parcel.delta;
+    const isOutOfReach = this.#inFlight.isOutOfReach(parcel);
+    const delta = isOutOfReach ? { ...parcel.delta, isOutOfReach } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
       this.#isUnplanned ||= parcel.adds;
@@ -308,13 +308,13 @@ export class Residence {
       this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
       this.#unacknowledgedCharacters -= characters;
       this.#inFlight.noteAnswer(parcel);
-      this.#standing =
+      this.#readyPass =
         settings === undefined || value.pass === undefined
           ? undefined
           : { settings, pass: value.pass };
       this.#options.onAnswer();
-      if (this.#standing !== undefined) {
-        this.#options.onPass(this.#standing.pass, this.#standing.settings);
+      if (this.#readyPass !== undefined) {
+        this.#options.onPass(this.#readyPass.pass, this.#readyPass.settings);
       }
       if (!isCounted) this.#options.onArrival(staged, value.tokens);
       // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
@@ -332,7 +332,7 @@ export class Residence {
     const answer = line.plan(base, passSettingsOf(settings)).then(
       ({ value }) => {
         if (!this.#hasEnded && this.#isPostedUpTo(base)) {
-          this.#standing = { settings, pass: value };
+          this.#readyPass = { settings, pass: value };
         }
         return value;
       },

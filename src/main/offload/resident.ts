@@ -135,7 +135,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     const askedAt = performance.now();
     const residence = this.#residence;
     const pass =
-      residence?.standingPass(base, config) ??
+      residence?.passFor(base, config) ??
       (await abortable(residence?.requestPass(base, config) ?? NOTHING, signal));
     if (pass !== undefined) {
       this.#bookPass(pass, askedAt);

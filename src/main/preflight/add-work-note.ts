@@ -44,7 +44,7 @@ export function addWorkNote(
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
   const record = gatherWork({ history: former, fateOf, callOf, toolCatalog, earlier });
   const hasLost =
-    record.said.length > earlier.said.length ||
+    record.userWords.length > earlier.userWords.length ||
     record.done.size > earlier.done.size ||
     former.some((entry) => fateOf(entry) === 'removed');
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;

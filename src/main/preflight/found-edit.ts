@@ -19,7 +19,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 
 /** Whether a strategy uses this library's own pass, the only one that workers and replays can run. */
-export function isDocumented(strategy: CompressionStrategy): boolean {
+export function usesBuiltInPass(strategy: CompressionStrategy): boolean {
   return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 

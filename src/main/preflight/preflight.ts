@@ -102,7 +102,7 @@ export class Preflight {
     const terms = requestTerms(this.#parts);
     this.costs.endPreflight(terms);
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= terms.toBeCached);
+    sent.endPreflight(history.getTotalTokens() >= terms.minCachedTokens);
     cache.endRequest();
     this.#hasScannedForDrops = true;
     return {

@@ -157,9 +157,9 @@ export class StateKeeper {
     if (former === key) return this.#saveAs(key, text, isLate);
     if (isLate) return 'not-kept';
     // The history has grown, so the key is of a longer prefix now. Another process may have saved under the former, shorter one.
-    const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
-    if (typeof ceded === 'object') return ceded;
-    const isLost = ceded === 'not-kept' && this.#options.conversationId === undefined;
+    const saved = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
+    if (typeof saved === 'object') return saved;
+    const isLost = saved === 'not-kept' && this.#options.conversationId === undefined;
     const found = isLost ? await this.load(names) : undefined;
     if (found !== undefined) return { overtakenBy: found };
     const version = this.#version;
@@ -322,10 +322,10 @@ export class StateKeeper {
   }
 
   #noteFailure(what: Kept, error: Error): void {
-    const isTold = this.#failing.has(what) || this.#outage.has(what);
+    const isReported = this.#failing.has(what) || this.#outage.has(what);
     this.#failing.add(what);
     this.#outage.add(what);
-    if (!isTold) this.#options.logger.warn(WARNINGS[what], { error });
+    if (!isReported) this.#options.logger.warn(WARNINGS[what], { error });
   }
 
   /** Ends an outage. Only a write does: a store that can be read may still refuse writes (a full disk, a replica). */

@@ -7,7 +7,7 @@ import {
   countBehind,
   Draft,
   leftOut,
-  MAX_TELLING,
+  MAX_SCANNED_OF_LINE,
   mentionsFailure,
   saysLeftOut,
 } from './shrinker.js';
@@ -138,7 +138,7 @@ export function placeAfter(lines: readonly string[], at: number): number {
 }
 
 function startOf(lines: readonly string[], at: number): string {
-  return (lines[at] ?? '').slice(0, MAX_TELLING);
+  return (lines[at] ?? '').slice(0, MAX_SCANNED_OF_LINE);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
-import { Draft, MAX_TELLING, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
+import { Draft, MAX_SCANNED_OF_LINE, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
 import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
@@ -141,7 +141,7 @@ function withoutFailures(
     let { start } = run;
     for (let at = start; at <= run.end; at += 1) {
       const isEnd = at === run.end || failures === MAX_FAILURES;
-      if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_TELLING))) continue;
+      if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_SCANNED_OF_LINE))) continue;
       const end = isEnd ? run.end : at;
       parts.push(...partOfRun(run, start, end));
       if (isEnd) break;

@@ -3,7 +3,7 @@
 
 import { withoutCodes } from '../shown-text.js';
 import { isDelimited, isSimilar } from './like-lines.js';
-import { Draft, MAX_TELLING, mentionsFailure } from './shrinker.js';
+import { Draft, MAX_SCANNED_OF_LINE, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 const LINE = /[^\r\n]+/g;
@@ -81,7 +81,7 @@ function isOverwritten(text: string, start: number, end: number): boolean {
   const isSame = startOf(text, shown) === startOf(text, next);
   const isPercent = (at: number): boolean => PERCENT.test(text.slice(at, at + 8));
   if (!isSame && !(isPercent(shown) && isPercent(next))) return false;
-  const state = text.slice(shown, Math.min(end, shown + MAX_TELLING));
+  const state = text.slice(shown, Math.min(end, shown + MAX_SCANNED_OF_LINE));
   if (!mentionsFailure(state) && !WARNING.test(state)) return true;
   return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
 }

@@ -11,7 +11,7 @@ import { PlanCursor } from '../density/plan/plan.js';
 import { placesInResult } from '../density/index/unsent-results.js';
 import { ACTION } from '../density/rules/marks.js';
 import { assertIngestible } from '../ingestion.js';
-import { FITS } from '../shrink/shown-before.js';
+import { QUOTE_PLACE } from '../shrink/shown-before.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -247,7 +247,7 @@ class DeferredResults {
 
   readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
-  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `FITS`. */
+  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `QUOTE_PLACE`. */
   placesIn(response: ToolResponseBlock): Uint8Array {
     let places = this.#places.get(response);
     if (places === undefined) {
@@ -315,7 +315,8 @@ function shownElsewhere(
   }
   const source = callOf(entry - entriesBack, block);
   const name = nameFarBack(callName(source), laterCalls(list, entry, source, call));
-  const placeOf = (line: number): number => deferred.placesIn(response)[line] ?? FITS.only;
+  const placeOf = (line: number): number =>
+    deferred.placesIn(response)[line] ?? QUOTE_PLACE.shortIsUnique;
   return { ...lines, source: { callId: response.callId, name, placeOf } };
 }
 

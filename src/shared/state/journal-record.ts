@@ -148,8 +148,8 @@ export class JournalWriter {
   /** Notes that all entries except these were removed. */
   noteRemovedExcept(entries: readonly IContent[]): void {
     if (this.#written.size === 0) return;
-    const standing = new Set(entries);
-    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.noteRemoved(entry);
+    const remaining = new Set(entries);
+    for (const entry of this.#written.keys()) if (!remaining.has(entry)) this.noteRemoved(entry);
   }
 
   #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {
@@ -185,12 +185,12 @@ export class JournalWriter {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block, there, aside } of runs) {
+    for (const { start, end, entriesBack, block, sourceNumber, sourceIndex } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      const place = aside === undefined ? there : ASIDE + aside;
+      const place = sourceIndex === undefined ? sourceNumber : INDEX_BASE + sourceIndex;
       bytes.number(2 * block + (place === undefined ? 0 : 1));
       if (place !== undefined) bytes.number(place === null ? 0 : 1 + place);
     }
@@ -303,13 +303,14 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
     const block = Math.floor(form / 2);
     if (form % 2 === 0) return { start, end, entriesBack, block };
     const place = bytes.number() - 1;
-    if (place >= ASIDE) return { start, end, entriesBack, block, aside: place - ASIDE };
-    return { start, end, entriesBack, block, there: place === -1 ? null : place };
+    if (place >= INDEX_BASE)
+      return { start, end, entriesBack, block, sourceIndex: place - INDEX_BASE };
+    return { start, end, entriesBack, block, sourceNumber: place === -1 ? null : place };
   });
 }
 
-/** Added to `aside` to encode it in place of `there`: line numbers have at most nine digits, so they stay below this offset. */
-const ASIDE = 1_000_000_000;
+/** Added to `sourceIndex` to encode it in place of `sourceNumber`: line numbers have at most nine digits, so they stay below this offset. */
+const INDEX_BASE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {
   const pieces: SplicePiece[] = [];

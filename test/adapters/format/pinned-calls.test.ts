@@ -48,7 +48,7 @@ describe('WholeExchanges', () => {
     whole(2, { calls: ['b'], programs: ['p'] }),
     whole(3, { answered: ['b'] }),
     whole(4, { answered: ['p'], calls: ['c'] }),
-    whole(5, { answered: ['c'] }, { said: [block([5, 1])] }),
+    whole(5, { answered: ['c'] }, { userBlocks: [block([5, 1])] }),
   ];
   const read = (...readings: (readonly WholeMessage[])[]): Reading[] => {
     const exchanges = new WholeExchanges();
@@ -93,7 +93,7 @@ describe('WholeExchanges', () => {
       'in which the user speaks',
       [
         PROGRAM[0] as WholeMessage,
-        whole(1, { answered: ['a'] }, { said: [] }),
+        whole(1, { answered: ['a'] }, { userBlocks: [] }),
         ...PROGRAM.slice(4, 5),
         whole(6, { calls: ['d'] }),
       ],

@@ -18,7 +18,7 @@ import {
   DEFAULT_WORKING_SET,
   WORKING_SET_RULE_NAMES,
 } from '../../../src/shared/density/rules/working-set-rules.js';
-import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
+import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
 import { countThirds } from '../../support/piece-counters.js';
@@ -290,7 +290,7 @@ describe('Residence', () => {
       aiContent([toolCall(id, 'read_file', { absolute_path: `/w/${id}` })]),
       toolContent([toolResponse(id, 'read_file', result)]),
     ];
-    const results = FAR_RESULTS + 400;
+    const results = REACH_RESULTS + 400;
     const history = Array.from({ length: results }, (_, at) => asked(`c${at}`, lines(at))).flat();
     // Behind the last answer stand as many: the first of them shows what the one before the answer does.
     const unsent = Array.from({ length: results }, (_, at) => asked(`u${at}`, lines(results + at)));

@@ -13,8 +13,8 @@ import {
   placeAfter,
   reportsFailure,
 } from '../../shrink/failures-first.js';
-import { endOfNumber, saysShown } from '../../shrink/shown-before.js';
-import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
+import { endOfNumber, isReference } from '../../shrink/shown-before.js';
+import { MAX_SCANNED_OF_LINE, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
@@ -189,7 +189,7 @@ function lastStatements(payload: string): readonly string[] {
   const last: string[] = [];
   for (let at = lines.length - 1; at >= 0 && last.length < MAX_END_LINES; at -= 1) {
     const line = lines[at] ?? '';
-    if (saysShown(line)) break;
+    if (isReference(line)) break;
     if (isStatement(line)) (line.trimEnd().endsWith(':') ? headings : last).push(line);
   }
   return (last.length === 0 ? headings.slice(0, MAX_END_LINES) : last).reverse();
@@ -223,7 +223,8 @@ function failuresIn(text: string): readonly string[] {
   const lines = seenLines(text);
   const headings: string[] = [];
   for (const [at, line] of lines.entries()) {
-    if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
+    if (!reportsFailure(line.slice(0, MAX_SCANNED_OF_LINE)) || endOfNumber(line, 0) !== -1)
+      continue;
     const said = saidAt(lines, at);
     if (HEADING.test(said)) headings.push(said);
     else if (failures.add(said).size === MAX_FAILURES) break;
