@@ -39,7 +39,7 @@ import type { Settings } from './settings/settings.js';
 import { findOriginal } from './state/find-original.js';
 import type { StateReport } from './state/resume.js';
 import { sealState } from './state/session-state.js';
-import { standingKeyOf } from './state/standing-key.js';
+import { historyKeyOf } from './state/history-key.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
@@ -182,7 +182,7 @@ export class Session extends SafeEmitter<SessionEvents> {
       digests: journal.digest.digests,
       journal: journal.packed,
       packedTokens: packedTokensOf(history),
-      standing: standingKeyOf(history),
+      standing: historyKeyOf(history),
       at: Date.now(),
       memory: this.#preflight.memory,
       model: learned === undefined ? null : { name: modelName ?? null, ...learned },

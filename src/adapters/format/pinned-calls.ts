@@ -24,7 +24,7 @@ export interface CallsInMessage {
   /** Whether the message uses OpenAI's computer tool, whose results are screenshots. */
   readonly usesComputer?: boolean;
   /** Whether the message must be sent unchanged for another reason. */
-  readonly isBound: boolean;
+  readonly staysPinned: boolean;
 }
 
 /** Returns from a call's `caller` the id of the provider's tool call that made it, such as code execution; empty if the model did. */
@@ -41,9 +41,9 @@ export class PinnedCalls {
 
   /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
-    const { calls, serverCalls, answered, programs = [], usesComputer, isBound } = message;
+    const { calls, serverCalls, answered, programs = [], usesComputer, staysPinned } = message;
     const isPinned =
-      isBound ||
+      staysPinned ||
       usesComputer === true ||
       programs.length > 0 ||
       serverCalls.some((id) => !answered.includes(id)) ||
@@ -92,7 +92,7 @@ export class WholeExchanges {
 
   /** Reads the next pinned message. If the message completes an exchange, adds the exchange as an entry. */
   take(message: WholeMessage, reading: Reading): void {
-    const { calls, serverCalls, answered, isBound, userBlocks = [] } = message;
+    const { calls, serverCalls, answered, staysPinned, userBlocks = [] } = message;
     const blocks = addReasoning(message.blocks, reading);
     const otherCalls = callsOfOtherMessages(message);
     const isContinued = otherCalls.length > 0 && otherCalls.every((id) => this.#open.has(id));
@@ -103,7 +103,7 @@ export class WholeExchanges {
     this.#blocks.push(...blocks);
     this.#tokens += estimateEntryTokens({ speaker: 'ai', blocks: [...blocks, ...userBlocks] });
     const isOpen = this.#open.size > 0;
-    if (isBound || !(isContinued || isBegun) || (isOpen && userBlocks.length > 0))
+    if (staysPinned || !(isContinued || isBegun) || (isOpen && userBlocks.length > 0))
       this.interrupt(reading);
     else if (!isOpen) {
       reading.entries.push({ speaker: 'ai', blocks: this.#blocks });

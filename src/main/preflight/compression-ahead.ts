@@ -48,7 +48,7 @@ export class CompressionAhead {
   #failure: Error | undefined;
   #account: SummaryAccount;
   /** The request of another process that `takeOver` has tried last: it is tried once, because each try reads the whole history. */
-  #sought: AskedSummary | undefined;
+  #lastTakeOver: AskedSummary | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
@@ -99,14 +99,14 @@ export class CompressionAhead {
       return false;
     const { landed, thrownAway } = this.counts;
     // Summaries cost money: pause while more were discarded than landed.
-    return requiresLLM && this.#share < 1 && thrownAway <= landed;
+    return requiresLLM && this.#startShare < 1 && thrownAway <= landed;
   }
 
   /** Whether the history is large enough to request or apply a summary. */
   isWorthwhile(): boolean {
     const { history, gauge, config } = this.#parts;
     const threshold = config.runtimeContext.ephemerals.compressionThreshold();
-    const share = Math.min(this.#share, threshold);
+    const share = Math.min(this.#startShare, threshold);
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
@@ -147,7 +147,7 @@ export class CompressionAhead {
    * Continues with the state that another process has saved. The job of this process is kept if that state waits for the same
    * summary. Else the job is aborted; the other process has already counted its summary as thrown away.
    */
-  goOn(parts: SessionParts): void {
+  resume(parts: SessionParts): void {
     this.#parts = parts;
     this.#account = new SummaryAccount(parts.history, parts.former?.summaries);
     const job = this.#job;
@@ -171,8 +171,8 @@ export class CompressionAhead {
   ): Promise<void> {
     const asked = this.#account.askedElsewhere;
     const { history, compressionInputs } = this.#parts;
-    if (asked === undefined || asked === this.#sought || this.#job !== undefined) return;
-    this.#sought = asked;
+    if (asked === undefined || asked === this.#lastTakeOver || this.#job !== undefined) return;
+    this.#lastTakeOver = asked;
     const raw = history.getRawHistory();
     const contents = raw.slice(0, raw.length - (history.journal.length - asked.entries));
     const tracked = new TrackedHistory(contents);
@@ -241,7 +241,7 @@ export class CompressionAhead {
   }
 
   /** Share of the window from which on summaries are requested. */
-  get #share(): number {
+  get #startShare(): number {
     return this.#parts.config.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
   }
 

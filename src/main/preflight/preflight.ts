@@ -44,7 +44,7 @@ export class Preflight {
     this.costs = new CostMeter(parts);
     this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = former?.ahead ?? new CompressionAhead(parts);
-    if (former !== undefined) this.ahead.goOn(parts);
+    if (former !== undefined) this.ahead.resume(parts);
   }
 
   /** Whether entries were added that no density pass has covered. */

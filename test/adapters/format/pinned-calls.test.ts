@@ -7,7 +7,7 @@ import { PinnedCalls, WholeExchanges } from '../../../src/adapters/format/pinned
 import type { CallsInMessage, WholeMessage } from '../../../src/adapters/format/pinned-calls.js';
 
 const message = (fields: Partial<CallsInMessage>): CallsInMessage => {
-  return { calls: [], serverCalls: [], answered: [], isBound: false, ...fields };
+  return { calls: [], serverCalls: [], answered: [], staysPinned: false, ...fields };
 };
 
 describe('PinnedCalls', () => {
@@ -22,7 +22,7 @@ describe('PinnedCalls', () => {
 
   it('goes by the newest call of an id', () => {
     const pinned = new PinnedCalls();
-    expect(pinned.pins(message({ calls: ['a'], isBound: true }))).toBe(true);
+    expect(pinned.pins(message({ calls: ['a'], staysPinned: true }))).toBe(true);
     expect(pinned.pins(message({ calls: ['a'], answered: ['a'] }))).toBe(false);
     expect(pinned.pins(message({ answered: ['a'] }))).toBe(false);
   });
@@ -83,12 +83,12 @@ describe('WholeExchanges', () => {
     }
   });
 
-  const PINNED = pinnedIn(read([whole(0, { isBound: true })]));
+  const PINNED = pinnedIn(read([whole(0, { staysPinned: true })]));
 
   it.each<[string, readonly WholeMessage[]]>([
     ['that is not complete', PROGRAM.slice(0, 3)],
     ['of a program in no message', PROGRAM.slice(2)],
-    ['with what is bound', PROGRAM.map((each) => ({ ...each, isBound: each === PROGRAM[4] }))],
+    ['with what is bound', PROGRAM.map((each) => ({ ...each, staysPinned: each === PROGRAM[4] }))],
     [
       'in which the user speaks',
       [

@@ -144,7 +144,9 @@ describe('KnownShingles', () => {
     const lines = text(0, 12).split('\n');
     known.note(1, linesOf(lines.map(made).join('\n')));
     const found = known.shownIn(linesOf(lines.map(numbered).join('\n')), new Map([[1, 5]]));
-    expect(found).toEqual([{ start: 0, end: 12, row: 5, ...(sourceNumber !== undefined && { sourceNumber }) }]);
+    expect(found).toEqual([
+      { start: 0, end: 12, row: 5, ...(sourceNumber !== undefined && { sourceNumber }) },
+    ]);
   });
 
   it.each([
