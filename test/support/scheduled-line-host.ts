@@ -3,7 +3,7 @@
 
 import type fc from 'fast-check';
 import type { SessionLine } from '../../src/main/offload/residence.js';
-import type { LineHost, ResidentGuest } from '../../src/main/offload/resident.js';
+import type { LineHost, EvictableSession } from '../../src/main/offload/resident.js';
 import type { ReadReply } from '../../src/main/offload/reply.js';
 import type { DensityBase, PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';
@@ -83,7 +83,7 @@ export class ScheduledLineHost implements LineHost {
     return this.#lines.filter(({ isClosed }) => !isClosed);
   }
 
-  async open(_guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine> {
+  async open(_guest: EvictableSession, options: ResidentOptions): Promise<SessionLine> {
     const isRefused = this.refusalsAhead > 0;
     if (isRefused) this.refusalsAhead -= 1;
     await this.#scheduler.schedule(Promise.resolve(), 'open');

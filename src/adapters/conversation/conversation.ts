@@ -341,7 +341,7 @@ export class Conversation<Message> {
     const { revision } = history;
     // A preflight may have applied edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
-    if (!isFollowed || isReplaced || isCompressed || view.isLate) {
+    if (!isFollowed || isReplaced || isCompressed || view.mustFollowAgain) {
       await inTurns(view.followInSlices(history.getAll()));
     } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     this.#followedRevision = revision;

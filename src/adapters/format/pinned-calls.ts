@@ -145,7 +145,7 @@ function addReasoning(
   if (reasoning.length === 0) return blocks;
   entries.push({
     speaker: 'ai',
-    blocks: reasoning.map((block) => ({ ...block, isApart: true }) as const),
+    blocks: reasoning.map((block) => ({ ...block, isOfPinned: true }) as const),
   });
   return blocks.filter((block) => !isStripped(block));
 }

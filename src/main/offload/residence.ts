@@ -61,7 +61,7 @@ interface ReadyPass {
 }
 
 /** A pending request for a pass. */
-interface Question {
+interface PassRequest {
   readonly base: DensityBase;
   readonly settings: PassSettings;
   readonly answer: Promise<PlannedPass | undefined>;
@@ -78,11 +78,11 @@ export class Residence {
   /** Number of callers that wait for a plan. */
   #waiting = 0;
   /** Settles when the newest delta is answered, or the residence has ended. Never rejects. */
-  #newest: Promise<void>;
+  #lastAnswer: Promise<void>;
   #readyPass: ReadyPass | undefined;
   /** Whether entries were added since the last pass was requested. */
   #isUnplanned = false;
-  #asked: Question | undefined;
+  #passRequest: PassRequest | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   /** Number of running tasks that threads should do before queued changes. */
   #holds = 0;
@@ -106,7 +106,7 @@ export class Residence {
         this.#schedule();
       },
     });
-    this.#newest = this.#open(state.base.length);
+    this.#lastAnswer = this.#open(state.base.length);
   }
 
   /** Whether nothing is pending, so that the residence could end without loss. */
@@ -163,12 +163,12 @@ export class Residence {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
     await this.#whenTakenArePosted();
-    await this.#newest;
+    await this.#lastAnswer;
     const found = this.passFor(base, settings);
     if (found !== undefined) return found;
     // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
     // answer, others wait for their turn.
-    for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
+    for (let asked = this.#passRequest; asked !== undefined; asked = this.#passRequest) {
       if (isSameBase(asked.base, base) && isSamePass(asked.settings, settings)) return asked.answer;
       await asked.answer;
     }
@@ -226,10 +226,10 @@ export class Residence {
       this.#fail(thrown);
       return;
     }
-    const opening = this.#newest;
+    const opening = this.#lastAnswer;
     this.postQueued();
     // `#newest` is this promise itself until something was posted.
-    if (this.#newest !== opening) await this.#newest;
+    if (this.#lastAnswer !== opening) await this.#lastAnswer;
   }
 
   /** Returns the line if the posted changes lead to this state; otherwise the worker would reject a request for it. */
@@ -257,7 +257,7 @@ export class Residence {
     const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
     this.#options.onPost();
-    this.#newest = this.#post(this.#line, next);
+    this.#lastAnswer = this.#post(this.#line, next);
     return true;
   }
 
@@ -270,7 +270,7 @@ export class Residence {
       { first } = this.#inFlight
     ) {
       this.postQueued();
-      if (this.#inFlight.first === first) await (first.counting ?? this.#newest);
+      if (this.#inFlight.first === first) await (first.counting ?? this.#lastAnswer);
     }
     this.#waiting -= 1;
     this.postQueued();
@@ -341,10 +341,10 @@ export class Residence {
         return undefined;
       },
     );
-    this.#asked = { base, settings, answer };
+    this.#passRequest = { base, settings, answer };
     // Registered first, so that it runs before whoever waits for the answer.
     void answer.then(() => {
-      this.#asked = undefined;
+      this.#passRequest = undefined;
     });
     return answer;
   }

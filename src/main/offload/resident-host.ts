@@ -6,7 +6,7 @@ import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
 import type { ResidentLine } from './resident-line.js';
-import type { LineHost, ResidentGuest } from './resident.js';
+import type { LineHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
 /** Totals about a compactor's lines. */
@@ -25,7 +25,7 @@ export class ResidentHost implements LineHost {
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
   /** In LRU order: a map keeps insertion order. */
-  readonly #guests: Map<ResidentGuest, ResidentLine> = new Map();
+  readonly #sessions: Map<EvictableSession, ResidentLine> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
   #evictions = 0;
@@ -37,7 +37,7 @@ export class ResidentHost implements LineHost {
 
   get stats(): ResidentHostStats {
     return {
-      residentSessions: this.#guests.size,
+      residentSessions: this.#sessions.size,
       openings: this.#openings,
       evictions: this.#evictions,
     };
@@ -48,7 +48,7 @@ export class ResidentHost implements LineHost {
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
-  async open(guest: ResidentGuest, options: ResidentOptions): Promise<ResidentLine> {
+  async open(guest: EvictableSession, options: ResidentOptions): Promise<ResidentLine> {
     // Loaded lazily, with Comlink.
     const { ResidentLine: Line } = await import('./resident-line.js');
     const { port1, port2 } = new MessageChannel();
@@ -68,12 +68,12 @@ export class ResidentHost implements LineHost {
         },
         onEnd: () => {
           this.#pool.noteResident(threadId, -1);
-          if (this.#guests.get(guest) === line) this.#guests.delete(guest);
+          if (this.#sessions.get(guest) === line) this.#sessions.delete(guest);
         },
       });
       this.#pool.noteResident(threadId, 1);
       this.#openings += 1;
-      this.#guests.set(guest, line);
+      this.#sessions.set(guest, line);
       this.#evict();
       return line;
     } catch (error) {
@@ -101,21 +101,21 @@ export class ResidentHost implements LineHost {
   }
 
   /** Marks a session's line as used. */
-  touch(guest: ResidentGuest): void {
-    const line = this.#guests.get(guest);
+  touch(guest: EvictableSession): void {
+    const line = this.#sessions.get(guest);
     if (line === undefined) return;
-    this.#guests.delete(guest);
-    this.#guests.set(guest, line);
+    this.#sessions.delete(guest);
+    this.#sessions.set(guest, line);
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
   #evict(): void {
-    if (this.#guests.size <= this.#maxResidentSessions) return;
-    for (const [guest] of this.#guests) {
+    if (this.#sessions.size <= this.#maxResidentSessions) return;
+    for (const [guest] of this.#sessions) {
       if (!guest.isIdle) continue;
       this.#evictions += 1;
       guest.release();
-      if (this.#guests.size <= this.#maxResidentSessions) return;
+      if (this.#sessions.size <= this.#maxResidentSessions) return;
     }
   }
 }

@@ -25,7 +25,7 @@ import { Residence } from './residence.js';
 import type { ResidenceOptions, SessionLine } from './residence.js';
 
 /** A session as its host sees it. */
-export interface ResidentGuest {
+export interface EvictableSession {
   /** Whether nothing is pending, so that the session could release its line now. */
   readonly isIdle: boolean;
   /** Releases the session's line. The session opens another one when needed. */
@@ -34,9 +34,9 @@ export interface ResidentGuest {
 
 /** Opens lines, and provides threads that count entries for them. */
 export interface LineHost extends CountingThreads {
-  open(guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine>;
+  open(guest: EvictableSession, options: ResidentOptions): Promise<SessionLine>;
   /** Marks a session's line as used. */
-  touch(guest: ResidentGuest): void;
+  touch(guest: EvictableSession): void;
 }
 
 export interface ResidentOffloadOptions extends Pick<
@@ -73,7 +73,7 @@ const COOL_DOWN_MS = 30_000;
  * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
  * sent.
  */
-export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
+export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
   readonly #options: ResidentOffloadOptions;
   readonly #meter: OffloadMeter;
   readonly #inline: InlineOffload;

@@ -4,7 +4,7 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { LeftToOthers } from '../summarizer/summarizer.js';
+import { LeftToOtherProcess } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
 import { noteLast } from './add-work-note.js';
@@ -236,7 +236,7 @@ export class CompressionAhead {
   close(): void {
     this.#isClosed = true;
     const isNamed = this.#parts.keeper?.isNamed === true;
-    const why = isNamed ? new LeftToOthers() : new Error('The session was closed.');
+    const why = isNamed ? new LeftToOtherProcess() : new Error('The session was closed.');
     if (this.#job !== undefined) this.#discard(this.#job, why);
   }
 

@@ -43,7 +43,7 @@ export interface UsageReport {
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
 /** Other processes are told of a report if it changes the tokens of history and overhead by more than this share; see `hasLearned`. */
-const MUCH = 0.02;
+const MIN_REPORTED_CHANGE = 0.02;
 
 export interface ContextGaugeOptions {
   readonly history: HistoryService;
@@ -237,7 +237,8 @@ export class ContextGauge {
     const [before, hadNone] = [this.#countedTokens, this.usageMemory === null];
     const outcome = this.#learn(report);
     const isFirst = hadNone && this.usageMemory !== null;
-    this.#hasLearned = isFirst || Math.abs(this.#countedTokens - before) > MUCH * before;
+    this.#hasLearned =
+      isFirst || Math.abs(this.#countedTokens - before) > MIN_REPORTED_CHANGE * before;
     return outcome;
   }
 

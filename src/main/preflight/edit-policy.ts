@@ -153,7 +153,7 @@ export class EditGate {
    */
   get #holdsForReasoning(): boolean {
     const { reasoning } = this.#options;
-    if (!isCareful(this.#options)) return false;
+    if (!protectsReasoning(this.#options)) return false;
     return reasoning.policy === 'keep' ? reasoning.isUnset : isTurnOpen(this.#options);
   }
 }
@@ -164,10 +164,10 @@ type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning
 
 /** Whether stripping reasoning should wait for the end of the turn: until then, calls are sent with the reasoning that led to them. */
 export function needsOpenTurn(options: TurnOptions): boolean {
-  return options.reasoning.policy !== 'keep' && isCareful(options) && isTurnOpen(options);
+  return options.reasoning.policy !== 'keep' && protectsReasoning(options) && isTurnOpen(options);
 }
 
-function isCareful({ edits, bindsReasoning }: TurnOptions): boolean {
+function protectsReasoning({ edits, bindsReasoning }: TurnOptions): boolean {
   return edits === 'append-only' || (isBatching(edits) && bindsReasoning?.() === true);
 }
 

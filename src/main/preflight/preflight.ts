@@ -107,7 +107,7 @@ export class Preflight {
     this.#hasScannedForDrops = true;
     return {
       pruned,
-      compressed: appliedOf(compressed, dropped),
+      compressed: latestApplied(compressed, dropped),
       fitted,
       totalTokens: history.getTotalTokens(),
       tokenSource: gauge.countSource,
@@ -174,7 +174,7 @@ export class Preflight {
     const strategy = this.#pruner.begin();
     if (strategy === null) return isLast ? yield* strip() : stripped;
     const pruned = yield* this.#prune(() => this.#pruner.run(strategy, signal), signal);
-    return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
+    return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
 
   async *#prune(
@@ -208,7 +208,7 @@ export class Preflight {
   async *#compressWhenDue(request: PreflightRequest): Steps<CompressedEvent | null> {
     const { gauge } = this.#parts;
     const landed = yield* this.#landAhead(request);
-    if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
+    if (!gauge.fits()) return latestApplied(yield* this.#compressOverLimit(request), landed);
     if (landed !== null || !gauge.shouldCompress()) return landed;
     try {
       return yield* this.#compressUnlessHeld(request);
@@ -343,7 +343,7 @@ function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
 }
 
 /** Returns the later of the applied events, because callers must follow it; if neither was applied, the later event. */
-function appliedOf(
+function latestApplied(
   later: CompressedEvent | null,
   earlier: CompressedEvent | null,
 ): CompressedEvent | null {
@@ -352,7 +352,7 @@ function appliedOf(
 }
 
 /** Merges the events of two edits of one preflight, in the order in which they landed. */
-function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
+function mergedEvents(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
   if (first === null || second === null) return first ?? second;
   const changes = [...first.changes, ...second.changes];
   const { tokensBefore } = first;

@@ -229,16 +229,16 @@ export function withoutMark(text: string): string {
 /**
  * Adds the line that marks a shrunk result; returns `undefined` if too little was saved.
  *
- * @param took labels of what was removed
+ * @param removed labels of what was removed
  * @param ending see `placeholderEnding`
  */
 export function markedAsShrunk(
   left: string,
   text: string,
-  took: readonly string[],
+  removed: readonly string[],
   ending: string,
 ): string | undefined {
-  const marked = `${left}\n${MARK_START}${text.length} characters: ${took.join(', ')}${ending}`;
+  const marked = `${left}\n${MARK_START}${text.length} characters: ${removed.join(', ')}${ending}`;
   const gain = text.length - marked.length;
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
 }

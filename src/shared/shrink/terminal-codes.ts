@@ -47,7 +47,7 @@ function withoutErased(line: string): string {
 
 /** Removes states of a line that a later state overwrote after a carriage return. */
 function withoutOverwritten(text: string): string {
-  if (isTableOfOldMac(text)) return text;
+  if (hasRowsByCarriageReturn(text)) return text;
   let kept = '';
   let from = 0;
   let start = 0;
@@ -64,7 +64,7 @@ function withoutOverwritten(text: string): string {
 }
 
 /** Whether a text is a table whose rows end with a carriage return alone, so that it is a line break and overwrites nothing. */
-function isTableOfOldMac(text: string): boolean {
+function hasRowsByCarriageReturn(text: string): boolean {
   if (text.includes('\n') || !text.includes('\r')) return false;
   const rows = text.trimEnd().split('\r');
   return isDelimited(rows, 0, rows.length);

@@ -30,7 +30,7 @@ export function checksumOfResult(text: string): number {
 }
 
 /** Lines of a result that an earlier result shows. That one is `block` of the entry `entriesBack` entries before. */
-export interface ShownAbove extends Omit<ShownElsewhere, 'source'> {
+export interface ShownEarlier extends Omit<ShownElsewhere, 'source'> {
   readonly entriesBack: number;
   readonly block: number;
 }
@@ -64,7 +64,7 @@ export type JournalRecord =
       readonly at: number;
       /** The rows of a plan; the `start` of a row that shrinks is an index into `shown`. */
       readonly rows: DensityPlan;
-      readonly shown: readonly (readonly ShownAbove[])[];
+      readonly shown: readonly (readonly ShownEarlier[])[];
       /** The checksums of the results that the rows produced, in order. */
       readonly checksums: readonly number[];
     }
@@ -181,7 +181,7 @@ export class JournalWriter {
     this.#bytes.number(form);
   }
 
-  #addShown(runs: readonly ShownAbove[]): void {
+  #addShown(runs: readonly ShownEarlier[]): void {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
@@ -270,7 +270,7 @@ function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord
   const checksums: number[] = [];
   const count = countOf(bytes);
   const rows: number[] = [];
-  const shown: (readonly ShownAbove[])[] = [];
+  const shown: (readonly ShownEarlier[])[] = [];
   let entry = 0;
   for (let row = 0; row < count; row += 1) {
     entry += bytes.number();
@@ -292,7 +292,7 @@ function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord
   return { kind: 'rows', at, rows: Int32Array.from(rows), shown, checksums };
 }
 
-function readShown(bytes: ByteReader): readonly ShownAbove[] {
+function readShown(bytes: ByteReader): readonly ShownEarlier[] {
   let from = 0;
   return Array.from({ length: countOf(bytes) }, () => {
     const start = from + bytes.number();

@@ -20,7 +20,7 @@ import { asRecord, textOfParts } from '../json.js';
 import { outcomeOf, textOfResult } from '../outcome.js';
 import type { CallOutcome } from '../outcome.js';
 import { onlyShowsByCommand } from '../showing-commands.js';
-import { acts, onlyShows } from '../tool-words.js';
+import { changesSomething, onlyShows } from '../tool-words.js';
 import { WorkLedger, WRITE } from './work-ledger.js';
 import type { WorkKind } from './work-ledger.js';
 
@@ -119,7 +119,7 @@ function noteCall(ledger: WorkLedger, answered: AnsweredCall, callStays: boolean
   const isWrite = use.kind === CALL_KIND.write;
   const isCommand = use.kind === CALL_KIND.command || (isWrite && use.command !== undefined);
   if (outcome === 'denied') ledger.noteDenied(name, feedbackIn(response));
-  else if (mayHaveActed(answered)) noteActed(ledger, name, answered, outcome);
+  else if (mayHaveActed(answered)) noteAction(ledger, name, answered, outcome);
   else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, callStays);
   else if (callStays) return;
   else if (isCommand) noteCommand(ledger, name, answered, outcome);
@@ -127,7 +127,7 @@ function noteCall(ledger: WorkLedger, answered: AnsweredCall, callStays: boolean
   else ledger.forget(name);
 }
 
-function noteActed(
+function noteAction(
   ledger: WorkLedger,
   name: string,
   { call, response }: AnsweredCall,
@@ -208,11 +208,11 @@ function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean 
   const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
   if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
   if (onlyShows(name)) return false;
-  return acts(name) || (kind === CALL_KIND.unknown && saysLittle(response));
+  return changesSomething(name) || (kind === CALL_KIND.unknown && isShortResult(response));
 }
 
 /** Whether a result is short enough to confirm an action; pages and lists are longer. */
-function saysLittle(response: ToolResponseBlock): boolean {
+function isShortResult(response: ToolResponseBlock): boolean {
   const { result } = response;
   if (isExcerpt(result)) return String(result).includes(EXCERPT.held);
   if (isPruned(response)) return / — success, 1 line\b/.test(String(result));

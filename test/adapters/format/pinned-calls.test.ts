@@ -108,7 +108,7 @@ describe('WholeExchanges', () => {
     const blocks = [block([0, 0], 'thinking'), block([0, 1]), sealed];
     const [reading] = read([whole(0, { serverCalls: ['p'] }, { blocks })]);
     expect(reading?.entries).toEqual([
-      { speaker: 'ai', blocks: [{ ...blocks[0], isApart: true }] },
+      { speaker: 'ai', blocks: [{ ...blocks[0], isOfPinned: true }] },
     ]);
     expect(
       originsIn(

@@ -10,7 +10,7 @@ import { onOneLine, shortened } from '../../shown-text.js';
 import {
   countsFailures,
   mayReportFailure,
-  placeAfter,
+  locationAfter,
   reportsFailure,
 } from '../../shrink/failures-first.js';
 import { endOfNumber, isReference } from '../../shrink/shown-before.js';
@@ -70,7 +70,7 @@ function namedIn(response: ToolResponseBlock): string {
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
-  return named + endedAs(response, text, payload) + goesOn;
+  return named + outcomeLines(response, text, payload) + goesOn;
 }
 
 /** Removes the notes in which shrinking says what it left out: they name other calls, not this result's content. */
@@ -107,7 +107,7 @@ function linksIn(text: string, maxLength: number): readonly string[] {
 }
 
 /** The excerpt's lines on failures and outcome. Failures count as merely reported if the call is not known to have failed. */
-function endedAs(response: ToolResponseBlock, text: string, payload: string): string {
+function outcomeLines(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
   const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length));
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
@@ -225,7 +225,7 @@ function failuresIn(text: string): readonly string[] {
   for (const [at, line] of lines.entries()) {
     if (!reportsFailure(line.slice(0, MAX_SCANNED_OF_LINE)) || endOfNumber(line, 0) !== -1)
       continue;
-    const said = saidAt(lines, at);
+    const said = failureAt(lines, at);
     if (HEADING.test(said)) headings.push(said);
     else if (failures.add(said).size === MAX_FAILURES) break;
   }
@@ -243,7 +243,7 @@ const LEVEL = /^\s*\{?\s*"\w{1,20}": ?(?:"\w{1,20}"|\d{1,3}),?\s*$/;
 const MAX_MEMBERS = 4;
 
 /** The failure that the line at `at` reports, taken from following lines where they hold it: exception, log message or place. */
-function saidAt(lines: readonly string[], at: number): string {
+function failureAt(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (TRACEBACK.test(line)) {
     const behind = lines.slice(at + 1, at + MAX_FRAMES);
@@ -253,7 +253,7 @@ function saidAt(lines: readonly string[], at: number): string {
     const members = lines.slice(at, at + MAX_MEMBERS).map((member) => member.trim());
     return messageIn(members.join(''));
   }
-  const place = placeAfter(lines, at);
+  const place = locationAfter(lines, at);
   return place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`;
 }
 

@@ -259,10 +259,10 @@ export class UnsentResults {
   /** Drops texts far before the unsent results from the index, once it has grown large. */
   #forgetOutOfReach(responses: ResponseColumns, lastAnswer: number): void {
     const shingles = this.#shingles;
-    const isMuch = (): boolean =>
+    const isLarge = (): boolean =>
       shingles.size > UNCLEARED * Math.max(SLACK * WINDOW_SHINGLES, this.#needed.shingles) ||
       shingles.texts > UNCLEARED * Math.max(REACH_RESULTS, this.#needed.texts);
-    if (!isMuch()) return;
+    if (!isLarge()) return;
     const [oldest = responses.text.length] = this.from(lastAnswer, responses).keys();
     const kept = new Set<number>();
     for (let row = oldest; row < responses.text.length; row += 1) kept.add(responses.text.at(row));

@@ -1,14 +1,14 @@
 // Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of the result's own call.
 // Also compares earlier results with the other form in which the result may be sent. Decides nothing about what is sent.
 
-import { MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
+import { MAX_CALLS_BACK, nameWithPosition } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { asRecord } from '../../json.js';
 import { JSON_TABLES } from '../../shrink/json-tables.js';
 import { QUOTE_PLACE, MIN_RUN } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { leftAlone, runsShrinker } from '../../shrink/shrink-text.js';
-import type { LeftText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
+import { shrinkWithoutReferences, runsShrinker } from '../../shrink/shrink-text.js';
+import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
 import { Draft } from '../../shrink/shrinker.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
@@ -52,7 +52,7 @@ export function shownRuns(
   if (tableOf(result, text) !== null) {
     return [describe(shownInTable(result, index, mayBeSource, settings) ?? shown)];
   }
-  const left = leftFormOf(result, text, shrunkCallOf(result, use), settings);
+  const left = shrunkFormOf(result, text, shrunkCallOf(result, use), settings);
   if (left.text === text) return [describe(shown)];
   left.lines ??= linesOf(left.text);
   const inLeft = index.shownOf({ row, lines: left.lines }, mayBeSource);
@@ -67,7 +67,7 @@ function describeRuns(
   isFile: boolean,
 ): ShownRuns {
   const runs = shown.map(({ row, sourceIndex, places, ...lines }) => {
-    const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
+    const name = nameWithPosition(index.nameAt(row), laterCalls(index, row, result.row));
     const callId = index.idOf(index.responses.id.at(row));
     if (isFile || sourceIndex === undefined) return { ...lines, source: { callId, name } };
     const placeOf = (line: number): number => places?.[line] ?? QUOTE_PLACE.shortIsUnique;
@@ -107,13 +107,13 @@ export function shrunkCallOf(
 }
 
 /** Another form in which a result may be sent, with its lines once they are computed. */
-interface Form extends LeftText {
+interface Form extends ShortenedText {
   lines?: TextLines;
 }
 
 const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
 const TABLES = new WeakMap<SeenResult, Form | null>();
-const LEFT = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
+const SHRUNK_FORMS = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
 /** A table refers to earlier results only if they show at least this share of its lines. */
 const MIN_SHOWN_SHARE = 0.5;
 
@@ -122,24 +122,24 @@ function tableOf(result: SeenResult, text: string): Form | null {
   let table = TABLES.get(result);
   if (table === undefined) {
     const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
-    table = written === undefined ? null : { text: written, took: [JSON_TABLES.label] };
+    table = written === undefined ? null : { text: written, removed: [JSON_TABLES.label] };
     TABLES.set(result, table);
   }
   return table;
 }
 
 /** What shrinkers leave of a result, cached; its whole text if they remove nothing. */
-export function leftFormOf(
+export function shrunkFormOf(
   result: SeenResult,
   text: string,
   call: ShrunkCall,
   shrink: ShrinkSettings,
 ): Form {
   const settings = JSON.stringify(shrink);
-  const known = LEFT.get(result);
+  const known = SHRUNK_FORMS.get(result);
   if (known?.settings === settings) return known.form;
-  const form = leftAlone(text, call, shrink);
-  LEFT.set(result, { settings, form });
+  const form = shrinkWithoutReferences(text, call, shrink);
+  SHRUNK_FORMS.set(result, { settings, form });
   return form;
 }
 
@@ -149,8 +149,8 @@ export function formOf(
   text: string,
   call: ShrunkCall,
   settings: ShrinkSettings,
-): LeftText {
-  return tableOf(result, text) ?? leftFormOf(result, text, call, settings);
+): ShortenedText {
+  return tableOf(result, text) ?? shrunkFormOf(result, text, call, settings);
 }
 
 /** Selects the runs in the other form of a result, with lines of that form. In `runs`, they are offset by the result's `count` lines. */

@@ -35,7 +35,7 @@ import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
 import {
   formOf,
-  leftFormOf,
+  shrunkFormOf,
   runsInCall,
   runsInForm,
   shrunkCallOf,
@@ -235,9 +235,9 @@ export function shrunkResult(
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
   const inForm = runsInForm(runs, lines?.count ?? countLines(text));
   if (inForm.length > 0 && !isJsonFile) {
-    const { text: sent, took } = formOf(seen, text, given, settings);
-    return statingAlike(response, sent, inForm, (left) =>
-      shrinkText(sent, left, { ...given, before: took }, settings, ending),
+    const { text: sent, removed } = formOf(seen, text, given, settings);
+    return keepingOutcome(response, sent, inForm, (left) =>
+      shrinkText(sent, left, { ...given, before: removed }, settings, ending),
     );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
@@ -250,9 +250,9 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   if (isJsonFile) return undefined;
-  const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
-  return statingAlike(response, text, shown, (left) =>
-    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.took }, settings, ending),
+  const alone = shown.length === 0 ? shrunkFormOf(seen, text, given, settings) : undefined;
+  return keepingOutcome(response, text, shown, (left) =>
+    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.removed }, settings, ending),
   );
 }
 
@@ -260,7 +260,7 @@ export function shrunkResult(
  * Returns a shortened result; `undefined` if it stays whole. If the shortened result no longer states how its call ended, keeps the
  * first and last lines, in which hosts state that.
  */
-function statingAlike(
+function keepingOutcome(
   response: ToolResponseBlock,
   text: string,
   shown: readonly ShownElsewhere[],
