@@ -10,7 +10,7 @@ import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
-/** Delay before an exit. Answers on resident lines that arrive together with the exit are lost, so the other side must read them first. */
+/** Delay before an exit. Answers on resident connections that arrive together with the exit are lost, so the other side must read them first. */
 const EXIT_DELAY_MS = 20;
 
 const { port, module } = workerData as ThreadData & { readonly port: MessagePort };

@@ -11,7 +11,7 @@ import type { EditCause, RecordedStep } from './session-recorder.js';
 
 /** A step with attributed edits. */
 export type AttributedStep =
-  | Extract<RecordedStep, { kind: 'entry' | 'window' }>
+  | Extract<RecordedStep, { kind: 'entry' | 'preflight' }>
   | { readonly kind: 'context'; readonly ended: RecordedContext }
   | {
       readonly kind: 'edit';
@@ -85,7 +85,7 @@ class Attributor {
         this.#origins.push(this.#played);
         this.#played += 1;
         return step;
-      case 'window':
+      case 'preflight':
         this.#turn += 1;
         return step;
       case 'context':

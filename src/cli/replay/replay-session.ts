@@ -158,7 +158,7 @@ async function replayIn(
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
         removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
-      mainThread: { ...eventLoop, ...recorder.windowTimes() },
+      mainThread: { ...eventLoop, ...recorder.preflightTimes() },
       offload,
       failures: recorder.failures,
       warnings: groupWarnings(transcript.warnings),

@@ -41,7 +41,7 @@ interface QueuedChange {
 const CLEAR: DeltaStep = { kind: 'clear' };
 const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
-/** The queue of one line's deltas, from the opening of the line on. */
+/** The queue of one connection's deltas, from the opening of the connection on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
@@ -55,7 +55,7 @@ export class DeltaQueue {
   #countedTokens: HistoryState['countedTokens'];
 
   /**
-   * @param state the history when the line opens: the first change
+   * @param state the history when the connection opens: the first change
    * @param length number of its entries that belong to the opening; the others follow as changes
    * @param sendsResults whether the worker shrinks results, so that it needs their texts even if they were counted
    */

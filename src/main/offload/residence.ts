@@ -1,4 +1,4 @@
-// One residence of a session's history in a worker: its line, what was posted, and what the worker has answered. Ends as a whole if
+// One residence of a session's history in a worker: its connection, what was posted, and what the worker has answered. Ends as a whole if
 // any part fails; `resident.ts` decides whether another one follows.
 
 import type { IContent } from '../../shared/content.js';
@@ -21,11 +21,11 @@ import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
-import type { ResidentLine } from './resident-line.js';
+import type { ResidentConnection } from './resident-connection.js';
 
-/** A line as a session uses it. */
-export type SessionLine = Pick<
-  ResidentLine,
+/** A connection as a session uses it. */
+export type SessionConnection = Pick<
+  ResidentConnection,
   'receive' | 'plan' | 'compress' | 'isBusy' | 'isClosed' | 'close'
 >;
 
@@ -37,8 +37,8 @@ export interface ResidenceOptions {
   /** Returns the settings that the next pass will probably have: the same object until they change. */
   readonly passSettings: () => PassSettings;
   readonly meter: OffloadMeter;
-  /** Opens the line. */
-  readonly open: (options: ResidentOptions) => Promise<SessionLine>;
+  /** Opens the connection. */
+  readonly open: (options: ResidentOptions) => Promise<SessionConnection>;
   readonly counting: CountingThreads;
   /** Called whenever something is posted. */
   readonly onPost: () => void;
@@ -67,11 +67,11 @@ interface PassRequest {
   readonly answer: Promise<PlannedPass | undefined>;
 }
 
-/** The residence of a history in a worker, from the opening of its line. */
+/** The residence of a history in a worker, from the opening of its connection. */
 export class Residence {
   readonly #options: ResidenceOptions;
   readonly #queue: DeltaQueue;
-  #line: SessionLine | undefined;
+  #connection: SessionConnection | undefined;
   #hasEnded = false;
   #unacknowledgedCharacters = 0;
   readonly #inFlight: InFlightParcels;
@@ -111,20 +111,20 @@ export class Residence {
 
   /** Whether nothing is pending, so that the residence could end without loss. */
   get isIdle(): boolean {
-    return this.#line !== undefined && !this.#line.isBusy && this.#isAllPosted;
+    return this.#connection !== undefined && !this.#connection.isBusy && this.#isAllPosted;
   }
 
-  /** Detects that the line died while idle, which triggers no failure by itself. */
-  checkLine(): void {
-    if (this.#line?.isClosed !== true) return;
+  /** Detects that the connection died while idle, which triggers no failure by itself. */
+  checkConnection(): void {
+    if (this.#connection?.isClosed !== true) return;
     this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
   /** Queues a change; all changes of a macrotask are posted together. Returns the new entries. */
   push(change: HistoryChange, state: HistoryState): readonly IContent[] {
-    const comingIn = this.#queue.push(change, state);
+    const newEntries = this.#queue.push(change, state);
     this.#schedule();
-    return comingIn;
+    return newEntries;
   }
 
   /** Posts queued changes, one message per turn of the event loop. */
@@ -132,7 +132,7 @@ export class Residence {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#hasEnded) return;
-    const isDrawn = this.#inFlight.draw(this.#mayPost);
+    const isDrawn = this.#inFlight.takeFromQueue(this.#mayPost);
     const isPosted = this.#postNext();
     if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
   }
@@ -168,12 +168,13 @@ export class Residence {
     if (found !== undefined) return found;
     // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
     // answer, others wait for their turn.
-    for (let asked = this.#passRequest; asked !== undefined; asked = this.#passRequest) {
-      if (isSameBase(asked.base, base) && isSamePass(asked.settings, settings)) return asked.answer;
-      await asked.answer;
+    for (let running = this.#passRequest; running !== undefined; running = this.#passRequest) {
+      if (isSameBase(running.base, base) && isSamePass(running.settings, settings))
+        return running.answer;
+      await running.answer;
     }
-    const line = this.#lineAt(base);
-    return line === undefined ? undefined : this.#askForPass(line, base, settings);
+    const connection = this.#connectionAt(base);
+    return connection === undefined ? undefined : this.#askForPass(connection, base, settings);
   }
 
   /** Requests the plan of a compression on the state of a base; resolves to `undefined` if the worker cannot make it. */
@@ -183,11 +184,11 @@ export class Residence {
   ): Promise<PlannedCompression | undefined> {
     this.postQueued();
     // Once everything is posted, the worker is at this state when it reads the request.
-    if (this.#line === undefined || !this.#isAllPosted) return undefined;
+    if (this.#connection === undefined || !this.#isAllPosted) return undefined;
     if (!this.#isPostedUpTo(base)) return undefined;
     const startedAt = performance.now();
     try {
-      const { value, runMs } = await this.#line.compress(base, request);
+      const { value, runMs } = await this.#connection.compress(base, request);
       const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
       const times = { startedAt, postedAt: startedAt, queueMs: 0, runMs };
       this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
@@ -203,8 +204,8 @@ export class Residence {
     this.#hasEnded = true;
     this.#inFlight.end();
     clearImmediate(this.#scheduled);
-    this.#line?.close();
-    this.#line = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
     this.#readyPass = undefined;
   }
 
@@ -214,12 +215,12 @@ export class Residence {
     await nextTurn();
     const startedAt = performance.now();
     try {
-      const line = await open({ agent, countsTokens });
+      const connection = await open({ agent, countsTokens });
       if (this.#hasEnded) {
-        line.close();
+        connection.close();
         return;
       }
-      this.#line = line;
+      this.#connection = connection;
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
       meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
     } catch (thrown) {
@@ -228,13 +229,15 @@ export class Residence {
     }
     const opening = this.#lastAnswer;
     this.postQueued();
-    // `#newest` is this promise itself until something was posted.
+    // `#lastAnswer` is this promise itself until something was posted.
     if (this.#lastAnswer !== opening) await this.#lastAnswer;
   }
 
-  /** Returns the line if the posted changes lead to this state; otherwise the worker would reject a request for it. */
-  #lineAt(base: DensityBase): SessionLine | undefined {
-    return this.#inFlight.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
+  /** Returns the connection if the posted changes lead to this state; otherwise the worker would reject a request for it. */
+  #connectionAt(base: DensityBase): SessionConnection | undefined {
+    return this.#inFlight.first === undefined && this.#isPostedUpTo(base)
+      ? this.#connection
+      : undefined;
   }
 
   #isPostedUpTo(base: DensityBase): boolean {
@@ -248,16 +251,16 @@ export class Residence {
 
   get #mayPost(): boolean {
     const isFull = this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS;
-    return this.#line !== undefined && !isFull;
+    return this.#connection !== undefined && !isFull;
   }
 
   /** Posts the next parcel. Returns whether there was one. */
   #postNext(): boolean {
-    if (this.#line === undefined || !this.#mayPost) return false;
+    if (this.#connection === undefined || !this.#mayPost) return false;
     const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
     this.#options.onPost();
-    this.#lastAnswer = this.#post(this.#line, next);
+    this.#lastAnswer = this.#post(this.#connection, next);
     return true;
   }
 
@@ -284,7 +287,7 @@ export class Residence {
   }
 
   /** Posts synchronously. The promise never rejects. */
-  async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
+  async #post(connection: SessionConnection, parcel: InFlightParcel): Promise<void> {
     const { staged, characters, isCounted } = parcel;
     const isOutOfReach = this.#inFlight.isOutOfReach(parcel);
     const delta = isOutOfReach ? { ...parcel.delta, isOutOfReach } : parcel.delta;
@@ -296,7 +299,7 @@ export class Residence {
       const settings = isAsked ? this.#options.passSettings() : undefined;
       if (isAsked) this.#isUnplanned = false;
       const startedAt = performance.now();
-      const receiving = line.receive(
+      const receiving = connection.receive(
         settings === undefined ? delta : { ...delta, pass: passSettingsOf(settings) },
       );
       const postedAt = performance.now();
@@ -325,11 +328,11 @@ export class Residence {
   }
 
   #askForPass(
-    line: SessionLine,
+    connection: SessionConnection,
     base: DensityBase,
     settings: PassSettings,
   ): Promise<PlannedPass | undefined> {
-    const answer = line.plan(base, passSettingsOf(settings)).then(
+    const answer = connection.plan(base, passSettingsOf(settings)).then(
       ({ value }) => {
         if (!this.#hasEnded && this.#isPostedUpTo(base)) {
           this.#readyPass = { settings, pass: value };

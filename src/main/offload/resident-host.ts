@@ -1,31 +1,31 @@
-// The lines of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
+// The connections of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
 
 // Not the global `MessageChannel`: test environments that emulate browsers remove or replace it.
 import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
-import type { ResidentLine } from './resident-line.js';
-import type { LineHost, EvictableSession } from './resident.js';
+import type { ResidentConnection } from './resident-connection.js';
+import type { ConnectionHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
-/** Totals about a compactor's lines. */
+/** Totals about a compactor's connections. */
 export interface ResidentHostStats {
   /** Sessions whose histories live on worker threads now. */
   readonly residentSessions: number;
-  /** Lines opened so far. */
+  /** Connections opened so far. */
   readonly openings: number;
-  /** Lines evicted because there were too many. */
+  /** Connections evicted because there were too many. */
   readonly evictions: number;
 }
 
-/** Opens lines and bounds their number. */
-export class ResidentHost implements LineHost {
+/** Opens connections and bounds their number. */
+export class ResidentHost implements ConnectionHost {
   readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
   /** In LRU order: a map keeps insertion order. */
-  readonly #sessions: Map<EvictableSession, ResidentLine> = new Map();
+  readonly #sessions: Map<EvictableSession, ResidentConnection> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
   #evictions = 0;
@@ -44,19 +44,19 @@ export class ResidentHost implements LineHost {
   }
 
   /**
-   * Opens a line on the free thread with the fewest sessions.
+   * Opens a connection on the free thread with the fewest sessions.
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
-  async open(guest: EvictableSession, options: ResidentOptions): Promise<ResidentLine> {
+  async open(session: EvictableSession, options: ResidentOptions): Promise<ResidentConnection> {
     // Loaded lazily, with Comlink.
-    const { ResidentLine: Line } = await import('./resident-line.js');
+    const { ResidentConnection: Connection } = await import('./resident-connection.js');
     const { port1, port2 } = new MessageChannel();
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
       const { threadId } = value;
-      const line: ResidentLine = new Line(port1, {
+      const connection: ResidentConnection = new Connection(port1, {
         countsTokens: options.countsTokens,
         timeoutMs: this.#pool.taskTimeoutMs,
         lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
@@ -68,14 +68,14 @@ export class ResidentHost implements LineHost {
         },
         onEnd: () => {
           this.#pool.noteResident(threadId, -1);
-          if (this.#sessions.get(guest) === line) this.#sessions.delete(guest);
+          if (this.#sessions.get(session) === connection) this.#sessions.delete(session);
         },
       });
       this.#pool.noteResident(threadId, 1);
       this.#openings += 1;
-      this.#sessions.set(guest, line);
+      this.#sessions.set(session, connection);
       this.#evict();
-      return line;
+      return connection;
     } catch (error) {
       port1.close();
       throw error;
@@ -100,12 +100,12 @@ export class ResidentHost implements LineHost {
     return this.#pool.run(request, { signal });
   }
 
-  /** Marks a session's line as used. */
+  /** Marks a session's connection as used. */
   touch(guest: EvictableSession): void {
-    const line = this.#sessions.get(guest);
-    if (line === undefined) return;
+    const connection = this.#sessions.get(guest);
+    if (connection === undefined) return;
     this.#sessions.delete(guest);
-    this.#sessions.set(guest, line);
+    this.#sessions.set(guest, connection);
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */

@@ -24,7 +24,7 @@ const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
 const MIN_EQUAL_LENGTH = 44;
 /** Progress output: only the last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
-const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
+const KEEP_ALL: Cut = { minLines: Infinity, head: 0, tail: 0 };
 /** Rows of numbers may be what the agent asked for, so more of them are kept. For all of them it can write them to a file. */
 const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
@@ -126,7 +126,7 @@ function cutOf(
   level: keyof typeof NUMBERED,
 ): Cut {
   const first = lines[start] ?? '';
-  if (mentionsFailure(first)) return WHOLE;
+  if (mentionsFailure(first)) return KEEP_ALL;
   if (BAR.test(first.slice(0, MAX_SCANNED))) return PROGRESS;
   const isMeasured = level === 'default' && MEASURE.test(first.slice(0, MAX_SCANNED));
   if (!isMeasured && isProgress(lines, start, end)) return PROGRESS;

@@ -7,11 +7,15 @@ import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
 import type {
   CompressionReport,
   ReplayReport,
-  WindowReport,
+  PreflightReport,
 } from '../../../src/cli/replay/replay-report.js';
 import { NO_USE } from '../../../src/cli/replay/summarizer-meter.js';
 
-function window(without: number, left: number, edits: WindowReport['edits'] = []): WindowReport {
+function window(
+  without: number,
+  left: number,
+  edits: PreflightReport['edits'] = [],
+): PreflightReport {
   return {
     tokens: { without, with: left },
     edits,

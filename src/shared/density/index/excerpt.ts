@@ -43,23 +43,23 @@ const MAX_NEXT_LENGTH = 240;
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
+const EXCERPT_LINES = new WeakMap<ToolResponseBlock, string>();
 
 /**
  * Returns the replacement of a result: the placeholder, followed by lines on its names, failures and
  * outcome. Cached per response, because the same edit may be found many times before it is applied.
  */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
-  let named = NAMED_IN.get(response);
+  let named = EXCERPT_LINES.get(response);
   if (named === undefined) {
-    named = namedIn(response);
-    NAMED_IN.set(response, named);
+    named = excerptLines(response);
+    EXCERPT_LINES.set(response, named);
   }
   return placeholder + named;
 }
 
 /** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */
-function namedIn(response: ToolResponseBlock): string {
+function excerptLines(response: ToolResponseBlock): string {
   const payload = readableText(response.result);
   const text = withoutNotes(withMembersInLines(payload));
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
