@@ -212,12 +212,16 @@ export class SessionRecorder {
 }
 
 /** Reasons for which a pass removes all stale content, regardless of the cost of rewriting the prompt cache. */
-const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
+const REASONS_IGNORING_CACHE: ReadonlySet<LandingReason> = new Set([
+  'threshold',
+  'cache-cold',
+  'price-step',
+]);
 
-/** Returns the configuration that a pass had. `config` weighs rewrite costs; the passes of `FREE` ignore them. */
+/** Returns the configuration that a pass had. `config` weighs rewrite costs; the passes with `REASONS_IGNORING_CACHE` ignore them. */
 function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
   const { workingSet } = config;
-  if (workingSet === undefined || !FREE.has(reason)) return config;
+  if (workingSet === undefined || !REASONS_IGNORING_CACHE.has(reason)) return config;
   return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
 }
 

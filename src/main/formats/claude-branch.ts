@@ -37,7 +37,7 @@ export class ClaudeBranch {
   #kept: { readonly behind: string; readonly messages: readonly BranchMessage[] } | undefined;
 
   /** Whether a message begins another conversation in the same file. */
-  beginsAnew({ record }: BranchMessage): boolean {
+  startsConversation({ record }: BranchMessage): boolean {
     return record['parentUuid'] === null && asText(record['sessionId']) !== this.#sessionId;
   }
 

@@ -125,7 +125,7 @@ class ClaudeCodeReader implements RecordReader {
     place: TranscriptPlace,
   ): void {
     const message = { record, role, place };
-    if (record['isCompactSummary'] === true || this.#branch.beginsAnew(message)) {
+    if (record['isCompactSummary'] === true || this.#branch.startsConversation(message)) {
       this.#beginContext();
     }
     this.#isContextNew = false;

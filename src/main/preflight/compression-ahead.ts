@@ -7,7 +7,7 @@ import type { CompressionStrategy } from '../strategies/strategy.js';
 import { LeftToOtherProcess } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
-import { noteLast } from './add-work-note.js';
+import { moveNoteToEnd } from './add-work-note.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
@@ -213,7 +213,7 @@ export class CompressionAhead {
     const { made, rebase } = job.summary;
     const rebased = rebase(history);
     const { keepsReasoning } = this;
-    const newHistory = keepsReasoning ? noteLast(rebased, history) : rebased;
+    const newHistory = keepsReasoning ? moveNoteToEnd(rebased, history) : rebased;
     return { ...made, newHistory, keepsReasoning, isAhead: true };
   }
 

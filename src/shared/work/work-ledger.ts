@@ -63,8 +63,13 @@ export class WorkLedger {
   /** Notes a denied call. The user's words stay, even if the call is allowed later. */
   noteDenied(name: string, feedback: string): void {
     this.#replace(name);
-    const isSaid = feedback !== '';
-    this.#add(name, isSaid ? name + FEEDBACK_SEPARATOR + feedback : name, 'denied', isSaid);
+    const hasFeedback = feedback !== '';
+    this.#add(
+      name,
+      hasFeedback ? name + FEEDBACK_SEPARATOR + feedback : name,
+      'denied',
+      hasFeedback,
+    );
   }
 
   /** Notes a write. A failed one does not undo an earlier successful one. */

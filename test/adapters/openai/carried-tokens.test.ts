@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { estimateOpaqueTokens } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
-describe('carriedTokens', () => {
+describe('estimateOpaqueTokens', () => {
   it('counts the strings of a value over four, keys aside', () => {
     const value = { type: 'call', parts: ['1234', { text: 'four' }, 17, null, true] };
     expect(estimateOpaqueTokens(value)).toBe(3 + 12 / 4);

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
 import { TrackedConversations } from '../../../src/gateway/engine/tracked-conversations.js';
 
-const lines = new TrackedConversations(8, false, () => undefined);
+const conversations = new TrackedConversations(8, false, () => undefined);
 
 /** Takes a body in; returns how many of its messages were known, as the objects that they were. */
 function take(texts: readonly string[], scope: string = 'one', before: string = ''): number {
   const bytes = Buffer.from(`{${before}"messages":[${texts.join(',')}]}`);
   const start = findList(bytes, ['messages'])!;
-  const known = lines.knownStart(scope, bytes, start);
+  const known = conversations.knownStart(scope, bytes, start);
   const list = readList(bytes, start, ['messages'], known.elements)!;
   const fresh = list.elements.slice(known.messages.length);
   const messages = [
@@ -16,7 +16,7 @@ function take(texts: readonly string[], scope: string = 'one', before: string = 
     ...fresh.map(({ start: from, end }) => JSON.parse(bytes.toString('utf8', from, end)) as object),
   ];
   expect(messages).toEqual(texts.map((text): unknown => JSON.parse(text)));
-  const { conversation } = lines.record(
+  const { conversation } = conversations.record(
     { scope, api: 'anthropic', name: undefined },
     list,
     messages,
@@ -28,7 +28,7 @@ function take(texts: readonly string[], scope: string = 'one', before: string = 
 
 const user = (content: string): string => JSON.stringify({ role: 'user', content });
 
-describe('Lines', () => {
+describe('TrackedConversations', () => {
   it('knows what a body begins with, in whichever of the lines of its scope that came', () => {
     const [one, other] = [[user('make it work')], [user('make it walk'), user('on')]];
     expect([take(one), take(other)]).toEqual([0, 0]);
@@ -98,6 +98,8 @@ describe('Lines', () => {
 
   it('knows nothing of a list that is empty', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
-    expect(lines.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual([]);
+    expect(conversations.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual(
+      [],
+    );
   });
 });

@@ -33,7 +33,7 @@ function world(overhead: number, ratio: number): World {
   };
 }
 
-describe('UnseenTokens', () => {
+describe('LearnedOverhead', () => {
   it('are none before a report, and all that the history does not explain after the first', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     expect(unseen.tokens).toBe(0);

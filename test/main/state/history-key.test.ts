@@ -15,7 +15,7 @@ import { historyOf } from '../../support/notation.js';
 /** Never change it: states have it. */
 const KEY = 20_399_479_472;
 
-describe('haveKey', () => {
+describe('matchesKey', () => {
   it('recognizes entries by a key that another process has made', () => {
     const entries = historyOf('h a:r1 t:r1 a');
     expect(lengthOfKey(KEY)).toBe(entries.length);
@@ -25,7 +25,7 @@ describe('haveKey', () => {
   });
 });
 
-describe('standInSlices', () => {
+describe('hashInSlices', () => {
   it('hashes a long history in many slices, whatever is edited or added between two of them', async () => {
     const history = new HistoryService();
     history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));

@@ -12,7 +12,7 @@ const IDENTITY_NAMES: readonly RegExp[] = [
   /^(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
 ];
 /** A state that says more than mere success. */
-const STATE =
+const INFORMATIVE_STATE =
   /^"\w+":"(?!(?:success|ok|done)|(?:complete|succee|finishe|create|update|delete|remove|save|sen)[dt])[a-z]/i;
 
 /**
@@ -26,7 +26,7 @@ export function identityFields(json: string, maxLength: number, isAnswer = false
     found[IDENTITY_NAMES.findIndex((pattern) => pattern.test(name))]?.push(`"${name}":${value}`);
   }
   const [own, , ids, numbers] = found.map(({ length }) => length > 0);
-  const isInState = found[1]?.some((field) => STATE.test(field)) === true;
+  const isInState = found[1]?.some((field) => INFORMATIVE_STATE.test(field)) === true;
   if (own !== true && !(isAnswer && (ids === true || numbers === true || isInState))) return '';
   let fields = '';
   for (const field of found.flat()) {
