@@ -152,7 +152,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /** Continues from a journal, with its present entries or the next batch of them. The entries must already be validated. */
-  resumeFrom(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
+  goOn(journal: Journal, entries: readonly IContent[], tokens: KnownTokens): void {
     if (this.#journal !== journal) {
       this.#additions += journal.length;
       this.#revision += 1;

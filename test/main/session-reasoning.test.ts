@@ -82,7 +82,7 @@ describe('Session, with a policy on reasoning for each request', () => {
     await session.ensureCompressionBeforeSend('p', 0, 'send', { removesReasoning: true });
     const other = await compactor.createSession(given);
     for (const each of [other, session]) await send(each, 'a:s5 t:s5 h');
-    const goesOn = vi.spyOn(HistoryService.prototype, 'resumeFrom');
+    const goesOn = vi.spyOn(HistoryService.prototype, 'goOn');
     onTestFinished(() => void vi.restoreAllMocks());
     for (const each of [other, session]) await send(each, 'a:*s3,s3 t:s3 h');
     expect(goesOn).toHaveBeenCalled();

@@ -243,7 +243,7 @@ async function continueFrom(
   for (let start = 0; start === 0 || start < entries.length; start += ENTRIES_PER_TURN) {
     if (start > 0) await nextTurn();
     const end = start + ENTRIES_PER_TURN;
-    history.resumeFrom(journal, entries.slice(start, end), tokens.slice(start, end));
+    history.goOn(journal, entries.slice(start, end), tokens.slice(start, end));
   }
   return { taken, memory: adoptMemory(history, read, options), report: divergence };
 }
@@ -320,7 +320,7 @@ export async function switchToState(
     const count = counted[at];
     if (count !== undefined) history.weigh(entry, count);
   });
-  history.resumeFrom(journal, entries, tokens);
+  history.goOn(journal, entries, tokens);
   adopt(adoptMemory(history, read, all));
   history.addAll(rest);
   return true;

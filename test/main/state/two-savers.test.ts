@@ -182,7 +182,7 @@ describe('a session that goes on with what another process has saved', () => {
     // Each history is watched once for the key of what is left after its edits.
     for (let turn = 0; turn < TURNS; turn += 1) await processes[turn % 2]!.send(turn);
     const watched = vi.spyOn(HistoryService.prototype, 'watch');
-    const goesOn = vi.spyOn(HistoryService.prototype, 'resumeFrom');
+    const goesOn = vi.spyOn(HistoryService.prototype, 'goOn');
     onTestFinished(() => {
       watched.mockRestore();
       goesOn.mockRestore();
