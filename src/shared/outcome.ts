@@ -95,12 +95,12 @@ function ownFields(result: unknown): JsonRecord {
 /** The outcome fields at the start of JSON that is long or was shortened in the middle; none for a log with one object per line. */
 function flagsOf(json: string): JsonRecord {
   const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
-  if (flags.length === 0 || GOES_ON.test(json.replace(SHORTENED_LINE, ''))) return {};
+  if (flags.length === 0 || TEXT_AFTER_OBJECT.test(json.replace(SHORTENED_LINE, ''))) return {};
   return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
 }
 
 /** The end of an object, followed by a line that cannot continue the JSON. */
-const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
+const TEXT_AFTER_OBJECT = /\}\r?\n(?=[^\s}\],])/;
 
 const FLAGS: ReadonlySet<string> = new Set([
   ...['isError', 'is_error', 'ok', 'success', 'error'],

@@ -44,7 +44,7 @@ export class Preflight {
     this.costs = new CostMeter(parts);
     this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = former?.ahead ?? new CompressionAhead(parts);
-    if (former !== undefined) this.ahead.goOn(parts);
+    if (former !== undefined) this.ahead.resume(parts);
   }
 
   /** Whether entries were added that no density pass has covered. */
@@ -114,7 +114,7 @@ export class Preflight {
     const compressed = yield* this.#compressWhenDue(request, pruned);
     // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
-    return { pruned, compressed: appliedOf(compressed, dropped), fitted };
+    return { pruned, compressed: latestApplied(compressed, dropped), fitted };
   }
 
   #endPreflight(): void {
@@ -123,7 +123,7 @@ export class Preflight {
     const terms = requestTerms(this.#parts);
     this.costs.endPreflight(terms);
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= terms.toBeCached);
+    sent.endPreflight(history.getTotalTokens() >= terms.minCachedTokens);
     cache.endRequest();
     this.#hasScannedForDrops = true;
   }
@@ -188,7 +188,7 @@ export class Preflight {
     const strategy = this.#pruner.begin();
     if (strategy === null) return isLast ? yield* strip() : stripped;
     const pruned = yield* this.#prune(() => this.#pruner.run(strategy, signal), signal);
-    return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
+    return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
 
   async *#prune(
@@ -230,7 +230,7 @@ export class Preflight {
         ? history.getTotalTokens() < gauge.lowWaterTokens()
         : !gauge.shouldCompress();
     const landed = yield* this.#landAhead(request);
-    if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
+    if (!gauge.fits()) return latestApplied(yield* this.#compressOverLimit(request), landed);
     if (landed !== null || isReached()) return landed;
     try {
       return yield* this.#compressUnlessHeld(request, isReached);
@@ -369,7 +369,7 @@ function eventOf<Event>({ event, failure }: StepEnd<Event>): Event {
 }
 
 /** Returns the later of the applied events, because callers must follow it; if neither was applied, the later event. */
-function appliedOf(
+function latestApplied(
   later: CompressedEvent | null,
   earlier: CompressedEvent | null,
 ): CompressedEvent | null {
@@ -378,7 +378,7 @@ function appliedOf(
 }
 
 /** Merges the events of two edits of one preflight, in the order in which they landed. */
-function bothOf(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
+function mergedEvents(first: PrunedEvent | null, second: PrunedEvent | null): PrunedEvent | null {
   if (first === null || second === null) return first ?? second;
   const changes = [...first.changes, ...second.changes];
   const { tokensBefore } = first;

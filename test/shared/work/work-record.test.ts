@@ -27,7 +27,7 @@ describe('gatherWork', () => {
     const { callOf } = outlineHistory(history);
     const from = { history, callOf, toolCatalog: KNOWN_TOOL_CATALOG, earlier: NO_WORK };
     const record = gatherWork({ ...from, fateOf: () => 'shortened' });
-    expect(record).toEqual({ ...NO_WORK, said: ['Never the red one.'] });
+    expect(record).toEqual({ ...NO_WORK, userWords: ['Never the red one.'] });
     expect(gatherWork({ ...from, fateOf: () => 'kept' })).toEqual(NO_WORK);
   });
 
@@ -145,21 +145,21 @@ describe('gatherWork', () => {
       aiContent('I will never stop.'),
       humanText('No, the other one.'),
     ];
-    expect(gather(history).said).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
+    expect(gather(history).userWords).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
   });
 
   it('takes down what the user answered through a tool, unless that is denied or gone', () => {
     const ask = (result: unknown, error?: string): IContent[] =>
       call('AskUserQuestion', { questions: [{ question: 'Which?' }] }, result, error);
     const denial = "The user doesn't want to proceed with this tool use.";
-    const { said, done: outcomes } = gather([
+    const { userWords, done: outcomes } = gather([
       humanText('Build it.'),
       ...ask('User has answered: "Which?"="The blue one, never the red one."'),
       ...ask([{ type: 'text', text: 'The green one.' }]),
       ...ask(PRUNED_POINTER),
       ...ask('', denial),
     ]);
-    expect(said).toEqual([
+    expect(userWords).toEqual([
       'Build it.',
       'User has answered: "Which?"="The blue one, never the red one."',
       'The green one.',
@@ -170,13 +170,13 @@ describe('gatherWork', () => {
   it('goes on from what was known', () => {
     const earlier = {
       ...NO_WORK,
-      said: ['first'],
-      lostSaid: 2,
+      userWords: ['first'],
+      lostUserWords: 2,
       done: new Map([['npm test', 'failed']] as const),
     };
     expect(gather([humanText('second'), ...bash('npm test', OK)], earlier)).toEqual({
-      said: ['first', 'second'],
-      lostSaid: 2,
+      userWords: ['first', 'second'],
+      lostUserWords: 2,
       done: new Map([['npm test', 'passed']]),
       lostDone: {},
     });
@@ -416,7 +416,7 @@ describe('gatherWork', () => {
       callOf,
       earlier: NO_WORK,
     });
-    expect(record).toEqual({ ...NO_WORK, said: ['two'] });
+    expect(record).toEqual({ ...NO_WORK, userWords: ['two'] });
   });
 
   it('names what is long by both ends', () => {

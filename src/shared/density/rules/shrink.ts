@@ -35,13 +35,13 @@ import { ACTION } from './marks.js';
 import type { Marks } from './marks.js';
 import {
   formOf,
-  leftFormOf,
+  shrunkFormOf,
   runsInCall,
   runsInForm,
   shrunkCallOf,
-  standingRuns,
+  shownRuns,
 } from './shown-runs.js';
-import type { SeenResult, Standing } from './shown-runs.js';
+import type { SeenResult, ShownRuns } from './shown-runs.js';
 
 /** The level of sessions that configure none. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -122,13 +122,13 @@ export function* rowsToShrink(
 ): Generator<number, void, undefined> {
   const unsent = index.unsentResults();
   const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
-  const stands = (row: number): boolean => {
+  const mayBeSource = (row: number): boolean => {
     const id = index.responses.id.at(row);
     return !isMarked(row) && !shared.has(id) && canBeReferenced(index.idOf(id));
   };
   for (const result of unsent.values()) {
     if (isMarked(result.row)) continue;
-    if (shrunkBy(settings, result, index, stands, referredBy) !== undefined) yield result.row;
+    if (shrunkBy(settings, result, index, mayBeSource, referredBy) !== undefined) yield result.row;
   }
 }
 
@@ -168,24 +168,29 @@ function shrunkBy(
   settings: PassSettings,
   result: UnsentResult,
   index: HistoryIndex,
-  stands: (row: number) => boolean,
+  mayBeSource: (row: number) => boolean,
   referredBy: Marks['referredBy'],
 ): string | undefined {
   const shrink = shrinkSettingsOf(settings.shrink);
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const ways = isOn ? standingRuns(result, index, stands, shrink) : [NOT_SHOWN];
-  const key = JSON.stringify([shrink, form, ways.map(({ runs }) => runs)]);
+  const variants = isOn ? shownRuns(result, index, mayBeSource, shrink) : [NOT_SHOWN];
+  const key = JSON.stringify([shrink, form, variants.map(({ runs }) => runs)]);
   if (result.shrunk?.settings !== key) {
     const use = index.useOf(result.call);
-    const texts = ways.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
+    const texts = variants.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
     const [length = 0, inForm = Infinity] = texts.map((text = result.text) => text.length);
-    const way = inForm < FORM_SHARE * length ? 1 : 0;
-    result.shrunk = { settings: key, text: texts[way], way, runs: ways[way]?.runs ?? [] };
+    const variant = inForm < FORM_SHARE * length ? 1 : 0;
+    result.shrunk = {
+      settings: key,
+      text: texts[variant],
+      variant,
+      runs: variants[variant]?.runs ?? [],
+    };
   }
-  const { text, way } = result.shrunk;
-  for (const row of ways[way]?.rows ?? []) pushTo(referredBy, row, result.row);
+  const { text, variant } = result.shrunk;
+  for (const row of variants[variant]?.rows ?? []) pushTo(referredBy, row, result.row);
   return text;
 }
 
@@ -195,7 +200,7 @@ function shrunkBy(
  */
 const FORM_SHARE = 0.5;
 
-const NOT_SHOWN: Standing = { runs: [], rows: [] };
+const NOT_SHOWN: ShownRuns = { runs: [], rows: [] };
 
 /** The ids that several results share, because some models restart the numbering of calls in each answer. */
 function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
@@ -230,9 +235,9 @@ export function shrunkResult(
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
   const inForm = runsInForm(runs, lines?.count ?? countLines(text));
   if (inForm.length > 0 && !isJsonFile) {
-    const { text: sent, took } = formOf(seen, text, given, settings);
-    return statingAlike(response, sent, inForm, (left) =>
-      shrinkText(sent, left, { ...given, before: took }, settings, ending),
+    const { text: sent, removed } = formOf(seen, text, given, settings);
+    return keepingOutcome(response, sent, inForm, (left) =>
+      shrinkText(sent, left, { ...given, before: removed }, settings, ending),
     );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
@@ -245,9 +250,9 @@ export function shrunkResult(
     return summaryLine(digestResponse(response), { key }, ending);
   }
   if (isJsonFile) return undefined;
-  const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
-  return statingAlike(response, text, shown, (left) =>
-    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.took }, settings, ending),
+  const alone = shown.length === 0 ? shrunkFormOf(seen, text, given, settings) : undefined;
+  return keepingOutcome(response, text, shown, (left) =>
+    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.removed }, settings, ending),
   );
 }
 
@@ -255,7 +260,7 @@ export function shrunkResult(
  * Returns a shortened result; `undefined` if it stays whole. If the shortened result no longer states how its call ended, keeps the
  * first and last lines, in which hosts state that.
  */
-function statingAlike(
+function keepingOutcome(
   response: ToolResponseBlock,
   text: string,
   shown: readonly ShownElsewhere[],
