@@ -481,6 +481,19 @@ describe('SHRINK', () => {
     expect(optimize([...gone, ...written], CONFIG).removals).toEqual([1, 2]);
   });
 
+  it('keeps calls that references count, without their results', () => {
+    const [first, second] = [read(lines(0, 60), 'first'), read(lines(60, 120), 'second')];
+    const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
+    const before = [humanText('go'), ...first, ...second, ...other];
+    const sent = applied(before, optimize(before, CONFIG));
+    expect(responseAt(sent, 6).result).toContain('as in read_file a.ts (the 2nd back)');
+    const written = asked('write_file', { path: 'a.ts', content: 'new' }, 'ok');
+    const after = applied([...sent, ...written], optimize([...sent, ...written], CONFIG));
+    expect(after.filter((entry, at) => entry !== [...sent, ...written][at])).toHaveLength(1);
+    expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
+    expect(applied(after, optimize(after, CONFIG))).toEqual(after);
+  });
+
   it('is told of what it does, and why', () => {
     const { explain } = explainDensity([humanText('go'), ...run(NOISE)], CONFIG);
     expect(explain(2).blocks).toMatchObject([
