@@ -216,9 +216,10 @@ function saysLittle(response: ToolResponseBlock): boolean {
 
 /** Failure words in the first line of an edit's result: few tools state a failed edit in a field, but most begin with the failure. */
 const NOT_WRITTEN =
-  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|has been modified since)(?![\w/\\-])/i;
+  /^\W*(?:\w*error|failure|invalid|unable)\b(?!\.\w)|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|failed|multiple|must|but|has been modified since)(?![\w/\\-]|\.\w)/i;
 /** Failure words after one of these words are about something else than the edit. */
-const WRITTEN = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
+const WRITTEN =
+  /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied|replaced|inserted|made|done)\b/i;
 
 /** Whether a write took effect: as its result states, else for a command always, and for an edit unless it begins with failure words. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {
