@@ -48,9 +48,6 @@ import { packedTokensOf } from './tokens/packed-tokens.js';
 import { abortable, settledWithin } from './waiting/abortable.js';
 import { nextTurn } from './waiting/event-loop-turn.js';
 
-/** After this many lost races against other processes, the history is sent as this process has prepared it. */
-const MAX_LOST_RACES = 5;
-
 /** How long `close` waits for a running preflight. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -146,7 +143,8 @@ export class Session extends SafeEmitter<SessionEvents> {
     const usage = checkedReport(report);
     const { gauge, cacheMisses, logger, keeper } = this.#parts;
     const outcome = gauge.report(usage);
-    if (keeper && gauge.hasLearned) void this.#next(() => this.#shared.saveLearned());
+    // Another process may serve the conversation by now.
+    if (keeper && gauge.hasLearned) void this.#next(() => this.#shared.saveInBackground(true));
     logger.debug('usage reported', { inputTokens: usage.inputTokens, outcome });
     const missed = outcome === 'no-preflight' ? null : cacheMisses.report(usage);
     if (missed !== null) {
@@ -312,7 +310,11 @@ export class Session extends SafeEmitter<SessionEvents> {
   #runAlone<Result>(signal: AbortSignal | undefined, begin: () => Steps<Result>): Promise<Result> {
     const run = async (): Promise<Result> => {
       signal?.throwIfAborted();
-      return this.#runSteps(begin());
+      const { revision } = this.history;
+      const result = await this.#runSteps(begin());
+      const isEdited = this.#parts.keeper !== undefined && this.history.revision !== revision;
+      if (isEdited) void this.#next(() => this.#shared.saveInBackground());
+      return result;
     };
     return abortable(this.#next(run, this.#queued === 0), signal);
   }
@@ -335,19 +337,14 @@ export class Session extends SafeEmitter<SessionEvents> {
     return this.#telemetry.watchPreflight({ ...request, source }, this.#runAndSave(request));
   }
 
-  /** Runs a preflight and saves the state. If another process has saved first, runs again from that state. */
   async #runAndSave(request: PreflightRequest): Promise<PreflightResult> {
     // Another process may have made the summary for which this turn would wait and pay.
-    const isShared = this.#parts.keeper !== undefined;
-    if (isShared && (await this.#preflight.needsModel(request))) await this.#shared.catchUp();
-    for (let lostRaces = 0; ; lostRaces += 1) {
-      const result = await this.#runSteps(this.#preflight.run(request));
-      if (!isShared || !(await this.#shared.save()) || lostRaces === MAX_LOST_RACES) {
-        this.#preflight.ahead.start();
-        return result;
-      }
-      this.#parts.logger.debug('another process was faster', { promptId: request.promptId });
-    }
+    if (this.#parts.keeper && (await this.#preflight.needsModel(request)))
+      await this.#shared.catchUp();
+    const run = (): Promise<PreflightResult> => this.#runSteps(this.#preflight.run(request));
+    const result = await this.#shared.saveAfter(run, request);
+    this.#preflight.ahead.start();
+    return result;
   }
 
   #adopt(former: SessionMemory): void {

@@ -81,13 +81,30 @@ export class Preflight {
 
   /** Runs all steps. */
   async *run(request: PreflightRequest): Steps<PreflightResult> {
-    const { history, gauge, sent, cache, cacheMisses, reasoningTerms } = this.#parts;
-    const { promptId, signal } = request;
+    const { history, gauge, cache, cacheMisses, reasoningTerms } = this.#parts;
     cache.beginRequest(request.cacheTtlMs);
     reasoningTerms.beginRequest(request.reasoning, request.removesReasoning, history.modelName);
     gauge.beginRequest(request);
     gauge.beginPreflight();
     cacheMisses.beginPreflight();
+    try {
+      const result = yield* this.#runSteps(request);
+      if (this.ahead.isWorthwhile())
+        this.ahead.begin(this.#parts.config.strategy, request.promptId);
+      this.#endPreflight();
+      return { ...result, totalTokens: history.getTotalTokens(), tokenSource: gauge.countSource };
+    } catch (thrown) {
+      // Adapters send the history nevertheless, with the edits that have landed: it must not be changed later.
+      if (gauge.fits() && request.signal?.aborted !== true) this.#endPreflight();
+      throw thrown;
+    }
+  }
+
+  async *#runSteps(
+    request: PreflightRequest,
+  ): Steps<Pick<PreflightResult, 'pruned' | 'compressed' | 'fitted'>> {
+    const { history, sent } = this.#parts;
+    const { signal } = request;
     await abortable(history.waitForTokenUpdates(), signal);
     const dropped = yield* this.#dropReplaced(signal);
     // After the drop, because a drop resets `sent`, and this note with it.
@@ -97,7 +114,11 @@ export class Preflight {
     const compressed = yield* this.#compressWhenDue(request);
     // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
-    if (this.ahead.isWorthwhile()) this.ahead.begin(this.#parts.config.strategy, promptId);
+    return { pruned, compressed: appliedOf(compressed, dropped), fitted };
+  }
+
+  #endPreflight(): void {
+    const { history, gauge, sent, cache, cacheMisses } = this.#parts;
     gauge.endPreflight();
     const terms = requestTerms(this.#parts);
     this.costs.endPreflight(terms);
@@ -105,13 +126,6 @@ export class Preflight {
     sent.endPreflight(history.getTotalTokens() >= terms.toBeCached);
     cache.endRequest();
     this.#hasScannedForDrops = true;
-    return {
-      pruned,
-      compressed: appliedOf(compressed, dropped),
-      fitted,
-      totalTokens: history.getTotalTokens(),
-      tokenSource: gauge.countSource,
-    };
   }
 
   /** Only prunes a dirty history. */

@@ -3,6 +3,7 @@
 import type { IContent } from '../../shared/content.js';
 import type { Logger } from '../host/logger.js';
 import type { HistoryService } from '../history-service.js';
+import type { PreflightRequest } from '../preflight/request-options.js';
 import { startOver, switchToState } from './resume.js';
 import type { HistoryStartOptions, StateReport } from './resume.js';
 import type { SessionMemory, SessionState } from './session-state.js';
@@ -26,6 +27,9 @@ export interface SharedHistoryInit extends Pick<
   readonly adopt: (memory: SessionMemory) => void;
 }
 
+/** After this many lost races against other processes, the history is sent as this process has prepared it. */
+const MAX_LOST_RACES = 5;
+
 /** Maximum saves per turn: both the former and the present key may hold a state of another history, each a conflict. */
 const MAX_ATTEMPTS = 3;
 
@@ -38,11 +42,27 @@ export class SharedHistory {
   }
 
   /**
+   * Runs a preflight and saves the state. After a failure as well: adapters send the history nevertheless, with the edits that
+   * landed before it. If another process has saved first, runs again from that state.
+   */
+  async saveAfter<Result>(
+    preflight: () => Promise<Result>,
+    { promptId, signal }: PreflightRequest,
+  ): Promise<Result> {
+    for (let lostRaces = 0; ; lostRaces += 1) {
+      const run = preflight();
+      await run.catch(() => signal?.throwIfAborted());
+      if (!(await this.#save()) || lostRaces === MAX_LOST_RACES) return run;
+      this.#init.logger.debug('another process was faster', { promptId });
+    }
+  }
+
+  /**
    * Saves the state. Returns whether another process was faster and the history now continues from its state.
    *
    * @param isLate whether another process may serve the conversation by now: then its state is not overwritten @default false
    */
-  async save(isLate: boolean = false): Promise<boolean> {
+  async #save(isLate: boolean = false): Promise<boolean> {
     const { keeper, history, snapshot } = this.#init;
     if (keeper === undefined) return false;
     for (let attempts = 1; ; attempts += 1) {
@@ -55,19 +75,17 @@ export class SharedHistory {
     }
   }
 
-  /**
-   * Saves what a usage report has taught at once, because this process may serve no later request of the conversation. Never rejects.
-   */
-  async saveLearned(): Promise<void> {
+  /** Saves the state, because this process may serve no later request of the conversation. Never rejects. */
+  async saveInBackground(isLate: boolean = false): Promise<void> {
     if (this.#isEnded) return;
-    await this.save(true).catch((error: unknown) => {
-      this.#init.logger.debug('what a report has taught is not saved', { error });
+    await this.#save(isLate).catch((error: unknown) => {
+      this.#init.logger.debug('what a session has decided or learned is not saved', { error });
     });
   }
 
   /**
    * If the store is failing, tries once more to save, unless another process has saved since, and without waiting for the store to
-   * recover. Resolves when no write is pending. From the call on, `saveLearned` does nothing: the store may be closed.
+   * recover. Resolves when no write is pending. From the call on, `saveInBackground` does nothing: the store may be closed.
    */
   async end(): Promise<void> {
     this.#isEnded = true;
