@@ -8,7 +8,7 @@ import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { pushTo } from '../../lists-by-key.js';
 import { MAX_HOST_LINES, outcomeOf } from '../../outcome.js';
-import { placeholderEnding } from '../../placeholder.js';
+import { placeholderEnding, SHOWN_THERE } from '../../placeholder.js';
 import { resultText } from '../../shrink/result-text.js';
 import {
   canBeReferenced,
@@ -252,7 +252,8 @@ export function shrunkResult(
     // Has the form of a placeholder, so that the model does not mistake it for the text that it refers to.
     const name = source.name === callName(call) ? '' : `, ${source.name}`;
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
-    return summaryLine(digestResponse(response), { key }, ending);
+    const unfailed = outcomeOf(response) === 'unstated' ? SHOWN_THERE : 'success';
+    return summaryLine(digestResponse(response), { key }, ending, unfailed);
   }
   if (isJsonFile) return undefined;
   const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
