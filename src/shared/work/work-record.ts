@@ -3,7 +3,7 @@
 // A call's outcome is only what its result states (`outcome.ts`). If it states none, the end of the result is quoted instead.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
-import { isBlank } from '../content.js';
+import { isBlank, withResult } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { endingOf, isExcerpt } from '../density/index/excerpt.js';
@@ -188,7 +188,8 @@ const SEVERAL = /[|;\n]/;
 
 /** The outcome of a call. If its result was pruned, the placeholder may still state a failure. */
 function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
-  const outcome = outcomeOf(response);
+  // The placeholder has words of the command, which may speak of an exit code.
+  const outcome = outcomeOf(isPruned(response) ? withResult(response, '') : response);
   if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
   return outcome === 'unstated' && statesFailure(response) ? 'failed' : outcome;
 }

@@ -17,6 +17,8 @@ const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Erro
 
 const PASSING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}all of it is deployed`;
 
+const GONE = '[Bash: gh run list -s "exit code 1" — success, 3 lines]';
+
 describe('gatherWork', () => {
   it('takes down only what the user answered of entries that are shortened', () => {
     const history = [
@@ -403,6 +405,11 @@ describe('gatherWork', () => {
     [
       'no denial that a long text speaks of',
       [call('Read', { file_path: 'a.md' }, `denied by the user\n${'x'.repeat(2_000)}`)],
+      {},
+    ],
+    [
+      'no exit code that a command is about, whose output is gone',
+      [call('Bash', { command: 'gh run list -s "exit code 1"' }, GONE)],
       {},
     ],
     [
