@@ -62,6 +62,7 @@ export function entriesWithoutReferences(
   toolCatalog: ToolCatalog | undefined,
 ): ReadonlyMap<IContent, IContent> {
   const kept = new Set(rewritten);
+  /** The results that stay as they are. */
   const shown = new Set(rewritten.flatMap(({ blocks }) => blocks));
   /** By call id, the latest result so far. */
   const answers = new Map<string, ContentBlock>();
@@ -75,7 +76,11 @@ export function entriesWithoutReferences(
     for (const block of entry.blocks) {
       if (block.type !== 'tool_response') continue;
       const ids = kept.has(entry) ? sourceIdsOf(block.result) : '';
-      if (ids !== '' && ids.split(' ').some(isLost)) lost.add(block);
+      if (ids !== '' && ids.split(' ').some(isLost)) {
+        lost.add(block);
+        // Without references, other lines of it may be left out, so results that refer to it are lost as well.
+        shown.delete(block);
+      }
       answers.set(block.callId, block);
     }
     if (lost.size > 0) found.set(entry, lost);

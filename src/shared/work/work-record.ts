@@ -3,7 +3,7 @@
 // A call's outcome is only what its result states (`outcome.ts`). If it states none, the end of the result is quoted instead.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
-import { isBlank } from '../content.js';
+import { isBlank, withResult } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { endingOf, isExcerpt } from '../density/index/excerpt.js';
@@ -193,7 +193,8 @@ const SEVERAL = /[|;\n]/;
 
 /** The outcome of a call. If its result was pruned, the placeholder may still state a failure. */
 function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
-  const outcome = outcomeOf(response);
+  // The placeholder has words of the command, which may speak of an exit code.
+  const outcome = outcomeOf(isPruned(response) ? withResult(response, '') : response);
   if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
   return outcome === 'unstated' && statesFailure(response) ? 'failed' : outcome;
 }
@@ -221,9 +222,10 @@ function isShortResult(response: ToolResponseBlock): boolean {
 
 /** Failure words in the first line of an edit's result: few tools state a failed edit in a field, but most begin with the failure. */
 const NOT_WRITTEN =
-  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|has been modified since)(?![\w/\\-])/i;
+  /^\W*(?:\w*error|failure|invalid|unable)\b(?!\.\w)|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|failed|multiple|must|but|has been modified since)(?![\w/\\-]|\.\w)/i;
 /** Failure words after one of these words are about something else than the edit. */
-const WRITTEN = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
+const WRITTEN =
+  /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied|replaced|inserted|made|done)\b/i;
 
 /** Whether a write took effect: as its result states, else for a command always, and for an edit unless it begins with failure words. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {

@@ -17,6 +17,8 @@ const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Erro
 
 const PASSING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}all of it is deployed`;
 
+const GONE = '[Bash: gh run list -s "exit code 1" — success, 3 lines]';
+
 describe('gatherWork', () => {
   it('takes down only what the user answered of entries that are shortened', () => {
     const history = [
@@ -79,6 +81,12 @@ describe('gatherWork', () => {
         bash('npm test | tail', failed),
         bash('npm run build; npm run lint', { output: 'all is linted', exit_code: 0 }),
         bash('cp a b', 'cp: a: No such file or directory'),
+        bash('gh pr create', 'https://github.com/a/b/pull/12\n'),
+        call(
+          'merge_pull_request',
+          { number: 1 },
+          '{"message":"no","documentation_url":"https://d"}',
+        ),
         bash('make', { output: 'all is made', exit_code: 0 }),
         bash('make all | tail', { output: 'make: *** [all] Error 2', exit_code: 2 }),
       ),
@@ -88,6 +96,8 @@ describe('gatherWork', () => {
       'npm test | tail → 9 passed, 2 failed': 'answered',
       'npm run build; npm run lint → all is linted': 'answered',
       'cp a b → cp: a: No such file or directory': 'answered',
+      'gh pr create → https://github.com/a/b/pull/12': 'answered',
+      'merge_pull_request number: 1 → {"message":"no","documentation_url":"https://d"}': 'answered',
       make: 'passed',
       'make all | tail': 'failed',
     });
@@ -284,12 +294,26 @@ describe('gatherWork', () => {
           '<tool_use_error>String not found.</tool_use_error>',
         ),
         call('replace_in_file', { path: '/w/b.ts' }, 'No replacement was performed: no match'),
+        call(
+          'apply_patch',
+          { input: '*** Begin Patch\n*** Update File: d.ts\n@@\n-x\n+y\n*** End Patch' },
+          'apply_patch verification failed: Failed to find expected lines in d.ts',
+        ),
+        call('edit', { filePath: '/w/e.ts' }, 'Found multiple matches for oldString.'),
+        call('edit', { path: '/w/f.ts' }, 'Found 2 occurrences of the text. It must be unique.'),
+        call('Edit', { file_path: '/w/g.ts' }, 'Found 3 matches, but replace_all is false.'),
+        call('Write', { file_path: '/w/failed.ts' }, 'failed.ts: 2 replacements made, no errors'),
         call('Write', { file_path: '/w/not-found.ts' }, 'Wrote /w/not-found.ts'),
         call('Write', { file_path: '/w/c.ts' }, "Updated. It is now:\n1\tthrow 'not found'"),
       ],
       {
         'write /w/a.ts': 'failed',
         'write /w/b.ts': 'failed',
+        'write d.ts': 'failed',
+        'write /w/e.ts': 'failed',
+        'write /w/f.ts': 'failed',
+        'write /w/g.ts': 'failed',
+        'write /w/failed.ts': 'written',
         'write /w/not-found.ts': 'written',
         'write /w/c.ts': 'written',
       },
@@ -381,6 +405,11 @@ describe('gatherWork', () => {
     [
       'no denial that a long text speaks of',
       [call('Read', { file_path: 'a.md' }, `denied by the user\n${'x'.repeat(2_000)}`)],
+      {},
+    ],
+    [
+      'no exit code that a command is about, whose output is gone',
+      [call('Bash', { command: 'gh run list -s "exit code 1"' }, GONE)],
       {},
     ],
     [

@@ -134,12 +134,19 @@ export function endingOf(response: ToolResponseBlock): string {
   if (isExcerpt(result)) return [...String(result).matchAll(EXCERPT_END)].at(-1)?.[1] ?? '';
   const payload = readableText(printedIn(result) ?? result);
   const text = withoutNotes(withMembersInLines(payload));
-  const end = sumOfFailures(payload) || outcomeIn(payload, MAX_OUTCOME_LENGTH)[1];
+  const end =
+    sumOfFailures(payload) || outcomeIn(payload, MAX_OUTCOME_LENGTH)[1] || onlyLineOf(payload);
   const isData = OBJECT.test(payload);
   const failures = isData || countsFailures(end) ? [] : failuresIn(text).slice(0, 1);
   const said = failures.map((line) => shortened(onOneLine(line), MAX_OUTCOME_LENGTH));
   if (end !== '' && !said.includes(end)) said.push(end);
   return said.join(' … ').replaceAll(/\s+/g, ' ');
+}
+
+/** The address, hash or number that is all of a text, such as the address of what was made; empty for other texts. */
+function onlyLineOf(text: string): string {
+  const line = text.slice(0, MAX_OUTCOME_LENGTH + 2).trim();
+  return /^\S*[\d/]\S*$/.test(line) ? shortened(line, MAX_OUTCOME_LENGTH) : '';
 }
 
 const EXCERPT_END = /\nIt (?:failed with|reported|began with|held|ended with): (.*)/g;

@@ -8,7 +8,7 @@ import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { pushTo } from '../../lists-by-key.js';
 import { MAX_HOST_LINES, outcomeOf } from '../../outcome.js';
-import { placeholderEnding } from '../../placeholder.js';
+import { placeholderEnding, SHOWN_THERE } from '../../placeholder.js';
 import { resultText } from '../../shrink/result-text.js';
 import {
   canBeReferenced,
@@ -27,11 +27,11 @@ import { countLines } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { NONE } from '../index/history-columns.js';
+import { hasPlaceholder, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION } from './marks.js';
+import { ACTION, isLeaving, markOf, ruleOf } from './marks.js';
 import type { Marks } from './marks.js';
 import {
   formOf,
@@ -136,18 +136,21 @@ const NO_IDS: ReadonlySet<number> = new Set();
 
 /**
  * Records which results the results that stay refer to, and undoes the marks of earlier rules on those sources: otherwise, the
- * lines that the references stand for would be shown nowhere.
+ * lines that the references stand for would be shown nowhere. Later calls with the name of a source keep their place, since references
+ * count them: see `nameFarBack`. Of these, only the results go.
  */
 function keepSources(index: HistoryIndex, marks: Marks): void {
   const { calls, responses } = index;
+  const pointerOf = (row: number): number => {
+    const isSettled = hasPlaceholder(responses.flags.at(row));
+    return isSettled ? 0 : markOf(ACTION.pointer, ruleOf(marks.responses[row] ?? 0));
+  };
   /** By call id, the rows that refer to the nearest earlier result with that id. */
   const sought = new Map<string, number[]>();
-  let isAnyKept = false;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     const id = sought.size === 0 ? '' : index.idOf(responses.id.at(row));
     for (const from of sought.get(id) ?? NO_ROWS) {
       pushTo(marks.referredBy, row, from);
-      isAnyKept ||= marks.responses[row] !== 0;
       marks.responses[row] = 0;
     }
     sought.delete(id);
@@ -155,9 +158,16 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
     if (ids === NONE || marks.responses[row] !== 0) continue;
     for (const source of index.idOf(ids).split(' ')) pushTo(sought, source, row);
   }
-  if (!isAnyKept) return;
+  if (marks.referredBy.size === 0) return;
+  /** Of calls whose results are referred to. */
+  const names = new Set<number>();
   for (let call = 0; call < calls.length; call += 1) {
-    if (marks.referredBy.has(calls.response.at(call))) marks.calls[call] = 0;
+    const row = calls.response.at(call);
+    const name = calls.name.at(call);
+    if (marks.referredBy.has(row)) names.add(name);
+    else if (!isLeaving(marks.calls[call]) || !names.has(name)) continue;
+    else marks.responses[row] = pointerOf(row);
+    marks.calls[call] = 0;
   }
 }
 
@@ -247,7 +257,8 @@ export function shrunkResult(
     // Has the form of a placeholder, so that the model does not mistake it for the text that it refers to.
     const name = source.name === callName(call) ? '' : `, ${source.name}`;
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
-    return summaryLine(digestResponse(response), { key }, ending);
+    const unfailed = outcomeOf(response) === 'unstated' ? SHOWN_THERE : 'success';
+    return summaryLine(digestResponse(response), { key }, ending, unfailed);
   }
   if (isJsonFile) return undefined;
   const alone = shown.length === 0 ? shrunkFormOf(seen, text, given, settings) : undefined;
