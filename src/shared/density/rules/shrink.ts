@@ -31,7 +31,7 @@ import { hasPlaceholder, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION, isLeaving, markOf, ruleOf } from './marks.js';
+import { ACTION, isRemoved, markOf, ruleOf } from './marks.js';
 import type { Marks } from './marks.js';
 import {
   formOf,
@@ -165,7 +165,7 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
     const row = calls.response.at(call);
     const name = calls.name.at(call);
     if (marks.referredBy.has(row)) names.add(name);
-    else if (!isLeaving(marks.calls[call]) || !names.has(name)) continue;
+    else if (!isRemoved(marks.calls[call]) || !names.has(name)) continue;
     else marks.responses[row] = pointerOf(row);
     marks.calls[call] = 0;
   }
