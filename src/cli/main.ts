@@ -62,10 +62,10 @@ async function createProgram(args: readonly string[]): Promise<Command> {
 }
 
 /** Drops `help` in front of an unknown command: commander would show the general help instead of an error that names the command. */
-function withoutVainHelp(args: readonly string[]): string[] {
+function dropHelpBeforeUnknownCommand(args: readonly string[]): string[] {
   const named = namedCommand(args);
-  const isVain = named !== undefined && COMMANDS.every(({ name }) => name !== named);
-  const at = isVain ? args.indexOf('help') : -1;
+  const isUnknown = named !== undefined && COMMANDS.every(({ name }) => name !== named);
+  const at = isUnknown ? args.indexOf('help') : -1;
   return args.filter((_, each) => each !== at);
 }
 
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const program = await createProgram(args);
   try {
-    await program.parseAsync(withoutVainHelp(args), { from: 'user' });
+    await program.parseAsync(dropHelpBeforeUnknownCommand(args), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {
       // --help and --version end here too, with exit code 0.

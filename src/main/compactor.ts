@@ -150,9 +150,9 @@ class ThreadedCompactor implements Compactor {
 
   constructor(options: CompleteCompactorOptions) {
     this.#options = options;
-    const isDocumented =
+    const startsUncalibrated =
       options.preset === 'specification' || typeof options.tokenizer !== 'string';
-    this.#calibration = new TokenCalibration(isDocumented ? undefined : usualTokenRatio);
+    this.#calibration = new TokenCalibration(startsUncalibrated ? undefined : usualTokenRatio);
     const store = resolveStore(options.store);
     this.#states = new SessionStates({ ...options, store, calibration: this.#calibration });
     this.#notice = new FallbackNotice(options.logger);

@@ -292,7 +292,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     this.#assertEntries(put);
     const edited = [...removals, ...replacements.keys()];
     const gone = edited.flatMap((index) => this.#entries[index] ?? []);
-    this.#journal.noteEdit(this.#added, this.#entries, result, records);
+    this.#journal.noteEdit(this.#addedEntries, this.#entries, result, records);
     applyDensityResult(this.#entries, result);
     this.#revision += 1;
     this.#ledger.add(put);
@@ -332,7 +332,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
     if (!isSameBase(base, this.base)) return false;
     this.#assertEntries(contents);
     const former = this.#entries;
-    this.#journal.noteRewrite(this.#added, former, contents);
+    this.#journal.noteRewrite(this.#addedEntries, former, contents);
     this.#entries = contents.slice();
     this.#revision += 1;
     this.#ledger.add(contents);
@@ -343,7 +343,7 @@ export class HistoryService extends SafeEmitter<HistoryEvents> {
   }
 
   /** Number of entries added, without the queued ones. */
-  get #added(): number {
+  get #addedEntries(): number {
     return this.#journal.length - (this.#queued?.length ?? 0);
   }
 

@@ -39,7 +39,7 @@ import type { Settings } from './settings/settings.js';
 import { findOriginal } from './state/find-original.js';
 import type { StateReport } from './state/resume.js';
 import { sealState } from './state/session-state.js';
-import { standingKeyOf } from './state/standing-key.js';
+import { historyKeyOf } from './state/history-key.js';
 import type { SessionState, SessionMemory } from './state/session-state.js';
 import { SharedHistory } from './state/shared-history.js';
 import type { CompressionContext } from './strategies/strategy.js';
@@ -180,7 +180,7 @@ export class Session extends SafeEmitter<SessionEvents> {
       digests: journal.digest.digests,
       journal: journal.packed,
       packedTokens: packedTokensOf(history),
-      standing: standingKeyOf(history),
+      standing: historyKeyOf(history),
       at: Date.now(),
       memory: this.#preflight.memory,
       model: learned === undefined ? null : { name: modelName ?? null, ...learned },
@@ -319,9 +319,9 @@ export class Session extends SafeEmitter<SessionEvents> {
     return abortable(this.#next(run, this.#queued === 0), signal);
   }
 
-  /** Queues work behind all running and waiting work. @param isFree whether to run it at once instead */
-  #next<Result>(run: () => Promise<Result>, isFree = false): Promise<Result> {
-    const ended = isFree ? run() : this.#underWay.then(run);
+  /** Queues work behind all running and waiting work. @param runsAtOnce whether to run it at once instead */
+  #next<Result>(run: () => Promise<Result>, runsAtOnce = false): Promise<Result> {
+    const ended = runsAtOnce ? run() : this.#underWay.then(run);
     const onEnd = (): void => void (this.#queued -= 1);
     this.#queued += 1;
     this.#underWay = ended.then(onEnd, onEnd);

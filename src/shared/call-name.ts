@@ -40,11 +40,11 @@ export function callName(call: ToolCallBlock | undefined): string {
   return `${tool} ${isLongPath ? `…${endOf(key)}` : shortened(key, MAX_NAMED_KEY)}`;
 }
 
-/** `nameFarBack` counts among this many calls before a result; a call farther back is named without its position. */
+/** `nameWithPosition` counts among this many calls before a result; a call farther back is named without its position. */
 export const MAX_CALLS_BACK = 200;
 
 /** Returns a call's name; if later calls share it, adds which one is meant, counted back from the call that refers to it. */
-export function nameFarBack(name: string, laterCalls: number): string {
+export function nameWithPosition(name: string, laterCalls: number): string {
   if (laterCalls === 0) return name;
   return `${name} (the ${ordinal(laterCalls + 1)} back)`;
 }

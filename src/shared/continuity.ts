@@ -57,7 +57,7 @@ function matchByIdentity(history: readonly IContent[], base: readonly IContent[]
       .map((part) => places.get(part))
       .find((found) => found !== undefined);
     if (known === undefined) return UNMATCHED;
-    const origin = typeof known === 'number' ? known : firstBeyond(passed, known);
+    const origin = typeof known === 'number' ? known : firstPlaceAfter(passed, known);
     passed = Math.max(passed, origin);
     return origin;
   });
@@ -68,7 +68,7 @@ function partsOf(content: IContent | undefined): readonly object[] {
 }
 
 /** The first of descending places after `passed`, or else the last one. Removes those before it. */
-function firstBeyond(passed: number, places: number[]): number {
+function firstPlaceAfter(passed: number, places: number[]): number {
   while (places.length > 1 && (places.at(-1) ?? 0) <= passed) places.pop();
   return places.at(-1) ?? UNMATCHED;
 }
@@ -193,7 +193,7 @@ function findLostHuman(
     // An object that occurs several times may have been matched with an earlier entry.
     if (candidate.blocks.some((block) => asked.blocks.includes(block))) return [];
     // A shortened text in new objects matches nothing, but the entry was kept.
-    if (origins[last] === UNMATCHED && isCutOf(candidate, asked)) return [];
+    if (origins[last] === UNMATCHED && isShortenedFrom(candidate, asked)) return [];
   }
   const message = 'The newest human entry is missing.';
   return [{ rule: 'newest-human-lost', entry: newest, message }];
@@ -205,7 +205,7 @@ function isUserEntry({ speaker, blocks, metadata }: IContent): boolean {
 }
 
 /** Whether the words of `shorter` are a subsequence of those of `longer`. */
-function isCutOf(shorter: IContent, longer: IContent): boolean {
+function isShortenedFrom(shorter: IContent, longer: IContent): boolean {
   const words = wordsOf(shorter);
   let found = 0;
   for (const word of wordsOf(longer)) if (word === words[found]) found += 1;

@@ -131,14 +131,14 @@ function toolUseProblem(use: unknown): string | undefined {
   const problem = TOOL_USE(use);
   if (problem !== undefined || !isObject(use)) return problem;
   const { access, extent, commandKeys } = use;
-  if (access === 'run') return inside('commandKeys', texts(commandKeys));
-  return access === 'read' || access === 'write' ? inside('extent', EXTENT(extent)) : undefined;
+  if (access === 'run') return problemIn('commandKeys', texts(commandKeys));
+  return access === 'read' || access === 'write' ? problemIn('extent', EXTENT(extent)) : undefined;
 }
 
 function catalogProblem(catalog: unknown): string | undefined {
   if (!isObject(catalog)) return `expected an object of tools, got ${kindOf(catalog)}`;
   const uses = listOf(toolUseProblem);
-  return joinProblems(Object.keys(catalog).map((tool) => inside(tool, uses(catalog[tool]))));
+  return joinProblems(Object.keys(catalog).map((tool) => problemIn(tool, uses(catalog[tool]))));
 }
 
 /** The option is a word, or an object of shrinker names and `level`. */
@@ -167,7 +167,7 @@ function listOf(check: Check): Check {
     if (!isArray(values)) return `expected a list, got ${kindOf(values)}`;
     // Stops at the first problem: a sparse list can have a length of billions.
     for (let at = 0; at < values.length; at += 1) {
-      const problem = inside(String(at), check(values[at]));
+      const problem = problemIn(String(at), check(values[at]));
       if (problem !== undefined) return problem;
     }
     return undefined;
@@ -184,13 +184,13 @@ function ofFields(
       Object.entries(checks).map(([name, check]) => {
         const field = value[name];
         const isGiven = field !== undefined || required.includes(name);
-        return isGiven ? inside(name, check(field)) : undefined;
+        return isGiven ? problemIn(name, check(field)) : undefined;
       }),
     );
   };
 }
 
-function inside(name: string, problem: string | undefined): string | undefined {
+function problemIn(name: string, problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `${name}: ${problem}`;
 }
 

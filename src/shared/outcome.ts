@@ -35,16 +35,24 @@ export function hasFailed(response: ToolResponseBlock): boolean {
 const SEEN = 300;
 const MAX_REFUSAL = 1_000;
 
-/** A refusal by a user or a policy, as agents phrase it. A program that lacks a permission is a failure instead. */
+/** What hosts write before such words: nothing, a heading, or labels such as `Error:` and `[Operation Cancelled] Reason:`. */
+const LABELS = String.raw`(?:\[[^\n]{1,200}\] Result:)?[\s[(<*]*(?:(?:[a-z]+ ){0,3}(?:error|reason|cancelled|denied|rejected|failed)\W{1,3}){0,3}`;
+const WORDS = String.raw`(?:[a-z]+[.,]? ){0,8}`;
+
+/**
+ * A refusal by a user or a policy, as agents phrase it, at the start of a text: further on, a test, a commit or a message is about one. A
+ * program that lacks a permission is a failure instead.
+ */
 const DENIED = new RegExp(
   [
-    String.raw`\b(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
-    String.raw`\b(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
-    String.raw`\btool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
-    String.raw`\bpermission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
-    String.raw`\brequested permissions? [^\n]{1,200}? haven['’]t granted\b`,
-    String.raw`\b(?:this command|following parts?) requires? approval\b`,
-    String.raw`\brule which prevents you from using\b`,
+    String.raw`^${LABELS}(?:the )?(?:user|human)\s+(?:has\s+)?(?:denied|rejected|declined|refused|cancelled|chose to (?:skip|reject)|(?:doesn['’]t|does not|didn['’]t|did not) (?:want|allow|approve))\b`,
+    String.raw`^${LABELS}${WORDS}(?:denied|rejected|declined|refused|blocked) by (?:the |a |your )?(?:user|human|(?:security )?policy|hook|permission)`,
+    String.raw`^${LABELS}${WORDS}tool (?:use|(?:call )?execution|call) (?:was |has been )?(?:denied|rejected|declined|not approved)`,
+    String.raw`^${LABELS}${WORDS}permission to use [^\n]{1,200}? (?:has been |was )?denied\b`,
+    String.raw`^${LABELS}${WORDS}requested permissions? [^\n]{1,200}? haven['’]t granted\b`,
+    String.raw`^${LABELS}${WORDS}(?:this command|following parts?) requires? approval\b`,
+    String.raw`^${LABELS}${WORDS}rule which prevents you from using\b`,
+    String.raw`^exec[^\n]{1,250}\bRejected\(\\?"`,
   ].join('|'),
   'i',
 );
@@ -53,9 +61,12 @@ function isDenial(words: unknown): boolean {
   return typeof words === 'string' && DENIED.test(words.slice(0, SEEN));
 }
 
-const STILL_RUNNING = /\bprocess running with session id\b|\brunning in (?:the )?background\b/i;
-const CUT_SHORT =
-  /\b(?:command|process) timed out\b|\b(?:aborted|interrupted|cancelled) by (?:the )?user\b/i;
+const STILL_RUNNING =
+  /\bprocess running with session id\b|\b(?:command|process|task|shell)\b[^.\n]{0,20}\brunning in (?:the )?background\b/i;
+const CUT_SHORT = new RegExp(
+  String.raw`^${LABELS}(?:[a-z]+ ){0,3}(?:(?:command|process) timed out|(?:aborted|interrupted|cancelled) by (?:the )?user)\b`,
+  'im',
+);
 
 // Structured results.
 
@@ -95,12 +106,12 @@ function ownFields(result: unknown): JsonRecord {
 /** The outcome fields at the start of JSON that is long or was shortened in the middle; none for a log with one object per line. */
 function flagsOf(json: string): JsonRecord {
   const flags = [...fieldsOf(json.slice(0, MAX_ABOVE))].filter(([name]) => FLAGS.has(name));
-  if (flags.length === 0 || GOES_ON.test(json.replace(SHORTENED_LINE, ''))) return {};
+  if (flags.length === 0 || TEXT_AFTER_OBJECT.test(json.replace(SHORTENED_LINE, ''))) return {};
   return Object.fromEntries(flags.map(([name, value]) => [name, tryParseJson(value)]));
 }
 
 /** The end of an object, followed by a line that cannot continue the JSON. */
-const GOES_ON = /\}\r?\n(?=[^\s}\],])/;
+const TEXT_AFTER_OBJECT = /\}\r?\n(?=[^\s}\],])/;
 
 const FLAGS: ReadonlySet<string> = new Set([
   ...['isError', 'is_error', 'ok', 'success', 'error'],

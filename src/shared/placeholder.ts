@@ -98,10 +98,13 @@ export function statesFailure(
   return OUTCOME.exec(result)?.[1] === 'error';
 }
 
+/** In place of an outcome: an earlier result shows the same, and neither states how its call ended. */
+export const SHOWN_THERE = 'shown there';
+
 /** Longest ending first, because each ends with the shortest one. */
 const FORMS: readonly PlaceholderForm[] = ['recallable', 'informative', 'pointer'];
 const OUTCOME = / — (success|error)(?![^]* — )/;
-const OUTCOME_AT_END = / — (?:success|error)(?:, \d+ (?:lines?|chars))?\]$/;
+const OUTCOME_AT_END = / — (?:success|error|shown there)(?:, \d+ (?:lines?|chars))?\]$/;
 
 /** JSON escapes quotes, C0 controls and lone surrogates; this also escapes all other line breaks and controls. */
 function quotedId(callId: string): string | undefined {

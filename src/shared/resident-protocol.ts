@@ -52,7 +52,7 @@ export interface HistoryDelta {
    *
    * @default false
    */
-  readonly isFar?: boolean;
+  readonly isOutOfReach?: boolean;
   /** The settings of the pass to plan after the steps; without them none is planned. */
   readonly pass?: PassSettings;
 }

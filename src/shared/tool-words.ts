@@ -39,7 +39,7 @@ export function onlyShows(toolName: string): boolean {
 }
 
 /** Whether a tool, by its name, changes something, such as `create_refund`. */
-export function acts(toolName: string): boolean {
+export function changesSomething(toolName: string): boolean {
   if (onlyShows(toolName)) return false;
   return wordsOfTool(toolName).some((word) => CHANGES.has(word) || MAY_CHANGE.has(word));
 }

@@ -10,21 +10,21 @@ import { runTask } from './tasks.js';
 
 type Run = (request: TaskRequest) => Promise<TaskReply<TaskRequest>>;
 
-/** Delay before an exit. Answers on resident lines that arrive together with the exit are lost, so the other side must read them first. */
-const LEAVE_AFTER_MS = 20;
+/** Delay before an exit. Answers on resident connections that arrive together with the exit are lost, so the other side must read them first. */
+const EXIT_DELAY_MS = 20;
 
 const { port, module } = workerData as ThreadData & { readonly port: MessagePort };
 let runningTasks = 0;
-let departure: NodeJS.Timeout | undefined;
+let exitTimer: NodeJS.Timeout | undefined;
 
 // By default, an error outside of any task (a floating rejection, a reply that cannot be cloned) would end the thread together
 // with an unrelated task. Instead, report the error, let running tasks finish, then exit, so that the pool starts a new thread.
 // An idle thread exits soon, too. That also fails the caller whose reply could not be cloned: it would wait forever otherwise.
 function onStrayError(error: unknown): void {
   parentPort?.postMessage({ strayError: toWireError(error) });
-  departure ??= setInterval(() => {
+  exitTimer ??= setInterval(() => {
     if (runningTasks === 0) process.exit(1);
-  }, LEAVE_AFTER_MS);
+  }, EXIT_DELAY_MS);
 }
 
 async function answer(run: Run, request: TaskRequest): Promise<void> {
@@ -34,19 +34,19 @@ async function answer(run: Run, request: TaskRequest): Promise<void> {
     (thrown: unknown) => ({ thrown: toWireError(thrown) }),
   );
   runningTasks -= 1;
-  departure?.refresh();
+  exitTimer?.refresh();
   port.postMessage(reply);
 }
 
-const ownRun: Run = (request) => runTask(request, threadId);
+const runOwnTask: Run = (request) => runTask(request, threadId);
 
 /** Loads the function that runs tasks: the default export of the configured module, or `runTask`. */
 async function load(): Promise<Run> {
-  if (module === undefined) return ownRun;
+  if (module === undefined) return runOwnTask;
   const { default: run } = (await import(module)) as {
     readonly default: (...args: [TaskRequest, Run]) => ReturnType<Run>;
   };
-  return async (request) => run(request, ownRun);
+  return async (request) => run(request, runOwnTask);
 }
 
 // A failure to load ends the thread with its error.

@@ -88,7 +88,7 @@ export class ResidentHistory {
     this.#assertFollows(delta);
     this.#sequence = delta.sequence;
     const tokens: number[] = [];
-    for (const step of delta.steps) this.#take(step, tokens, delta.isFar);
+    for (const step of delta.steps) this.#take(step, tokens, delta.isOutOfReach);
     const { revision, length } = delta.after;
     const held = this.#change ?? this.#index;
     if (held.length !== length) {
@@ -145,16 +145,18 @@ export class ResidentHistory {
     return { base, ...planned, tokensAfter, runMs: performance.now() - startedAt };
   }
 
-  #take(step: DeltaStep, tokens: number[], isFar?: boolean): void {
+  #take(step: DeltaStep, tokens: number[], isOutOfReach?: boolean): void {
     switch (step.kind) {
       case 'stage':
         for (const [at, content] of step.contents.entries()) {
-          tokens.push(this.#append(this.#measured(content, step.knownTokens[at] ?? NONE), isFar));
+          tokens.push(
+            this.#append(this.#measured(content, step.knownTokens[at] ?? NONE), isOutOfReach),
+          );
         }
         return;
       case 'stage-packed':
         for (const entry of unpackEntries(step, this.#countBytes)) {
-          tokens.push(this.#append(entry, isFar));
+          tokens.push(this.#append(entry, isOutOfReach));
         }
         return;
       case 'edit': {
@@ -186,9 +188,10 @@ export class ResidentHistory {
   }
 
   /** Appends an entry, which belongs to the open change if there is one. Returns its tokens. */
-  #append(entry: MeasuredEntry, isFar?: boolean): number {
+  #append(entry: MeasuredEntry, isOutOfReach?: boolean): number {
     const change = this.#change;
-    const place = change?.placeOf(change.arrived) ?? (isFar === true ? 'far' : 'end');
+    const place =
+      change?.placeOf(change.arrived) ?? (isOutOfReach === true ? 'out-of-reach' : 'end');
     this.#index.append(entry.content, place);
     this.#facts.append(this.#index, entry);
     if (change !== undefined) {

@@ -6,7 +6,7 @@ import { planWithTexts } from '../shared/density/plan/optimize.js';
 import type { CountPackedRequest, TaskReply, TaskRequest, TaskValues } from '../shared/protocol.js';
 import { countEachEntry } from '../shared/tokens/count-tokens.js';
 import { loadTextCounter } from '../shared/tokens/o200k.js';
-import { openResidentLine, replyTo } from './resident-line.js';
+import { openResidentConnection, replyTo } from './resident-connection.js';
 import { countPacked } from './unpack-entries.js';
 
 type AnyValue = TaskValues[keyof TaskValues];
@@ -33,7 +33,7 @@ function perform(request: TaskRequest, threadId: number): AnyValue | Promise<Any
     case 'count-packed':
       return countBytesOf(request);
     case 'open':
-      openResidentLine(request.port, request.options);
+      openResidentConnection(request.port, request.options);
       return { threadId };
     case 'probe':
       return { threadId };

@@ -27,5 +27,5 @@ it('a command of empty lines', () => {
     toolCatalog: { run_shell_command: runsCommands() },
     earlier: NO_WORK,
   });
-  expect(work.said).toEqual([]);
+  expect(work.userWords).toEqual([]);
 });

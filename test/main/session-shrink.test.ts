@@ -225,6 +225,31 @@ describe('Session', () => {
       expect(other.history.getAll()).toEqual(session.history.getAll());
     });
 
+    it('shows the lines again that a result took from one that shows its own again', async () => {
+      const lines = (what: string, count: number): string[] =>
+        Array.from({ length: count }, (_, at) => `${what} ${words(String(at)).slice(0, 60)}`);
+      const [built, linked, installed] = ['built', 'linked', 'installed'].map((what) =>
+        lines(what, { built: 100, linked: 30 }[what] ?? 50),
+      );
+      const make = (id: string, command: string, ...parts: (readonly string[] | undefined)[]) => [
+        aiContent([toolCall(id, 'run_shell_command', { command })]),
+        toolContent([toolResponse(id, 'run_shell_command', parts.flat().join('\n'))]),
+      ];
+      const session = await openSession({}, { contextLimit: 40_000 });
+      const entries = [
+        ...[humanText('go'), ...make('1', 'cat old.log', built)],
+        ...['2', '3', '4', '5', '6', '7'].flatMap((id) => ran(id, words(id))),
+        // Without references it is so long that its middle, what was linked, is left out.
+        ...make('8', 'make all', built, linked, installed),
+        ...make('9', 'cat new.log', ['what is new'], linked),
+      ];
+      for (const entry of entries) await send(session, [entry]);
+      expect([14, 16].map((at) => sourceIdsOf(resultAt(session, at + 2)))).toEqual(['1', '8']);
+      await session.performCompression('p');
+      expect([14, 16].map((at) => sourceIdsOf(resultAt(session, at + 2)))).toEqual(['', '']);
+      expect(lastResult(session)).toContain(linked?.join('\n'));
+    });
+
     it('leaves a reference where the lines have no room', async () => {
       const entries = readsAgain(WHOLE);
       // Little is saved: the call in between is the tail's.

@@ -118,6 +118,37 @@ describe('outcomeOf', () => {
     expect(outcome('', 'open: permission denied')).toBe('failed');
   });
 
+  it.each([
+    ' ✓ auth > shows a message when the user denied access 3 ms',
+    'a1b2c3d Handle that the user cancelled the dialog',
+    'src/pay.ts:12:  throw new Error("The user rejected the request");',
+    '     1\tthrow new Error("User denied access");',
+    '- dialog "User denied permission"',
+    '{"id":"ENG-1","title":"It hangs when the user rejected it"}',
+    '[{"user":"U1","text":"The user declined the refund"}]',
+    'The page says: "User rejected the request" (4001).',
+    'Error: creating the bucket: AccessDenied: blocked by policy no-public',
+    ' id | note\n----+------\n  1 | aborted by user',
+    'app.log:12:command timed out',
+    'The server is running in the background on http://localhost:3000',
+  ])('takes no mention of one for a refusal or another end: %s', (text) => {
+    expect(outcome(text)).toBe('unstated');
+    expect(outcome([{ type: 'text', text }])).toBe('unstated');
+    expect(outcome(`${text}\nexit code: 0`)).toBe('passed');
+    expect(outcome('', text)).toBe('failed');
+  });
+
+  it.each([
+    'Error: The user rejected this command.',
+    '[execute_command for "rm x"] Result:\nThe user denied this operation.',
+    'exec command rejected by user',
+    'exec_command failed for `rm x`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }',
+    'This Bash command contains multiple operations. The following part requires approval: rm x',
+  ])('knows the refusal %s', (text) => {
+    expect(outcome(text)).toBe('denied');
+    expect(outcome('', text)).toBe('denied');
+  });
+
   it('is running of a result that is not complete, whatever it says', () => {
     const response = { ...toolResponse('c', 'run', 'exit code: 1'), isComplete: false };
     expect(outcomeOf(response)).toBe('running');

@@ -228,7 +228,8 @@ export function itHasTheModelCompact(open: OpenTalk, endsWithSignal = true): voi
     });
     await play(20, 1);
     await play(1);
-    expect(events[0]).toMatchObject({ strategy: 'provider', outcome: 'applied', isAhead: true });
+    const [event] = events.filter(({ outcome }) => outcome !== 'held');
+    expect(event).toMatchObject({ strategy: 'provider', outcome: 'applied', isAhead: true });
     expect(provider.requests.filter(({ status }) => status !== 200)).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { toolResponse } from '../../src/shared/content.js';
 import { exitCodeOf, hasFailed, isOfHost } from '../../src/shared/outcome.js';
 import {
   countsFailures,
-  placeAfter,
+  locationAfter,
   reportsFailure,
 } from '../../src/shared/shrink/failures-first.js';
 
@@ -109,7 +109,7 @@ function report(lines: readonly string[], at: number): string {
         .join(''),
     );
   }
-  return placeAfter(lines, at) === at ? message(line) : `${line} ${lines[at + 1]?.trim()}`;
+  return locationAfter(lines, at) === at ? message(line) : `${line} ${lines[at + 1]?.trim()}`;
 }
 
 const SUMS_UP =

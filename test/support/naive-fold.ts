@@ -10,7 +10,7 @@ import { ACTION } from '../../src/shared/density/rules/marks.js';
 import { quotePlaces } from '../../src/shared/density/index/quote-places.js';
 import { resultText } from '../../src/shared/shrink/result-text.js';
 import { withoutMark } from '../../src/shared/shrink/shown-before.js';
-import { callName, MAX_CALLS_BACK, nameFarBack } from '../../src/shared/call-name.js';
+import { callName, MAX_CALLS_BACK, nameWithPosition } from '../../src/shared/call-name.js';
 import { shrunkResult } from '../../src/shared/density/rules/shrink.js';
 import type { JournalRecord, RowSettings } from '../../src/shared/state/journal-record.js';
 import { answeredCalls } from '../../src/shared/summarize/history-outline.js';
@@ -68,7 +68,7 @@ function afterRows(
       const isNear = shown !== undefined && calls.includes(shown);
       const between = isNear ? calls.slice(calls.indexOf(shown) + 1, calls.indexOf(call)) : [];
       const later = between.filter((other) => callName(other) === callName(shown));
-      const name = nameFarBack(callName(shown), later.length);
+      const name = nameWithPosition(callName(shown), later.length);
       const text = source?.type === 'tool_response' ? resultText(source.result) : undefined;
       const placeOf = (line: number): number => quotePlaces(withoutMark(text ?? ''))[line] ?? 0;
       return { ...lines, source: { callId, name, placeOf } };

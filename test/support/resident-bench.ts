@@ -11,7 +11,7 @@ import type { DensityConfig } from '../../src/shared/density.js';
 import { countEachEntry } from '../../src/shared/tokens/count-tokens.js';
 import { countThirds } from './piece-counters.js';
 import { RESIDENT_AGENT } from './resident-session.js';
-import { ScheduledLineHost } from './scheduled-line-host.js';
+import { ScheduledConnectionHost } from './scheduled-connection-host.js';
 
 /** Counts when the scheduler says so, as a pool would. */
 export class ScheduledPool implements Offload {
@@ -42,7 +42,7 @@ export class ScheduledPool implements Offload {
 export interface Bench {
   readonly history: HistoryService;
   readonly offload: ResidentOffload;
-  readonly host: ScheduledLineHost;
+  readonly host: ScheduledConnectionHost;
   readonly pool: ScheduledPool;
   settings: DensityConfig;
 }
@@ -55,7 +55,7 @@ export const SETTINGS: DensityConfig = {
 
 /** @param minEntries entries from which on the history is resident */
 export function openBench(scheduler: fc.Scheduler, minEntries = 1, countsTokens = true): Bench {
-  const host = new ScheduledLineHost(scheduler);
+  const host = new ScheduledConnectionHost(scheduler);
   const pool = new ScheduledPool(scheduler);
   const offload = new ResidentOffload({
     ...{ host, pooled: pool, agent: RESIDENT_AGENT, countsTokens, minEntries },

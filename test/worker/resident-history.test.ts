@@ -14,7 +14,7 @@ import { materializeDensityPlan } from '../../src/shared/density/plan/materializ
 import { planWithTexts } from '../../src/shared/density/plan/optimize.js';
 import { PlanCursor } from '../../src/shared/density/plan/plan.js';
 import type { DensityPlan } from '../../src/shared/density/plan/plan.js';
-import { FAR_RESULTS } from '../../src/shared/density/index/unsent-results.js';
+import { REACH_RESULTS } from '../../src/shared/density/index/unsent-results.js';
 import { ACTION } from '../../src/shared/density/rules/marks.js';
 import type { DeltaStep } from '../../src/shared/resident-protocol.js';
 import { ENTRY_OVERHEAD_TOKENS } from '../../src/shared/tokens/content-text.js';
@@ -400,7 +400,7 @@ describe('ResidentHistory', () => {
       { agent: RESIDENT_AGENT, countsTokens: true },
       countThirds,
     );
-    const history = linedHistory.entries(FAR_RESULTS);
+    const history = linedHistory.entries(REACH_RESULTS);
     const { length } = history;
     const edits = history.slice(0, 201);
     const replaced = Int32Array.from(edits.keys());

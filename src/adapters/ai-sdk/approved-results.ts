@@ -101,7 +101,7 @@ function asDenied(result: SdkFields, approval: SdkFields | undefined): SdkFields
 }
 
 /** Reverts `divideApproved` for messages whose pieces are neither edited nor in another order than the message's results. */
-export function unite(messages: readonly SdkMessage[]): SdkMessage[] {
+export function undoDivision(messages: readonly SdkMessage[]): SdkMessage[] {
   const all: SdkMessage[] = [];
   for (let at = 0; at < messages.length; at += 1) {
     const message = messages[at] as SdkMessage;

@@ -2,14 +2,14 @@
 // the model's provider do it. Changes nothing of a call but its prompt.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asArray, asFilledText, asRecord, asText } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields, reportedUsage } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import {
   compactedTo,
   compactionFailed,
@@ -115,7 +115,7 @@ export function compactionMiddleware(
       'the parameters of a call',
     );
     if (isServerHeld(...Object.values(asRecord(providerOptions) ?? {}))) {
-      warnOfIdling(options.logger, SERVER_HELD);
+      warnOfNothingToCompact(options.logger, SERVER_HELD);
       return params;
     }
     const call: CompactedCall = { modelCall: { model, params } };
@@ -149,7 +149,7 @@ export function compactionMiddleware(
         compactor.reportRefusal(thrown, describeModel(model).modelName);
         throw thrown;
       }
-      if (!isMendable(thrown, call.modelCall.params !== params)) throw thrown;
+      if (!isFixableByCompacting(thrown, call.modelCall.params !== params)) throw thrown;
       const again = await compactParams(call.modelCall, thrown);
       if (isSameList(again.prompt, (params as PromptParams).prompt)) throw thrown;
       call = calls.get(again);
@@ -256,7 +256,7 @@ export function passingUsage<Answer>(answer: Answer, pass: (usage: CompactCall) 
     transform: (part, controller) => {
       const { type, providerExecuted, usage: reported, error } = asRecord(part) ?? {};
       if (providerExecuted === true) parts.push(part);
-      if (type === 'error' && isMendable(error)) pass({ refusal: error });
+      if (type === 'error' && isFixableByCompacting(error)) pass({ refusal: error });
       else if (type === 'finish') pass(usageOf(reported, parts));
       controller.enqueue(part);
     },

@@ -7,7 +7,7 @@ import { checkedMessages } from '../request/call-arguments.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
 import { MODEL_MESSAGE_FORMAT } from './sdk-message-format.js';
-import { divideApproved, unite } from './approved-results.js';
+import { divideApproved, undoDivision } from './approved-results.js';
 import type { SdkMessage } from './sdk-message.js';
 
 /**
@@ -25,7 +25,7 @@ export function messageCompactor<Message extends SdkMessage = ModelMessage>(
     MODEL_MESSAGE_FORMAT,
     options,
     (compactEach) => async (messages, call) =>
-      unite(await compactEach(divideApproved(checkedMessages(messages)), call)),
+      undoDivision(await compactEach(divideApproved(checkedMessages(messages)), call)),
   );
   // Returned messages are given ones, or copies with fewer parts and other texts.
   return compact as unknown as MessageCompactor<Message>;

@@ -8,7 +8,7 @@ import type { ContentBlock, OpaqueBlock } from '../../shared/content.js';
 import { fixedBlockTokens } from '../../shared/tokens/content-text.js';
 import { estimatePayloadTokens } from '../../shared/tokens/estimate.js';
 import type { Outcome } from '../format/blocks.js';
-import { carriedReasoning, isOfGemini } from '../format/carried-reasoning.js';
+import { optionsReasoning, isOfGemini } from '../format/options-reasoning.js';
 import { answerBlock, mediaBlock, opaqueBlock, thinkingBlock } from '../format/blocks.js';
 import type { ApprovedCalls, SdkMessage } from './sdk-message.js';
 import { textIn } from './sdk-message.js';
@@ -85,7 +85,7 @@ function readReasoning(part: JsonRecord, where: string): ContentBlock {
 /** Whether a call has Gemini's signature. */
 export function isSigned(part: JsonRecord): boolean {
   if (providerText(part, ['thoughtSignature']) !== undefined) return true;
-  return carriedReasoning(part['providerOptions']).some(isOfGemini);
+  return optionsReasoning(part['providerOptions']).some(isOfGemini);
 }
 
 /** Returns the first of these fields that is a string, in the options of any provider. */

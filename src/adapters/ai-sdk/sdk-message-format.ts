@@ -10,10 +10,10 @@ import type { ContentBlock, Speaker } from '../../shared/content.js';
 import { tokensOfCharacters } from '../../shared/tokens/estimate.js';
 import { isInstruction } from '../format/blocks.js';
 import {
-  carriedBlock,
-  carriedReasoning,
-  withoutCarriedReasoning,
-} from '../format/carried-reasoning.js';
+  optionsReasoningBlock,
+  optionsReasoning,
+  withoutOptionsReasoning,
+} from '../format/options-reasoning.js';
 import { isSameButForCacheMarks } from '../format/cache-marks.js';
 import type {
   MessageFormat,
@@ -104,16 +104,19 @@ class SdkMessageReader implements MessageReader<SdkMessage> {
     );
     const signed = parts
       .filter((_, at) => blocks[at]?.type === 'tool_call')
-      .map((call) => isSigned(call) || carriedIn(call).length > 0);
+      .map((call) => isSigned(call) || optionsReasoningOf(call).length > 0);
     const group = groupOfCalls(signed, index);
     const read = blocks.map((block, number) =>
       placed(block.type === 'tool_call' ? { ...block, ...group } : block, index, number),
     );
     if (role !== 'assistant') return read;
-    const isTold = parts.some(({ type }) => type === 'reasoning');
-    const carried = carriedBlock([message, ...parts.filter(isCall)].flatMap(carriedIn), isTold);
+    const isInParts = parts.some(({ type }) => type === 'reasoning');
+    const reasoning = optionsReasoningBlock(
+      [message, ...parts.filter(isCall)].flatMap(optionsReasoningOf),
+      isInParts,
+    );
     // Carried reasoning is sent before the step's parts, but its part index is the one after the last part.
-    return carried === undefined ? read : [placed(carried, index, parts.length), ...read];
+    return reasoning === undefined ? read : [placed(reasoning, index, parts.length), ...read];
   }
 }
 
@@ -155,8 +158,8 @@ function rewriteMessage(given: SdkMessage, edits: PartEdits): SdkMessage {
   const edited = isText ? editedText(content, edits) : editedParts(content, edits, rewritePart);
   if (edits.get(isText ? 1 : content.length) !== null) return { ...message, content: edited };
   return {
-    ...withoutCarried(message),
-    content: typeof edited === 'string' ? edited : edited.map(withoutCarried),
+    ...stripOptionsReasoning(message),
+    content: typeof edited === 'string' ? edited : edited.map(stripOptionsReasoning),
   };
 }
 
@@ -168,13 +171,13 @@ function optionsOf(holder: object): unknown {
   return (holder as JsonRecord)['providerOptions'];
 }
 
-function carriedIn(holder: SdkMessage | SdkPart): readonly JsonRecord[] {
-  return carriedReasoning(optionsOf(holder));
+function optionsReasoningOf(holder: SdkMessage | SdkPart): readonly JsonRecord[] {
+  return optionsReasoning(optionsOf(holder));
 }
 
-function withoutCarried<Holder extends SdkMessage | SdkPart>(holder: Holder): Holder {
-  if (carriedIn(holder).length === 0) return holder;
-  return { ...holder, providerOptions: withoutCarriedReasoning(optionsOf(holder)) };
+function stripOptionsReasoning<Holder extends SdkMessage | SdkPart>(holder: Holder): Holder {
+  if (optionsReasoningOf(holder).length === 0) return holder;
+  return { ...holder, providerOptions: withoutOptionsReasoning(optionsOf(holder)) };
 }
 
 function rewritePart(part: SdkPart, edit: ContentBlock): SdkPart {

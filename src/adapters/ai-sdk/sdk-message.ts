@@ -65,7 +65,7 @@ export function callsIn(parts: readonly SdkPart[], approved: ApprovedCalls): Cal
     related: others.map(({ approvalId, toolCallId = approved.get(approvalId) }) => toolCallId),
     usesComputer: calls.some(isOfComputer),
     programs: calls.flatMap(programsOf),
-    isBound: calls.some(isSearch),
+    staysPinned: calls.some(isSearch),
   };
 }
 

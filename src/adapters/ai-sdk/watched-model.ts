@@ -2,7 +2,7 @@
 // itself to its users.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { asRecord } from '../../shared/json.js';
 import type { CompactCall } from '../request/adapter-options.js';
 import { isCompactedPrompt, passingUsage } from './compaction-middleware.js';
@@ -23,11 +23,11 @@ const WATCHED = new WeakMap<object, { readonly by: Compactor; readonly model: un
 export function watchedModel<Model>(
   given: Model,
   by: Compactor,
-  tell: (usage: CompactCall) => void,
+  reportUsage: (usage: CompactCall) => void,
 ): Model | undefined {
   try {
     const model = ownModelOf(given, by);
-    return canWatch(model) ? watch(model, by, tell) : undefined;
+    return canWatch(model) ? watch(model, by, reportUsage) : undefined;
   } catch {
     // A model that throws when read is left to the SDK.
     return undefined;
@@ -52,27 +52,27 @@ function canWatch<Model>(model: Model): model is Model & AnsweringModel {
 function watch<Model extends AnsweringModel>(
   model: Model,
   by: Compactor,
-  tell: (usage: CompactCall) => void,
+  reportUsage: (usage: CompactCall) => void,
 ): Model {
-  const telling = (kind: keyof AnsweringModel) => async (call: object) => {
-    const tellOf = (usage: CompactCall): void => {
-      tell(isCompactedPrompt(asRecord(call)?.['prompt']) ? {} : usage);
+  const watchedCall = (kind: keyof AnsweringModel) => async (call: object) => {
+    const report = (usage: CompactCall): void => {
+      reportUsage(isCompactedPrompt(asRecord(call)?.['prompt']) ? {} : usage);
     };
     let answer: unknown;
     try {
       answer = await model[kind](call);
     } catch (thrown) {
-      if (isMendable(thrown)) tellOf({ refusal: thrown });
+      if (isFixableByCompacting(thrown)) report({ refusal: thrown });
       throw thrown;
     }
     try {
-      return passingUsage(answer, tellOf);
+      return passingUsage(answer, report);
     } catch {
       // Usage is optional and the answer is there, so a failure to read usage must not fail the call.
       return answer;
     }
   };
-  const calls = new Map<unknown, unknown>(KINDS.map((kind) => [kind, telling(kind)]));
+  const calls = new Map<unknown, unknown>(KINDS.map((kind) => [kind, watchedCall(kind)]));
   // Getters, setters and methods run with the model itself as `this`, because a proxy lacks its private fields.
   const watched: Model = new Proxy(model, {
     get: (target, name) => {

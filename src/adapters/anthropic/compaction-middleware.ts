@@ -3,7 +3,7 @@
 
 import type { Middleware, MiddlewareContext } from '@anthropic-ai/sdk';
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable, refusesReasoning } from '../../main/models/model-limits.js';
+import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { modelInPath } from '../../main/models/model-name.js';
 import { asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
@@ -13,7 +13,7 @@ import { isSameList } from '../format/same-value.js';
 import { reportedBy } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { cacheTtlOfRequest, CLAUDE_FORMAT } from './message-compactor.js';
 import { withoutReasoning } from './message-param-format.js';
 import type { AnthropicMessage } from './message-part.js';
@@ -68,14 +68,14 @@ export function compactionMiddleware(
     const body = bodyOf(request, context.options?.body);
     if (body === undefined) return next(request);
     if (isRecord(body['thread'])) {
-      warnOfIdling(options.logger, THREAD_WARNING);
+      warnOfNothingToCompact(options.logger, THREAD_WARNING);
       return next(request);
     }
     if (COUNT_PATH.test(request.url)) return countTokens(request, body, next);
     let compacted = await compactedBody(request, body);
     let response = await next(withBody(request, compacted));
     const refusal = await refusalIn(response);
-    if (isMendable(refusal, compacted.body !== request.body)) {
+    if (isFixableByCompacting(refusal, compacted.body !== request.body)) {
       const again = await compactedBody(request, body, refusal);
       if (again.body !== compacted.body) {
         compacted = again;

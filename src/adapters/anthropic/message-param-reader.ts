@@ -35,9 +35,9 @@ export class MessageParamReader implements MessageReader<unknown> {
       const isSaid = ({ origin: [, at] }: PlacedBlock): boolean =>
         role === 'user' && parts[at]?.type !== 'tool_result';
       const blocks = isBrief ? [] : wholeBlocks(parts, index);
-      const said = blocks.filter(isSaid);
+      const userBlocks = blocks.filter(isSaid);
       this.#whole.take(
-        { ...calls, blocks: blocks.filter((block) => !isSaid(block)), said },
+        { ...calls, blocks: blocks.filter((block) => !isSaid(block)), userBlocks },
         reading,
       );
     } else {

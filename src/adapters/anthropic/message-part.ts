@@ -46,14 +46,14 @@ export function callsIn(parts: readonly MessagePart[]): CallsInMessage {
     const answeredId = answeredIdOf(part);
     if (answeredId !== undefined) answered.push(answeredId);
   }
-  return { calls, serverCalls, answered, programs, isBound: parts.some(isBound) };
+  return { calls, serverCalls, answered, programs, staysPinned: parts.some(isAlwaysPinned) };
 }
 
-function isBound(part: MessagePart): boolean {
-  return BOUND_TYPES.has(part.type) && !isCompactionPart(part);
+function isAlwaysPinned(part: MessagePart): boolean {
+  return ALWAYS_PINNED_TYPES.has(part.type) && !isCompactionPart(part);
 }
 
-const BOUND_TYPES: ReadonlySet<string> = new Set([
+const ALWAYS_PINNED_TYPES: ReadonlySet<string> = new Set([
   'compaction',
   'mcp_tool_listing',
   'tool_addition',

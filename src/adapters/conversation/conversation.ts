@@ -57,12 +57,12 @@ export class Conversation<Message> {
   #options: CompleteAdapterOptions;
   #view: MessageView<Message>;
   /** The request of the newest call that continued this conversation. */
-  readonly #last = new LastRequest();
+  readonly #request = new LastRequest();
   #session: Session | undefined;
   /** Messages of the newest call, which may still be queued. */
-  #newest: readonly Message[] = [];
+  #newestMessages: readonly Message[] = [];
   /** Messages of the last call that the view has read completely, as the caller passed them (edited or not). */
-  #taken: KnownMessages<Message> = { messages: [], places: [] };
+  #lastKnown: KnownMessages<Message> = { messages: [], places: [] };
   #lastCall: Promise<unknown>;
   /** Cached result of the last comparison. */
   #match: PrefixMatch<Message> | undefined;
@@ -106,7 +106,7 @@ export class Conversation<Message> {
 
   /** Returns how many of the messages are known if they continue this conversation, else -1. */
   knownLength(messages: readonly Message[]): number {
-    const lists = [this.#newest, ...this.#knownLists().map((known) => known.messages)];
+    const lists = [this.#newestMessages, ...this.#knownLists().map((known) => known.messages)];
     const known = lists.find((list) => this.#matchPrefix(messages, list) !== undefined);
     if (known !== undefined) return known.length;
     const shortened = lists.find((list) => this.#hasDroppedEnd(messages, list));
@@ -115,7 +115,7 @@ export class Conversation<Message> {
 
   /** Whether the messages continue this conversation, though some in the middle have changed: some hosts clear old results. */
   isEdited(messages: readonly Message[]): boolean {
-    return isEditedWithin(this.#parts.format, messages, this.#taken.messages);
+    return isEditedWithin(this.#parts.format, messages, this.#lastKnown.messages);
   }
 
   /**
@@ -130,9 +130,9 @@ export class Conversation<Message> {
     options: CompleteAdapterOptions,
   ): Promise<Message[] | null> {
     this.#options = options;
-    this.#newest = messages;
+    this.#newestMessages = messages;
     const turn = this.#lastCall.then(async () => {
-      const isFirst = this.#taken.messages.length === 0;
+      const isFirst = this.#lastKnown.messages.length === 0;
       try {
         return await this.#run(messages, call);
       } catch (thrown) {
@@ -150,9 +150,9 @@ export class Conversation<Message> {
   /** Returns the messages with the edits so far and no further one; `undefined` if they do not continue the last call. */
   async asSent(messages: readonly Message[]): Promise<Message[] | undefined> {
     await this.#lastCall;
-    const match = matchPrefix(this.#parts.format, messages, this.#taken.messages);
+    const match = matchPrefix(this.#parts.format, messages, this.#lastKnown.messages);
     if (match === undefined) return undefined;
-    const sent = this.#view.currentAs(this.#taken, messages, match.varied);
+    const sent = this.#view.currentAs(this.#lastKnown, messages, match.varied);
     return this.#completeTurn([...sent, ...messages.slice(match.length)], messages);
   }
 
@@ -174,7 +174,7 @@ export class Conversation<Message> {
 
   async #run(given: readonly Message[], newCall: CompactCall): Promise<Message[] | null> {
     newCall.signal?.throwIfAborted();
-    await this.#last.settled();
+    await this.#request.settled();
     const target = this.#targetOf(newCall);
     const call = { ...newCall, ...target };
     const { stable: messages, transient, transientTokens } = this.#split(given);
@@ -182,26 +182,26 @@ export class Conversation<Message> {
       this.#findContinuation(messages) ?? (this.#hasTransientEnd ? FROM_START : null);
     this.#match = undefined;
     if (continuation === null) {
-      if (this.#newest === given) this.#newest = this.#taken.messages;
+      if (this.#newestMessages === given) this.#newestMessages = this.#lastKnown.messages;
       return null;
     }
-    this.#last.begin(newCall, () => this.#session, this.#options.logger);
+    this.#request.begin(newCall, () => this.#session, this.#options.logger);
     this.#transient = transient;
     const { known, varied } = continuation;
     const startsOver = known.places.length === 0 && this.#view.given.length > 0;
     const view = startsOver ? new MessageView(this.#parts.format) : this.#view;
     const areCopies = this.#adopt(view, continuation, messages);
     const places = [...known.places]; // A copy: the view's own list grows as messages are read.
-    const fresh = messages.slice(places.length);
-    const taken = { messages: areCopies ? withKnown(known, varied, messages) : messages, places };
+    const newMessages = messages.slice(places.length);
+    const read = { messages: areCopies ? withKnown(known, varied, messages) : messages, places };
     // Reuses the list object if possible, because #match is cached by the identity of both lists.
-    const newest = transient.length === 0 ? taken.messages : [...taken.messages, ...transient];
-    if (areCopies && this.#newest === given) this.#newest = newest;
+    const newest = transient.length === 0 ? read.messages : [...read.messages, ...transient];
+    if (areCopies && this.#newestMessages === given) this.#newestMessages = newest;
     const isReady = this.#isReady && isSameValue(target, this.#target);
-    if (fresh.length > 0 || !isReady) {
+    if (newMessages.length > 0 || !isReady) {
       // A rejected call changes nothing. But if it is the first one, there is no conversation to continue.
       this.#isBroken ||= this.#session === undefined;
-      const reading = await inTurns(view.readInSlices(fresh));
+      const reading = await inTurns(view.readInSlices(newMessages));
       this.#isReady = false;
       if (startsOver) this.#view = view;
       const added = this.#addToSession(reading.entries, call, startsOver);
@@ -210,12 +210,12 @@ export class Conversation<Message> {
       const session = await added;
       for (const place of await inTurns(reading.commitInSlices())) places.push(place);
       this.#isBroken = false;
-      this.#taken = taken;
+      this.#lastKnown = read;
       this.#isReady = await this.#runPreflight(session, call, transientTokens);
       this.#target = target;
-    } else this.#taken = taken;
+    } else this.#lastKnown = read;
     this.#view.followCacheMarks();
-    const current = areCopies ? this.#view.currentAs(taken, messages) : this.#view.current;
+    const current = areCopies ? this.#view.currentAs(read, messages) : this.#view.current;
     return this.#completeTurn([...current, ...transient], given);
   }
 
@@ -228,7 +228,7 @@ export class Conversation<Message> {
   /** A call that names no model goes to the model of the last call. */
   #targetOf(call: CompactCall): Target {
     const { modelName = this.#session?.history.modelName } = call;
-    const refusal = call.refusal ?? this.#last.refusalFor(call);
+    const refusal = call.refusal ?? this.#request.refusalFor(call);
     const usual = call.reasoning ?? this.#parts.format.reasoningOf?.(modelName);
     return { modelName, reasoning: this.#options.reasoning ?? usual, refusal };
   }
@@ -256,13 +256,13 @@ export class Conversation<Message> {
   /** Splits off the last message as transient, once a call has dropped the last message of the previous one, until a call keeps it. */
   #split(given: readonly Message[]): SplitMessages<Message> {
     const { format } = this.#parts;
-    const { length } = this.#taken.messages;
+    const { length } = this.#lastKnown.messages;
     const [transient] = this.#transient;
     const next = given[length];
     const hasNext = transient !== undefined && next !== undefined && given.length > length + 1;
     const wasKept = hasNext && (next === transient || format.isSame(next, transient));
     if (wasKept) this.#hasTransientEnd = false;
-    else if (this.#hasDroppedEnd(given, this.#taken.messages)) this.#hasTransientEnd = true;
+    else if (this.#hasDroppedEnd(given, this.#lastKnown.messages)) this.#hasTransientEnd = true;
     return this.#hasTransientEnd ? splitTransientEnd(format, given) : allStable(given);
   }
 
@@ -273,7 +273,7 @@ export class Conversation<Message> {
 
   /** The lists that a caller may continue: messages of its last call, all that it passed so far, and those returned to it. */
   #knownLists(): readonly KnownMessages<Message>[] {
-    return [this.#taken, ...this.#view.knownLists];
+    return [this.#lastKnown, ...this.#view.knownLists];
   }
 
   /** Finds the known list that the messages start with: an empty one if the conversation starts, or starts over. */
@@ -320,7 +320,7 @@ export class Conversation<Message> {
     const besides = session.overheadTokens === undefined ? overheadTokens : 0;
     const pendingTokens = view.pinnedTokens + transientTokens + besides;
     const present = session.contextUsage().tokens + pendingTokens;
-    const excessTokens = this.#last.excessTokens(refusal, session.contextLimit, present);
+    const excessTokens = this.#request.excessTokens(refusal, session.contextLimit, present);
     const cacheTtlMs = cacheTtlOfMessages(view.given, call.cacheTtlMs);
     const { history, sessionId } = session;
     const { journal } = history;
@@ -341,11 +341,11 @@ export class Conversation<Message> {
     const { revision } = history;
     // A preflight may have applied edits before it failed.
     const isCompressed = result?.compressed?.outcome === 'applied' || result?.fitted !== null;
-    if (!isFollowed || isReplaced || isCompressed || view.isLate) {
+    if (!isFollowed || isReplaced || isCompressed || view.mustFollowAgain) {
       await inTurns(view.followInSlices(history.getAll()));
     } else if (result.pruned !== null) view.applyChanges(result.pruned.changes);
     this.#followedRevision = revision;
-    this.#last.tokens = session.contextUsage().tokens + pendingTokens;
+    this.#request.tokens = session.contextUsage().tokens + pendingTokens;
     return result !== undefined;
   }
 
@@ -358,7 +358,7 @@ export class Conversation<Message> {
       compactByProvider:
         this.#parts.format.provider &&
         ((request) =>
-          compactHead(this.#view, session.history, this.#last.call.compactByProvider, request)),
+          compactHead(this.#view, session.history, this.#request.call.compactByProvider, request)),
       sessionId: this.#sessionId,
       history,
     });
@@ -372,7 +372,7 @@ export class Conversation<Message> {
     const { modelName } = call;
     if (history.modelName === undefined && modelName !== undefined) history.nameModel(modelName);
     // If no new entry is an answer, the last request failed, and the usage is that of an earlier request.
-    if (entries.some(({ speaker }) => speaker === 'ai')) this.#last.reportFormer(session, call);
+    if (entries.some(({ speaker }) => speaker === 'ai')) this.#request.reportFormer(session, call);
     if (modelName !== undefined) history.nameModel(modelName);
   }
 

@@ -1,7 +1,7 @@
 // A `fetch` that edits the bodies of requests before they are sent.
 
 import type { Logger } from '../../main/host/logger.js';
-import { warnOfIdling } from './warn-of-failure.js';
+import { warnOfNothingToCompact } from './warn-of-failure.js';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -29,7 +29,7 @@ export function editingFetch(
     // The body of a `Request` is a stream, not a string.
     if (typeof init?.body !== 'string' || input instanceof Request) return send(input, init);
     if (new Headers(init.headers).get('authorization')?.startsWith('AWS4-') === true) {
-      warnOfIdling(logger, SIGNED_WARNING);
+      warnOfNothingToCompact(logger, SIGNED_WARNING);
       return send(input, init);
     }
     return sendEdited(String(input), init as TextRequest);

@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { createCompactor } from '../../main/compactor.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { CompactorOptions } from '../../main/compactor-options.js';
@@ -184,7 +184,7 @@ export class HostCompactor<Message> {
     refusal: unknown,
     { sessionId, modelName }: Pick<HostCall, 'sessionId' | 'modelName'>,
   ): void {
-    if (isMendable(refusal)) this.#refusals.set(sessionId, { refusal, modelName });
+    if (isFixableByCompacting(refusal)) this.#refusals.set(sessionId, { refusal, modelName });
   }
 
   /** The share of tokens saved in a session, such as `−43 %`; `undefined` before its first call. */

@@ -256,7 +256,7 @@ export class MessageView<Message> {
   }
 
   /** Whether written messages were held back for an exchange that is complete now, so that the history has to be followed again. */
-  get isLate(): boolean {
+  get mustFollowAgain(): boolean {
     return this.#isWaiting && this.#openFrom === undefined;
   }
 

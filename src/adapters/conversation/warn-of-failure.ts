@@ -19,18 +19,18 @@ export function warnOfFailure(logger: Logger, thrown: unknown, message: string):
 }
 
 /** Messages that were already logged, by logger. */
-const SAID = new WeakMap<Logger, Set<string>>();
+const WARNED = new WeakMap<Logger, Set<string>>();
 
 /**
  * Warns once per logger why nothing of some requests can be compacted, and what to do. Without a logger, emits a process warning.
  *
  * @param given the adapter's logger. Repeats are recognized by it, because an adapter may be created anew for each run
  */
-export function warnOfIdling(given: Logger | undefined, message: string): void {
+export function warnOfNothingToCompact(given: Logger | undefined, message: string): void {
   const logger = given ?? SILENT_LOGGER;
-  const said = SAID.get(logger) ?? new Set();
-  if (said.has(message)) return;
-  SAID.set(logger, said.add(message));
+  const warned = WARNED.get(logger) ?? new Set();
+  if (warned.has(message)) return;
+  WARNED.set(logger, warned.add(message));
   if (given !== undefined) safeLogger(given).warn(message);
   else process.emitWarning(message, { type: 'CtxfoldWarning', code: 'CTXFOLD_NOTHING_TO_COMPACT' });
 }

@@ -14,7 +14,7 @@ export type Origin = readonly [message: number, part: number];
 export type PlacedBlock = ContentBlock & {
   readonly origin: Origin;
   /** Set for the reasoning of a pinned message: the message stays even if its reasoning is removed. */
-  readonly isApart?: true;
+  readonly isOfPinned?: true;
 };
 
 /** An entry whose blocks have origins. The blocks of one message may be spread over several entries. */

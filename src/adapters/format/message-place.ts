@@ -70,5 +70,5 @@ export function lengthOf(message: unknown): number {
 
 /** Whether a message is pinned, that is, stays in its place: no part of it has an entry, except perhaps its reasoning. */
 export function isPinned(record: { readonly parts: readonly PlacedBlock[] } | undefined): boolean {
-  return record?.parts.every(({ isApart }) => isApart) === true;
+  return record?.parts.every(({ isOfPinned }) => isOfPinned) === true;
 }

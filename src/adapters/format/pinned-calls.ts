@@ -24,7 +24,7 @@ export interface CallsInMessage {
   /** Whether the message uses OpenAI's computer tool, whose results are screenshots. */
   readonly usesComputer?: boolean;
   /** Whether the message must be sent unchanged for another reason. */
-  readonly isBound: boolean;
+  readonly staysPinned: boolean;
 }
 
 /** Returns from a call's `caller` the id of the provider's tool call that made it, such as code execution; empty if the model did. */
@@ -41,13 +41,13 @@ export class PinnedCalls {
 
   /** Whether a message must be sent unchanged. Must be called once for each message, in order. */
   pins(message: CallsInMessage): boolean {
-    const { calls, serverCalls, answered, programs = [], usesComputer, isBound } = message;
+    const { calls, serverCalls, answered, programs = [], usesComputer, staysPinned } = message;
     const isPinned =
-      isBound ||
+      staysPinned ||
       usesComputer === true ||
       programs.length > 0 ||
       serverCalls.some((id) => !answered.includes(id)) ||
-      (this.#ids.size > 0 && relationsOf(message).some((id) => this.#ids.has(id)));
+      (this.#ids.size > 0 && callsOfOtherMessages(message).some((id) => this.#ids.has(id)));
     for (const made of [calls, serverCalls]) {
       for (const id of made) {
         if (!isPinned) this.#ids.delete(id);
@@ -59,7 +59,7 @@ export class PinnedCalls {
 }
 
 /** Returns the calls in other messages that parts of a message belong to. */
-function relationsOf({
+function callsOfOtherMessages({
   calls,
   serverCalls,
   answered,
@@ -76,7 +76,7 @@ function relationsOf({
 export interface WholeMessage extends CallsInMessage {
   readonly blocks: readonly PlacedBlock[];
   /** What the user says besides the answers to calls. It becomes an entry after the complete exchange. */
-  readonly said?: readonly PlacedBlock[];
+  readonly userBlocks?: readonly PlacedBlock[];
 }
 
 /**
@@ -92,21 +92,22 @@ export class WholeExchanges {
 
   /** Reads the next pinned message. If the message completes an exchange, adds the exchange as an entry. */
   take(message: WholeMessage, reading: Reading): void {
-    const { calls, serverCalls, answered, isBound, said = [] } = message;
+    const { calls, serverCalls, answered, staysPinned, userBlocks = [] } = message;
     const blocks = addReasoning(message.blocks, reading);
-    const relations = relationsOf(message);
-    const goesOn = relations.length > 0 && relations.every((id) => this.#open.has(id));
-    if (!goesOn) this.interrupt(reading);
-    const begins = relations.length === 0 && calls.length + serverCalls.length > 0;
+    const otherCalls = callsOfOtherMessages(message);
+    const isContinued = otherCalls.length > 0 && otherCalls.every((id) => this.#open.has(id));
+    if (!isContinued) this.interrupt(reading);
+    const isBegun = otherCalls.length === 0 && calls.length + serverCalls.length > 0;
     for (const id of [...calls, ...serverCalls]) this.#open.add(id);
     for (const id of answered) this.#open.delete(id);
     this.#blocks.push(...blocks);
-    this.#tokens += estimateEntryTokens({ speaker: 'ai', blocks: [...blocks, ...said] });
+    this.#tokens += estimateEntryTokens({ speaker: 'ai', blocks: [...blocks, ...userBlocks] });
     const isOpen = this.#open.size > 0;
-    if (isBound || !(goesOn || begins) || (isOpen && said.length > 0)) this.interrupt(reading);
+    if (staysPinned || !(isContinued || isBegun) || (isOpen && userBlocks.length > 0))
+      this.interrupt(reading);
     else if (!isOpen) {
       reading.entries.push({ speaker: 'ai', blocks: this.#blocks });
-      if (said.length > 0) reading.entries.push({ speaker: 'human', blocks: said });
+      if (userBlocks.length > 0) reading.entries.push({ speaker: 'human', blocks: userBlocks });
       reading.pinnedTokens -= this.#pinnedTokens;
       this.#clear();
     }
@@ -144,7 +145,7 @@ function addReasoning(
   if (reasoning.length === 0) return blocks;
   entries.push({
     speaker: 'ai',
-    blocks: reasoning.map((block) => ({ ...block, isApart: true }) as const),
+    blocks: reasoning.map((block) => ({ ...block, isOfPinned: true }) as const),
   });
   return blocks.filter((block) => !isStripped(block));
 }

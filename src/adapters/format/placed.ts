@@ -111,7 +111,7 @@ export function editsOf(
     if (remains) next += 1;
     const now = remains && !isOrphan(found) ? found : null;
     // Reasoning that was apart does not keep a message that is no longer pinned: it is removed with the rest.
-    if (now !== null && block.isApart !== true) isEmpty = false;
+    if (now !== null && block.isOfPinned !== true) isEmpty = false;
     if (now !== block) edits.set(block.origin[1], now);
   }
   return isEmpty ? null : edits;

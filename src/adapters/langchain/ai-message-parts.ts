@@ -127,7 +127,7 @@ export function callsIn({ content, tool_calls: listed, ...extra }: MessageFields
     answered: blocks.map(({ tool_use_id: id }) => id),
     usesComputer: usesComputer(calls, extra),
     programs: blocks.filter(isCallBlock).flatMap(({ caller }) => programsIn(caller)),
-    isBound: false,
+    staysPinned: false,
   };
 }
 

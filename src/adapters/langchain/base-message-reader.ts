@@ -36,7 +36,7 @@ import {
 /** Stands for the entry of a pinned message, which gets none. */
 const PINNED: PlacedEntry = { speaker: 'human', blocks: [] };
 
-const NO_CALLS = { calls: [], serverCalls: [], isBound: false };
+const NO_CALLS = { calls: [], serverCalls: [], staysPinned: false };
 
 export class BaseMessageReader implements MessageReader<BaseMessage> {
   readonly #pairing = new CallPairing();

@@ -6,13 +6,13 @@ import type { AgentMiddleware, ContextEdit } from 'langchain';
 import type { Compactor } from '../../main/compactor.js';
 import type { AdapterOptions, CompactCall } from '../request/adapter-options.js';
 import { asRecord } from '../../shared/json.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 import { checkedFields, checkedMessages, reportedUsage } from '../request/call-arguments.js';
 import { hasServerCalls } from '../request/provider-usage.js';
 import { overheadOf } from '../request/request-overhead.js';
 import { isSameList } from '../format/same-value.js';
-import { isMendable } from '../../main/models/model-limits.js';
+import { isFixableByCompacting } from '../../main/models/model-limits.js';
 import { messageCompactor } from './message-compactor.js';
 import { fieldsOf, typeOf } from './message-fields.js';
 import { modelFacts } from './model-facts.js';
@@ -53,7 +53,7 @@ export function compactionMiddleware(
       const { configurable } = asRecord(runtime) ?? {};
       const { defaultOptions, modelKwargs } = asRecord(model) ?? {};
       if (isServerHeld(modelSettings, defaultOptions, modelKwargs)) {
-        warnOfIdling(options?.logger, SERVER_HELD);
+        warnOfNothingToCompact(options?.logger, SERVER_HELD);
         return handler(request);
       }
       const facts = modelFacts(model, { modelSettings, configurable });
@@ -70,7 +70,7 @@ export function compactionMiddleware(
       try {
         return await handler({ ...request, messages });
       } catch (thrown) {
-        if (!isMendable(thrown, !isSameList(messages, given))) throw thrown;
+        if (!isFixableByCompacting(thrown, !isSameList(messages, given))) throw thrown;
         const again = await compacted(thrown);
         if (isSameList(again, messages)) throw thrown;
         return handler({ ...request, messages: again });

@@ -9,7 +9,7 @@ import type { JsonRecord } from '../../shared/json.js';
 import { assertAdapterOptions } from '../request/adapter-options.js';
 import type { AdapterOptions } from '../request/adapter-options.js';
 import type { ConversationReport } from '../conversation/conversation.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { checkedFields } from '../request/call-arguments.js';
 import {
@@ -90,7 +90,7 @@ export function callModelInputFilter(
     const fields = asRecord(agent) ?? {};
     const { model, modelSettings, tools } = fields;
     if (isServerHeld(asRecord(modelSettings)?.['providerData'])) {
-      warnOfIdling(options.logger, SERVER_HELD);
+      warnOfNothingToCompact(options.logger, SERVER_HELD);
       return modelData;
     }
     const modelName = asText(model);

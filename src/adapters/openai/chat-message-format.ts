@@ -19,10 +19,10 @@ import { editedContent } from '../format/part-edits.js';
 import { plainData, spreadable } from '../format/plain-data.js';
 import { reasoningOfHosted } from '../request/claude-reasoning.js';
 import {
-  carriedTokens,
+  estimateOpaqueTokens,
   callArguments,
   NamedCalls,
-  carried,
+  opaqueBlockOf,
   readContent,
   readFunctionOutput,
   rewriteOutput,
@@ -75,7 +75,7 @@ class ChatReader implements MessageReader<ChatMessage> {
   read(given: ChatMessage, index: number, reading: Reading): void {
     const message = plainData(given, `message ${index}`);
     const entry = this.#readMessage(message, index);
-    if (entry === undefined) reading.pinnedTokens += carriedTokens(message);
+    if (entry === undefined) reading.pinnedTokens += estimateOpaqueTokens(message);
     else reading.entries.push(entry);
   }
 
@@ -158,12 +158,12 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     if (thought === undefined) continue;
     parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
   }
-  const isTold = parts.length > 0;
+  const isInFields = parts.length > 0;
   for (const field of REASONING_LISTS) {
     const items = asArray(message[field]).map((item) => asRecord(item) ?? {});
     if (items.length === 0) continue;
     const texts = items.map(({ text, thinking, summary }) => asText(text ?? thinking ?? summary));
-    const thought = isTold ? '' : texts.filter((text) => text !== undefined).join('\n');
+    const thought = isInFields ? '' : texts.filter((text) => text !== undefined).join('\n');
     parts.push({ field, block: thinkingBlock(thought, { sourceField: field }) });
   }
   const { content, refusal, audio, function_call: called, tool_calls: calls } = message;
@@ -172,10 +172,10 @@ function partsOf(message: JsonRecord, where: string): readonly AssistantPart[] {
     for (const block of readContent(content, where)) parts.push({ field: 'content', block });
   }
   if (asFilledText(refusal) !== undefined) {
-    parts.push({ field: 'refusal', block: carried('refusal', refusal) });
+    parts.push({ field: 'refusal', block: opaqueBlockOf('refusal', refusal) });
   }
   if (asRecord(audio) !== undefined) {
-    parts.push({ field: 'audio', block: carried('audio', audio) });
+    parts.push({ field: 'audio', block: opaqueBlockOf('audio', audio) });
   }
   if (asFilledText(asRecord(called)?.['name']) !== undefined) {
     parts.push({ field: 'function_call', block: readCall({ function: called }, where) });

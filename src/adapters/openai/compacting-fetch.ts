@@ -2,11 +2,11 @@
 // reads reported usage from the answers. Changes no other field, no other request and no answer.
 
 import type { Compactor } from '../../main/compactor.js';
-import { isMendable, REFUSED_IN_STREAM } from '../../main/models/model-limits.js';
+import { isFixableByCompacting, REFUSED_IN_STREAM } from '../../main/models/model-limits.js';
 import { asRecord, asText, isRecord, tryParseJson } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { cacheTtlIn } from '../format/cache-marks.js';
 import { isServerHeld, SERVER_HELD } from '../format/provider-compaction.js';
 import type { CompactMessages } from '../format/provider-compaction.js';
@@ -64,7 +64,7 @@ export function compactingFetch(
     if (read === undefined) return send(url, request);
     const { key, body, list, besides } = read;
     if (isServerHeld(besides)) {
-      warnOfIdling(options.logger, SERVER_HELD);
+      warnOfNothingToCompact(options.logger, SERVER_HELD);
       return send(url, request);
     }
     let takeUsage: ((usage: CompactCall) => void) | undefined;
@@ -86,7 +86,7 @@ export function compactingFetch(
     let response = await send(url, asked);
     const refusal = await refusalIn(response);
     // Items of the Responses API keep their reasoning: OpenAI itself drops reasoning that has become invalid.
-    if (isMendable(refusal, asked !== request && key === 'messages')) {
+    if (isFixableByCompacting(refusal, asked !== request && key === 'messages')) {
       const again = await compacted(refusal);
       if (again.body !== asked.body) response = await send(url, again);
     }

@@ -40,8 +40,8 @@ export function readContent(content: unknown, where: string): readonly ContentBl
   return (content as readonly unknown[]).map((part, at) => readPart(part, `${where}, part ${at}`));
 }
 
-export function carried(kind: string, value: unknown): ContentBlock {
-  return opaqueBlock(kind, carriedTokens(value));
+export function opaqueBlockOf(kind: string, value: unknown): ContentBlock {
+  return opaqueBlock(kind, estimateOpaqueTokens(value));
 }
 
 function readPart(value: unknown, where: string): ContentBlock {
@@ -51,7 +51,7 @@ function readPart(value: unknown, where: string): ContentBlock {
   const text = TEXTS.has(type) ? asText(part['text']) : undefined;
   if (text !== undefined) return { type: 'text', text };
   const mimeType = MEDIA.get(type);
-  if (mimeType === undefined) return carried(type, part);
+  if (mimeType === undefined) return opaqueBlockOf(type, part);
   const file = asRecord(part['file']);
   const filename = asFilledText(part['filename']) ?? asFilledText(file?.['filename']);
   return mediaBlock(mimeType, filename, 'url');
@@ -152,7 +152,7 @@ const MAX_VALUES = 100_000;
  * Estimates the tokens of plain data: characters of strings divided by four, and for each payload (base64, encrypted, bytes) the
  * maximum for an image, because the length of a payload says nothing about its tokens.
  */
-export function carriedTokens(value: unknown): number {
+export function estimateOpaqueTokens(value: unknown): number {
   let characters = 0;
   let payloads = 0;
   const pending: unknown[] = [value];

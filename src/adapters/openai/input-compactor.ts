@@ -7,7 +7,7 @@ import { checkedCall, checkedReasoning } from '../request/call-arguments.js';
 import { asRecord } from '../../shared/json.js';
 import { isArray } from '../../shared/misuse.js';
 import { createMessageCompactor } from '../conversation/message-compactor.js';
-import { warnOfIdling } from '../conversation/warn-of-failure.js';
+import { warnOfNothingToCompact } from '../conversation/warn-of-failure.js';
 import { tryPlainData } from '../format/plain-data.js';
 import { SERVER_HELD } from '../format/provider-compaction.js';
 import type { MessageCompactor } from '../conversation/message-compactor.js';
@@ -50,7 +50,7 @@ export function createItemCompactor<Item>(
       const call = checkedCall(given);
       assertKeepsReasoning(call.reasoning);
       if (!beginsWithAnswer(items)) return inner(items, call);
-      warnOfIdling(options.logger, SERVER_HELD);
+      warnOfNothingToCompact(options.logger, SERVER_HELD);
       return items.slice();
     },
   );

@@ -22,7 +22,7 @@ import {
 } from './built-in-tools.js';
 import {
   callArguments,
-  carried,
+  opaqueBlockOf,
   readContent,
   readFunctionOutput,
   rewriteOutput,
@@ -138,13 +138,20 @@ function readOther(
     return { kind: 'pinned', relatedId: approvalId, ...(isDenied && { answeredId: approvalId }) };
   }
   if (isAnswer || PINNED_KINDS.has(kind)) return { kind: 'pinned', answeredId: callId };
-  if (isCompactionPart(original)) return { kind: 'compaction', block: carried(kind, item) };
+  if (isCompactionPart(original)) return { kind: 'compaction', block: opaqueBlockOf(kind, item) };
   const isPinned = PINNED_MODEL_KINDS.has(kind) || hasPartner(item) || hasPartner(original);
   const askedId = kind === APPROVAL_REQUEST || WHOLE_CALLS.has(kind) ? callId : undefined;
   const resultOf = kind === 'program_output' ? callId : undefined;
   const answeredId = kind === 'mcp_call' ? approvalId : resultOf;
   const { programs } = calledByProgram(original);
-  return { kind: 'model', blocks: [carried(kind, item)], isPinned, askedId, answeredId, programs };
+  return {
+    kind: 'model',
+    blocks: [opaqueBlockOf(kind, item)],
+    isPinned,
+    askedId,
+    answeredId,
+    programs,
+  };
 }
 
 function readMessage(item: JsonRecord, where: string): ItemReading {

@@ -8,7 +8,7 @@ import { plainData } from '../format/plain-data.js';
 import type { Outcome } from '../format/blocks.js';
 import { WholeExchanges } from '../format/pinned-calls.js';
 import type { WholeMessage } from '../format/pinned-calls.js';
-import { carried, NamedCalls } from './content-parts.js';
+import { opaqueBlockOf, NamedCalls } from './content-parts.js';
 
 /** An item's role in its conversation. */
 export type ItemReading =
@@ -83,7 +83,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       reading.entries.push(entry);
       return;
     }
-    const blocks = [placed(carried('whole', item), index, 0)];
+    const blocks = [placed(opaqueBlockOf('whole', item), index, 0)];
     this.#whole.take({ ...NO_CALLS, ...answeredBy(read), blocks }, reading);
   }
 
@@ -98,8 +98,9 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
     this.#run = [];
     // If the reading ends in reasoning, the items that it leads to are still to come, and may have to be pinned.
     const endsInReasoning = run.at(-1)?.blocks.at(-1)?.type === 'thinking';
-    const isBound = this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
-    const isPinned = isBound || run.some((item) => item.isPinned);
+    const isAlwaysPinned =
+      this.#isWithinPinned || run.some(staysPinned) || (isLast && endsInReasoning);
+    const isPinned = isAlwaysPinned || run.some((item) => item.isPinned);
     this.#isWithinPinned = isPinned;
     for (const { blocks } of run) this.#calls.add(blocks, isPinned);
     if (isPinned) {
@@ -107,7 +108,10 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
       const blocks = run.flatMap(wholeBlocks);
       const answered = run.flatMap(({ answeredId }) => answeredId ?? []);
       const programs = run.flatMap((item) => item.programs);
-      this.#whole.take({ ...NO_CALLS, calls, answered, programs, isBound, blocks }, reading);
+      this.#whole.take(
+        { ...NO_CALLS, calls, answered, programs, staysPinned: isAlwaysPinned, blocks },
+        reading,
+      );
     } else {
       this.#whole.interrupt(reading);
       const blocks = run.flatMap((item) => placedInOrder(item.blocks, item.index));
@@ -129,7 +133,7 @@ export class ItemRunReader<Item> implements MessageReader<Item> {
   }
 }
 
-const NO_CALLS = { calls: [], serverCalls: [], answered: [], isBound: false };
+const NO_CALLS = { calls: [], serverCalls: [], answered: [], staysPinned: false };
 
 /** Returns the calls and requests that an item answers or belongs to. */
 function answeredBy(reading: ItemReading): Pick<WholeMessage, 'answered' | 'related'> {
@@ -158,5 +162,5 @@ function idsOfCalls({ blocks, askedId }: RunItem): readonly string[] {
  */
 function wholeBlocks({ blocks, item, index }: RunItem): readonly PlacedBlock[] {
   const isRead = blocks.every(({ type }) => type !== 'thinking' && type !== 'tool_call');
-  return placedInOrder(isRead ? blocks : [carried('whole', item)], index);
+  return placedInOrder(isRead ? blocks : [opaqueBlockOf('whole', item)], index);
 }

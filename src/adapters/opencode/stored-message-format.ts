@@ -3,7 +3,7 @@
 import type { ContentBlock, IContent } from '../../shared/content.js';
 import { asRecord } from '../../shared/json.js';
 import type { JsonRecord } from '../../shared/json.js';
-import { withoutCarriedReasoning } from '../format/carried-reasoning.js';
+import { withoutOptionsReasoning } from '../format/options-reasoning.js';
 import type { MessageFormat, PartEdits } from '../format/message-format.js';
 import { isBlankText, withSpentReasoning } from '../format/part-edits.js';
 import { textsOf } from '../format/placed.js';
@@ -13,7 +13,7 @@ import { isSentByAssistant, sentContent } from './stored-message.js';
 import type { OpenCodeMessage, OpenCodePart } from './stored-message.js';
 import {
   callPart,
-  carriedPart,
+  optionsReasoningPart,
   isSigned,
   resultPart,
   StoredMessageReader,
@@ -48,13 +48,15 @@ function rewriteMessage({ info, parts }: OpenCodeMessage, edits: PartEdits): Ope
       const edit = all.get(callPart(at));
       if (edit === null || (edit !== undefined && isBlankText(edit))) return [];
       const rewritten = rewriteResult(rewritePart(part, edit), edits.get(resultPart(at)));
-      return edits.get(carriedPart(at)) === null ? withoutCarried(rewritten) : rewritten;
+      return edits.get(optionsReasoningPart(at)) === null
+        ? stripOptionsReasoning(rewritten)
+        : rewritten;
     }),
   };
 }
 
-function withoutCarried(part: OpenCodePart): OpenCodePart {
-  return { ...part, ...{ metadata: withoutCarriedReasoning(fieldsOf(part)['metadata']) } };
+function stripOptionsReasoning(part: OpenCodePart): OpenCodePart {
+  return { ...part, ...{ metadata: withoutOptionsReasoning(fieldsOf(part)['metadata']) } };
 }
 
 function rewritePart(part: OpenCodePart, edit: ContentBlock | undefined): OpenCodePart {

@@ -14,7 +14,11 @@ import {
   opaqueBlock,
   thinkingBlock,
 } from '../format/blocks.js';
-import { carriedBlock, carriedReasoning, isOfGemini } from '../format/carried-reasoning.js';
+import {
+  optionsReasoningBlock,
+  optionsReasoning,
+  isOfGemini,
+} from '../format/options-reasoning.js';
 import { groupOfCalls, placed } from '../format/placed.js';
 import type { MessageReader, PlacedBlock, PlacedEntry, Reading } from '../format/message-format.js';
 import { plainData } from '../format/plain-data.js';
@@ -25,7 +29,7 @@ import type { OpenCodeMessage } from './stored-message.js';
 export const callPart = (at: number): number => 2 * at;
 export const resultPart = (at: number): number => 2 * at + 1;
 /** Part number in origins for the carried reasoning in a tool part. */
-export const carriedPart = (at: number): number => -1 - at;
+export const optionsReasoningPart = (at: number): number => -1 - at;
 
 export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
   readonly #pairing = new CallPairing();
@@ -50,7 +54,7 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
       const results: PlacedBlock[] = [];
       const tools = step.filter(({ part }) => part['type'] === 'tool');
       const group = groupOfCalls(
-        tools.map(({ part }) => isSigned(part) || carriedReasoning(part['metadata']).length > 0),
+        tools.map(({ part }) => isSigned(part) || optionsReasoning(part['metadata']).length > 0),
         `${index}.${number}`,
       );
       for (const { part, at } of step) {
@@ -58,9 +62,10 @@ export class StoredMessageReader implements MessageReader<OpenCodeMessage> {
           answer.push(placed(readPart(part), index, callPart(at)));
           continue;
         }
-        const isTold = step.some(({ part: { type } }) => type === 'reasoning');
-        const carried = carriedBlock(carriedReasoning(part['metadata']), isTold);
-        if (carried !== undefined) answer.push(placed(carried, index, carriedPart(at)));
+        const isInParts = step.some(({ part: { type } }) => type === 'reasoning');
+        const reasoning = optionsReasoningBlock(optionsReasoning(part['metadata']), isInParts);
+        if (reasoning !== undefined)
+          answer.push(placed(reasoning, index, optionsReasoningPart(at)));
         const name = asText(part['tool']) ?? '';
         const use = { id: asText(part['callID']), name };
         const id = this.#pairing.call(use, [index, callPart(at)]);
@@ -130,7 +135,7 @@ function readResult(part: JsonRecord, callId: string, toolName: string): Content
 /** Whether a tool part has Gemini's signature. */
 export function isSigned({ metadata }: JsonRecord): boolean {
   const google = asRecord(asRecord(metadata)?.['google']);
-  return google?.['thoughtSignature'] !== undefined || carriedReasoning(metadata).some(isOfGemini);
+  return google?.['thoughtSignature'] !== undefined || optionsReasoning(metadata).some(isOfGemini);
 }
 
 /** Whether the provider ran the tool. Such a part is not split, because its result stays in it. */

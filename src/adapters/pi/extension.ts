@@ -64,7 +64,7 @@ class Extension {
   register(): void {
     const pi = this.#pi;
     pi.on('context', (event, ctx) => this.#compact(event, ctx));
-    pi.on('turn_end', (event, ctx) => this.#keepEdits(event, ctx));
+    pi.on('turn_end', (event, ctx) => this.#storeEdits(event, ctx));
     pi.on('session_before_compact', ({ reason }, ctx) => {
       // Pi may still compact at the user's request, after the provider has rejected a request, or if ctxfold is failing. At its threshold
       // it must not: a resumed session may be above that threshold before its first call here.
@@ -126,7 +126,7 @@ class Extension {
   }
 
   /** Stores the edits in pi's session file, so that after a restart the next call sends the same messages. */
-  #keepEdits(
+  #storeEdits(
     { message, entries, context }: PiTurnEndEvent,
     { model, sessionManager }: PiContext,
   ): { entries: PiOwn[] } | undefined {

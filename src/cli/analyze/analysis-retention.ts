@@ -10,24 +10,24 @@ import type { RecordedContext } from '../replay/attributed-steps.js';
 const NO_BLOCKS: ReadonlySet<number> = new Set();
 
 /**
- * Returns a function that takes an entry of `left` and its index there, and returns the reason of each of its blocks. A call has the
+ * Returns a function that takes an entry of `remaining` and its index there, and returns the reason of each of its blocks. A call has the
  * reason of its response.
  *
  * @param config configuration of the pass
  */
 export function explainStays(
-  { said, left }: RecordedContext,
+  { added, remaining }: RecordedContext,
   config: DensityConfig,
 ): (entry: IContent, index: number) => readonly StayReason[] {
-  const { explain } = explainDensity(left, config);
-  const original = new Set(said.flatMap(({ blocks }) => blocks));
+  const { explain } = explainDensity(remaining, config);
+  const original = new Set(added.flatMap(({ blocks }) => blocks));
   const reasonOfCall = (explained: BlockExplanation, block: ContentBlock): StayReason => {
     const { partner, purpose, type } = explained;
     if (partner === null) return 'open-call';
     if (purpose === 'write') return 'write';
     if (type !== 'tool_call') return reasonOfResult(explained, original.has(block));
     const result = explain(partner.entry).blocks.find((each) => each.block === partner.block);
-    const answer = left[partner.entry]?.blocks[partner.block];
+    const answer = remaining[partner.entry]?.blocks[partner.block];
     return result && answer ? reasonOfResult(result, original.has(answer)) : 'other-call';
   };
   return (entry, index) => {

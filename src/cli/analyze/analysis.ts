@@ -36,10 +36,10 @@ interface LeftEntry {
 /** Returns the analysis of a played session. */
 export function analyzeRecording(recording: Recording): SessionAnalysis {
   const { report, contexts, density, everything, tokensOf } = recording;
-  const said = contexts.flatMap((context) => context.said);
+  const added = contexts.flatMap((context) => context.added);
   const left = contexts.flatMap((context): readonly LeftEntry[] => {
     const reasonsOf = explainStays(context, density);
-    return context.left.map((entry, at) => ({
+    return context.remaining.map((entry, at) => ({
       entry,
       origin: context.origins[at] ?? null,
       reasons: reasonsOf(entry, at),
@@ -52,7 +52,7 @@ export function analyzeRecording(recording: Recording): SessionAnalysis {
     format: report.format,
     entries: report.entries,
     modelCalls: report.modelCalls.length,
-    tokens: { without: sumOf(said, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
+    tokens: { without: sumOf(added, tokensOf), with: sumOf(left, ({ entry }) => tokensOf(entry)) },
     end: report.end.tokens,
     input: report.input,
     money: report.money,

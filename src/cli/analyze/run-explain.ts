@@ -66,13 +66,13 @@ export function explainEntry(
   index: number,
 ): Pick<ExplanationReport, 'explanation' | 'landed'> | null {
   const { report, contexts, density } = recording;
-  const entry = contexts.flatMap(({ said }) => said)[index];
+  const entry = contexts.flatMap(({ added }) => added)[index];
   if (entry === undefined) return null;
   const context = contexts.find(({ origins }) => origins.includes(index));
   const landed = recording.landed.get(index);
   if (landed === undefined) {
     if (context === undefined) return null;
-    const explanation = explainDensity(context.left, density).explain(
+    const explanation = explainDensity(context.remaining, density).explain(
       context.origins.indexOf(index),
     );
     return { explanation: placedIn(explanation, context.origins), landed: null };

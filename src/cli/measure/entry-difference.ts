@@ -24,7 +24,7 @@ export function blockDifferences(
   const keptBlocks = new Set(after);
   const formerBlocks = new Set(before);
   const added = after.filter((block) => !formerBlocks.has(block));
-  const successors = groupBy(added, nameAndIdentityOf);
+  const successors = groupBy(added, toolAndIdentityOf);
   const taken = new Map<string | undefined, number>();
   const differences: BlockDifference[] = [];
   const rest: ContentBlock[] = [];
@@ -35,7 +35,7 @@ export function blockDifferences(
       continue;
     }
     // Blocks of the same tool with the same id are paired in order.
-    const key = nameAndIdentityOf(block);
+    const key = toolAndIdentityOf(block);
     const at = taken.get(key) ?? 0;
     const successor = successors.get(key)?.[at];
     taken.set(key, at + 1);
@@ -52,7 +52,7 @@ export function blockDifferences(
 }
 
 /** Returns the identity with the tool name, because blocks of different tools in one entry may have the same id. */
-function nameAndIdentityOf(block: ContentBlock): string | undefined {
+function toolAndIdentityOf(block: ContentBlock): string | undefined {
   const identity = identityOf(block);
   if (isToolCallBlock(block)) return `${block.name} ${identity ?? ''}`;
   return isToolResponseBlock(block) ? `${block.toolName} ${identity ?? ''}` : identity;

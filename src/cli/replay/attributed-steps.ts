@@ -11,7 +11,7 @@ import type { EditCause, RecordedStep } from './session-recorder.js';
 
 /** A step with attributed edits. */
 export type AttributedStep =
-  | Extract<RecordedStep, { kind: 'entry' | 'window' }>
+  | Extract<RecordedStep, { kind: 'entry' | 'preflight' }>
   | { readonly kind: 'context'; readonly ended: RecordedContext }
   | {
       readonly kind: 'edit';
@@ -24,10 +24,10 @@ export type AttributedStep =
 /** One context of the agent. It ended when the agent compacted its own history, or with the session. */
 export interface RecordedContext {
   /** Entries that were added. */
-  readonly said: readonly IContent[];
+  readonly added: readonly IContent[];
   /** The history at the end of the context. */
-  readonly left: readonly IContent[];
-  /** Index in the transcript for each entry of `left`; `null` for entries that a compression inserted. */
+  readonly remaining: readonly IContent[];
+  /** Index in the transcript for each entry of `remaining`; `null` for entries that a compression inserted. */
   readonly origins: readonly (number | null)[];
 }
 
@@ -66,7 +66,7 @@ class Attributor {
   readonly #explains: boolean;
   /** Entries that compressions inserted. */
   readonly #inserted = new Set<IContent>();
-  #said: IContent[] = [];
+  #added: IContent[] = [];
   #known: IContent[] = [];
   /** Index in the transcript for each entry of `#known`. */
   #origins: (number | null)[] = [];
@@ -80,12 +80,12 @@ class Attributor {
   take(step: RecordedStep): AttributedStep {
     switch (step.kind) {
       case 'entry':
-        this.#said.push(step.entry);
+        this.#added.push(step.entry);
         this.#known.push(step.entry);
         this.#origins.push(this.#played);
         this.#played += 1;
         return step;
-      case 'window':
+      case 'preflight':
         this.#turn += 1;
         return step;
       case 'context':
@@ -99,8 +99,8 @@ class Attributor {
 
   /** Ends the context and begins another one. */
   endContext(): RecordedContext {
-    const ended = { said: this.#said, left: this.#known, origins: this.#origins };
-    [this.#said, this.#known, this.#origins] = [[], [], []];
+    const ended = { added: this.#added, remaining: this.#known, origins: this.#origins };
+    [this.#added, this.#known, this.#origins] = [[], [], []];
     return ended;
   }
 

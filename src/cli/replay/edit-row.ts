@@ -10,7 +10,7 @@ import type { EditCause } from './session-recorder.js';
 
 /** A part of an edit, with its tokens. */
 export interface RecordedEdit {
-  /** Index of the turn: a model call, or the window after the last one. */
+  /** Index of the turn: a model call, or the preflight after the last one. */
   readonly turn: number;
   readonly cause: EditCause;
   readonly attribution: Attribution;

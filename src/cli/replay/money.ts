@@ -59,7 +59,7 @@ export interface Money extends InputSums {
   readonly price: UsedPrice;
 }
 
-interface WindowCosts {
+interface PreflightCosts {
   /** Index of the transcript entry with the answer. */
   readonly entry: number;
   readonly tokens: TokenPair;
@@ -67,13 +67,13 @@ interface WindowCosts {
   readonly costs: CostReport;
 }
 
-/** Returns one request per model call, as differences of the session's running sums. The last window precedes no request. */
+/** Returns one request per model call, as differences of the session's running sums. The last preflight precedes no request. */
 export function requestsOf(
-  windows: readonly WindowCosts[],
+  preflights: readonly PreflightCosts[],
   entries: readonly IContent[],
 ): readonly RecordedRequest[] {
-  return windows.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {
-    const former = windows[at - 1]?.costs;
+  return preflights.slice(0, -1).map(({ entry, tokens, costs }, at): RecordedRequest => {
+    const former = preflights[at - 1]?.costs;
     const read = (now: RequestTokens, then: RequestTokens | undefined): number =>
       now.cacheReadTokens - (then?.cacheReadTokens ?? 0);
     const cacheReadTokens = read(costs.uncompacted, former?.uncompacted);

@@ -62,7 +62,7 @@ export interface Recording extends Recorded {
  * @throws errors of counting.
  */
 export async function recordingOf(
-  { steps: taken, windows }: SessionRecorder,
+  { steps: taken, preflights }: SessionRecorder,
   { densityConfig: density, history }: Session,
   explains: boolean,
 ): Promise<Recorded> {
@@ -75,7 +75,7 @@ export async function recordingOf(
   for (const step of steps) walk.take(step);
   return {
     ...walk.result(),
-    requests: requestsOf(windows, walk.added),
+    requests: requestsOf(preflights, walk.added),
     model: modelOf(walk.added),
     ...{ contexts, landed, density, tokensOf },
   };
@@ -101,11 +101,11 @@ class RecordingWalk {
 
   take(step: AttributedStep): void {
     if (step.kind === 'entry') this.#takeEntry(step.entry);
-    else if (step.kind === 'window') {
+    else if (step.kind === 'preflight') {
       const { byCategory } = this.#present;
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
     } else if (step.kind === 'context') {
-      for (const entry of step.ended.left) this.#present.remove(entry);
+      for (const entry of step.ended.remaining) this.#present.remove(entry);
       this.#lives.endContext(this.#turns.length);
     } else {
       for (const entry of step.removed) this.#change(entry, -1);

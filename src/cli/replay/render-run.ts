@@ -37,14 +37,14 @@ export function renderRun(report: ReplayReport, { width, paint }: Layout): reado
 
 function historyFacts({ modelCalls, end }: ReplayReport): readonly string[] {
   const edited = modelCalls.filter(({ edits }) => edits.length > 0).length;
-  const windows = [...modelCalls, end];
-  const compressions = windows.flatMap((window) => window.compressions);
+  const preflights = [...modelCalls, end];
+  const compressions = preflights.flatMap((preflight) => preflight.compressions);
   const ended = (...outcomes: readonly CompressionReport['outcome'][]): number =>
     compressions.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const applied = compressions.filter(({ outcome }) => outcome === 'applied');
   const byModel = applied.filter(({ isByModel }) => isByModel).length;
   const fallbacks = compressions.filter(({ fallbackFrom }) => fallbackFrom !== null).length;
-  const fitted = windows.filter((window) => window.fitted !== null).length;
+  const fitted = preflights.filter((preflight) => preflight.fitted !== null).length;
   return [
     `edits before ${formatCount(edited)} of ${formatNumberOf(modelCalls.length, 'model call')}`,
     formatNumberOf(applied.length, 'compression') +

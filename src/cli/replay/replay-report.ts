@@ -46,7 +46,7 @@ export interface CompressionReport {
 export type FittingReport = Omit<FittedEvent, 'changes'>;
 
 /** One preflight: the history after it, and what it did. */
-export interface WindowReport {
+export interface PreflightReport {
   /** Tokens of the history after the preflight, and of the current context without edits. */
   readonly tokens: TokenPair;
   /** What the preflight removed, by rule. */
@@ -60,8 +60,8 @@ export interface WindowReport {
   readonly waitMs: number;
 }
 
-/** One model call and the window before it. */
-export interface ModelCall extends WindowReport {
+/** One model call and the preflight before it. */
+export interface ModelCall extends PreflightReport {
   /** Index of the transcript entry with its answer. */
   readonly entry: number;
 }
@@ -165,13 +165,13 @@ export interface ReplayReport {
   /** Played entries; fewer only if `exceeded` or `compressionFailure` is set. */
   readonly playedEntries: number;
   readonly modelCalls: readonly ModelCall[];
-  /** The window after the last entry, or the one in which the replay stopped. */
-  readonly end: WindowReport;
+  /** The preflight after the last entry, or the one in which the replay stopped. */
+  readonly end: PreflightReport;
   /** Input tokens of all model calls. */
   readonly input: TokenPair;
   /** The same input, with cache reads and dollars. */
   readonly money: Money;
-  /** The first model call, or the window after the last, that would not have fitted without ctxfold, counted from 1. */
+  /** The first model call, or the preflight after the last, that would not have fitted without ctxfold, counted from 1. */
   readonly firstCallOverLimit: number | null;
   /**
    * What was removed, by rule, without rules that removed nothing. The tokens sum up to `end.tokens.without - end.tokens.with`
@@ -180,7 +180,7 @@ export interface ReplayReport {
   readonly reclaimed: readonly RuleTotal[];
   /** The largest removed items, largest first. */
   readonly largest: readonly ReclaimedItem[];
-  /** Sum over all windows. */
+  /** Sum over all preflights. */
   readonly summarizer: SummarizerUse;
   /** `null` without a removal log. */
   readonly removals: RemovalsReport | null;

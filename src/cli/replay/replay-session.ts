@@ -65,10 +65,10 @@ export interface SummarizerOptions {
   readonly fallbackToTruncation: boolean;
 }
 
-const FREE: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
+const PRICE_OF_ZERO: ModelPrice = { name: '', input: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** Fallback price of unknown models. Edits depend only on the ratio of input to cache prices, which is that of most models. */
-const ASSUMED_PRICE: ModelPrice = modelPrice('claude-sonnet-4-6') ?? FREE;
+const ASSUMED_PRICE: ModelPrice = modelPrice('claude-sonnet-4-6') ?? PRICE_OF_ZERO;
 
 /** Creates the compactor of one or several replays. */
 export function createReplayCompactor(setup: ReplaySetup): Compactor {
@@ -160,7 +160,7 @@ async function replayIn(
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
         removalsFile === undefined ? null : await countRemovals(removalsFile, session.sessionId),
-      mainThread: { ...eventLoop, ...recorder.windowTimes() },
+      mainThread: { ...eventLoop, ...recorder.preflightTimes() },
       offload,
       failures: recorder.failures,
       warnings: groupWarnings(transcript.warnings),

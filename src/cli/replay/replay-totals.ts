@@ -19,7 +19,7 @@ import type { SessionRecorder } from './session-recorder.js';
 /** Maximum number of largest items. */
 const LARGEST_ITEMS = 10;
 
-const NO_WINDOW: ModelCall = {
+const NO_PREFLIGHT: ModelCall = {
   entry: 0,
   tokens: { without: 0, with: 0 },
   edits: [],
@@ -43,20 +43,20 @@ type Totals = Pick<
   | 'summarizer'
 >;
 
-/** Sums up a recording. The last window belongs to no model call: it shows the end of the session. */
+/** Sums up a recording. The last preflight belongs to no model call: it shows the end of the session. */
 export function replayTotals(
-  { windows: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
+  { preflights: taken, exceeded, compressionFailure, playedEntries }: SessionRecorder,
   rows: readonly EditRow[],
   contextLimit: number,
 ): Totals {
-  const byWindow = groupBy(rows, ({ turn }) => turn);
-  const windows = taken.map(({ busyMs: _, costs: __, ...window }, at): ModelCall => ({
-    ...window,
-    edits: totalsOf(byWindow.get(at) ?? []),
+  const rowsByTurn = groupBy(rows, ({ turn }) => turn);
+  const preflights = taken.map(({ busyMs: _, costs: __, ...preflight }, at): ModelCall => ({
+    ...preflight,
+    edits: totalsOf(rowsByTurn.get(at) ?? []),
   }));
-  const modelCalls = windows.slice(0, -1);
-  const { entry: _, ...end } = windows.at(-1) ?? NO_WINDOW;
-  const overLimit = windows.findIndex(({ tokens }) => tokens.without > contextLimit);
+  const modelCalls = preflights.slice(0, -1);
+  const { entry: _, ...end } = preflights.at(-1) ?? NO_PREFLIGHT;
+  const overLimit = preflights.findIndex(({ tokens }) => tokens.without > contextLimit);
   return {
     exceeded,
     compressionFailure,
@@ -82,7 +82,7 @@ export function replayTotals(
           modelCall: turn < modelCalls.length ? turn + 1 : null,
         };
       }),
-    summarizer: sumUse(windows.map(({ summarizer }) => summarizer)),
+    summarizer: sumUse(preflights.map(({ summarizer }) => summarizer)),
   };
 }
 

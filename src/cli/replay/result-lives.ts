@@ -5,7 +5,7 @@ import type { ToolResponseBlock } from '../../index.js';
 import type { Attribution, ReclaimRule } from '../measure/attribution.js';
 import type { Subject } from '../measure/call-subject.js';
 
-/** The lifetime of one result. Turns are indices of model calls; the last turn is the window after the last call. */
+/** The lifetime of one result. Turns are indices of model calls; the last turn is the preflight after the last call. */
 export interface ResultLife {
   readonly tool: string;
   readonly subject: Subject | null;

@@ -15,7 +15,7 @@ import type { ReplaySetup } from './replay-session.js';
 import { renderReport } from './render-report.js';
 import { stopMessage } from './replay-report.js';
 import type { ReplayReport } from './replay-report.js';
-import { assertOwnFile } from './session-files.js';
+import { assertNotRecordedSession } from './session-files.js';
 
 /**
  * Replays a file or a folder and prints the report.
@@ -26,7 +26,7 @@ import { assertOwnFile } from './session-files.js';
  */
 export async function runReplay(path: string, given: ReplayArguments, fail: Fail): Promise<number> {
   const setup = setupOf(given, fail);
-  await assertOwnFile(path, given.removalLog, fail);
+  await assertNotRecordedSession(path, given.removalLog, fail);
   const isJson = given.json === true;
   const report = await withSessions(path, isJson, (found) => replay(path, setup, found));
   if (isJson) process.stdout.write(jsonText(report, contentLabel(given.redact)));

@@ -93,7 +93,7 @@ export async function readSession(
 }
 
 /** Fails if an output file is the recorded session itself, even under another name such as a link, or another recorded session. */
-export async function assertOwnFile(
+export async function assertNotRecordedSession(
   file: string,
   kept: string | undefined,
   fail: Fail,

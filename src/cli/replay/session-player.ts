@@ -39,9 +39,9 @@ export async function playEntries(
   { entries, contextStarts = [] }: Pick<Transcript, 'entries' | 'contextStarts'>,
   { recorder, clock, signal, onProgress }: PlayOptions,
 ): Promise<void> {
-  const openWindow = async (): Promise<void> => {
-    const promptId = `replay-${recorder.windows.length + 1}`;
-    await recorder.window(() =>
+  const runPreflight = async (): Promise<void> => {
+    const promptId = `replay-${recorder.preflights.length + 1}`;
+    await recorder.recordPreflight(() =>
       session.ensureCompressionBeforeSend(promptId, 0, 'replay', { signal }),
     );
     // Yield to the event loop, as an agent does while it waits for its model.
@@ -58,14 +58,14 @@ export async function playEntries(
       clock.set(entry.metadata?.timestamp);
       const model = modelOfEntry(entry);
       if (model !== undefined) session.history.nameModel(model);
-      await openWindow();
+      await runPreflight();
       if (recorder.hasStopped) return;
     }
     session.history.add(entry);
     recorder.noteEntry(entry);
     onProgress?.(at + 1);
   }
-  if (entries.length > 0) await openWindow();
+  if (entries.length > 0) await runPreflight();
 }
 
 /** Whether an entry answers a new request. Entries kept by a compaction answered an earlier one; the agent itself wrote synthetic ones. */

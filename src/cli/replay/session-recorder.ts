@@ -41,7 +41,7 @@ export type EditCause =
 /** One step of the session: an added entry, the end of a preflight, a new context, or an edit. */
 export type RecordedStep =
   | { readonly kind: 'entry'; readonly entry: IContent }
-  | { readonly kind: 'window' }
+  | { readonly kind: 'preflight' }
   /** The history was cleared. */
   | { readonly kind: 'context' }
   | {
@@ -58,7 +58,7 @@ export type RecordedStep =
     };
 
 /** One preflight. Its edits are evaluated after the replay. */
-export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
+export interface RecordedPreflight extends Omit<ModelCall, 'edits'> {
   /** Time in which the calling thread was busy. */
   readonly busyMs: number;
   /** Running sums over all requests so far. */
@@ -68,7 +68,7 @@ export interface RecordedWindow extends Omit<ModelCall, 'edits'> {
 /** Records one session. */
 export class SessionRecorder {
   readonly steps: RecordedStep[] = [];
-  readonly windows: RecordedWindow[] = [];
+  readonly preflights: RecordedPreflight[] = [];
   /** Failures that did not end the replay. */
   readonly failures: string[] = [];
   exceeded: WindowExceeded | null = null;
@@ -82,7 +82,7 @@ export class SessionRecorder {
   #fitted: ModelCall['fitted'] = null;
   #tokensWithout = 0;
 
-  /** @param meter counts the requests to the summarizer; without it, windows report none */
+  /** @param meter counts the requests to the summarizer; without it, preflights report none */
   constructor(session: Session, strategy: CompressionStrategyName, meter?: SummarizerMeter) {
     this.#session = session;
     this.#strategy = strategy;
@@ -151,7 +151,7 @@ export class SessionRecorder {
    * @param send runs the preflight
    * @throws errors of `send`, except those that end the replay.
    */
-  async window(send: () => Promise<unknown>): Promise<void> {
+  async recordPreflight(send: () => Promise<unknown>): Promise<void> {
     const { history } = this.#session;
     const read = startStretch();
     await history.waitForTokenUpdates();
@@ -163,7 +163,7 @@ export class SessionRecorder {
     } catch (error) {
       this.#noteStop(error);
     }
-    this.windows.push({
+    this.preflights.push({
       entry: this.playedEntries,
       tokens: { without: this.#tokensWithout, with: history.getTotalTokens() },
       compressions: this.#compressions,
@@ -172,7 +172,7 @@ export class SessionRecorder {
       ...read(),
       costs: this.#session.costs(),
     });
-    this.steps.push({ kind: 'window' });
+    this.steps.push({ kind: 'preflight' });
     this.#compressions = [];
     this.#fitted = null;
   }
@@ -201,23 +201,27 @@ export class SessionRecorder {
     });
   }
 
-  /** Returns how long the windows took. */
-  windowTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
+  /** Returns how long the preflights took. */
+  preflightTimes(): Pick<MainThreadFigures, 'windowWaitMs' | 'windowBusyMs' | 'longestWindowMs'> {
     return {
-      windowWaitMs: sumOf(this.windows, ({ waitMs }) => waitMs),
-      windowBusyMs: sumOf(this.windows, ({ busyMs }) => busyMs),
-      longestWindowMs: Math.max(0, ...this.windows.map(({ waitMs }) => waitMs)),
+      windowWaitMs: sumOf(this.preflights, ({ waitMs }) => waitMs),
+      windowBusyMs: sumOf(this.preflights, ({ busyMs }) => busyMs),
+      longestWindowMs: Math.max(0, ...this.preflights.map(({ waitMs }) => waitMs)),
     };
   }
 }
 
 /** Reasons for which a pass removes all stale content, regardless of the cost of rewriting the prompt cache. */
-const FREE: ReadonlySet<LandingReason> = new Set(['threshold', 'cache-cold', 'price-step']);
+const REASONS_IGNORING_CACHE: ReadonlySet<LandingReason> = new Set([
+  'threshold',
+  'cache-cold',
+  'price-step',
+]);
 
-/** Returns the configuration that a pass had. `config` weighs rewrite costs; the passes of `FREE` ignore them. */
+/** Returns the configuration that a pass had. `config` weighs rewrite costs; the passes with `REASONS_IGNORING_CACHE` ignore them. */
 function configOfPass(config: DensityConfig, reason: LandingReason): DensityConfig {
   const { workingSet } = config;
-  if (workingSet === undefined || !FREE.has(reason)) return config;
+  if (workingSet === undefined || !REASONS_IGNORING_CACHE.has(reason)) return config;
   return { ...config, workingSet: { ...workingSet, paybackCalls: Infinity } };
 }
 

@@ -1,4 +1,4 @@
-// Measures the requests to a summarizer per window, without changing them.
+// Measures the requests to a summarizer per preflight, without changing them.
 
 import { performance } from 'node:perf_hooks';
 import type { Summarizer, SummarizerRequest, SummarizerResponse } from '../../index.js';

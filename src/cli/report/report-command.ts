@@ -42,10 +42,10 @@ export function createReportCommand(onExit: (code: number) => void): Command {
   return addPlayOptions(command)
     .addHelpText('after', EXAMPLES_HELP)
     .action(async (file: string, given: ReportArguments, command: Command) => {
-      const { assertOwnPage, runReport } = await import('./run-report.js');
+      const { assertOverwritable, runReport } = await import('./run-report.js');
       const fail = failOf(command);
       if (command.getOptionValueSource('output') === 'default') {
-        await assertOwnPage(DEFAULT_OUTPUT, fail);
+        await assertOverwritable(DEFAULT_OUTPUT, fail);
       }
       onExit(await runReport(file, given, fail));
     });

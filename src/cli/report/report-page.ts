@@ -91,7 +91,7 @@ function thresholdTokens({ settings }: ReplayReport): number {
 }
 
 function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[]): ChartData {
-  const windows = [...replay.modelCalls, replay.end].slice(0, turns.length);
+  const preflights = [...replay.modelCalls, replay.end].slice(0, turns.length);
   const layers = LAYERS.map(({ id, label, categories }) => ({
     id,
     label,
@@ -101,12 +101,12 @@ function chartOf({ report: replay, turns }: Recording, rows: readonly EditRow[])
   }));
   const threshold = thresholdTokens(replay);
   return {
-    turns: windows.map((_, at) => (at < replay.modelCalls.length ? `${at + 1}` : 'end')),
+    turns: preflights.map((_, at) => (at < replay.modelCalls.length ? `${at + 1}` : 'end')),
     layers: layers.filter(({ tokens }) => tokens.some((count) => count !== 0)),
-    without: windows.map(({ tokens }) => tokens.without),
+    without: preflights.map(({ tokens }) => tokens.without),
     thresholdTokens: threshold,
     topTokens: topOf(
-      windows.flatMap(({ tokens }) => [tokens.without, tokens.with]),
+      preflights.flatMap(({ tokens }) => [tokens.without, tokens.with]),
       threshold,
     ),
     marks: marksOf(rows),

@@ -11,7 +11,7 @@ import { createReportPage } from './report-page.js';
 import { playFiles, setupOf, withSessions } from '../replay/play-file.js';
 import { replaySession } from '../replay/replay-session.js';
 import { exitCodeOfFolder, exitCodeOfReplay } from '../replay/run-replay.js';
-import { assertOwnFile, readSession } from '../replay/session-files.js';
+import { assertNotRecordedSession, readSession } from '../replay/session-files.js';
 import type { Fail } from '../terminal/options.js';
 import { printText, STANDARD_STREAM } from '../terminal/print.js';
 import { printable } from '../terminal/terminal-text.js';
@@ -31,8 +31,8 @@ import type { Recording } from '../replay/recording.js';
  */
 export async function runReport(path: string, given: ReportArguments, fail: Fail): Promise<number> {
   const setup = setupOf(given, fail);
-  await assertOwnFile(path, given.removalLog, fail);
-  await assertOwnFile(path, given.output, fail, '--output');
+  await assertNotRecordedSession(path, given.removalLog, fail);
+  await assertNotRecordedSession(path, given.output, fail, '--output');
   // Check the output and the assets before playing: a late failure would waste time and paid model calls.
   await whileWriting(given.output, () => assertWritable(given.output));
   const assets = await readPageAssets();
@@ -66,7 +66,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
 }
 
 /** Fails if the default output file exists and is not a page of this command. A file named with `--output` may be overwritten. */
-export async function assertOwnPage(output: string, fail: Fail): Promise<void> {
+export async function assertOverwritable(output: string, fail: Fail): Promise<void> {
   const text = await readFile(output, 'utf8').catch(() => undefined);
   if (text?.includes(TITLE) === false)
     fail(`${output} is there already and is no page of ctxfold: name a file with --output.`);

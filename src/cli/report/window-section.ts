@@ -80,8 +80,8 @@ function sum(parts: readonly { readonly tokens: number }[]): number {
 /** Returns one group per tool, with a cell per subject of its calls, and one cell per category of the rest. */
 function groupsOf({ recording, label }: ReportPage, side: 'with' | 'without'): readonly Group[] {
   const { contexts, subjects, tokensOf } = recording;
-  const { said, left } = contexts.at(-1) ?? contexts[0];
-  const shares = (side === 'with' ? left : said)
+  const { added, remaining } = contexts.at(-1) ?? contexts[0];
+  const shares = (side === 'with' ? remaining : added)
     .flatMap((entry) => sharesOf(entry, tokensOf(entry)))
     .filter(({ tokens }) => tokens > 0);
   const nameOf = ({ block }: BlockShare): string => {

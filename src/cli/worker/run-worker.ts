@@ -18,7 +18,7 @@ import type { WorkerArguments } from './worker-command.js';
 const SHUTDOWN_MS = 25_000;
 
 /** Time for reporting the outcome of aborted jobs to Redis, and then for disconnecting. */
-const LAST_WORD_MS = 1_500;
+const DISCONNECT_MS = 1_500;
 
 /** Runs the worker; resolves to the exit code. */
 export async function runWorker(options: WorkerArguments): Promise<number> {
@@ -72,9 +72,9 @@ async function work(
     }, SHUTDOWN_MS);
     // Force closing if Redis is unreachable: no job can be completed then, and a graceful close would never resolve.
     const closing = worker.close(connection.status !== 'ready');
-    await Promise.race([closing, after(SHUTDOWN_MS + LAST_WORD_MS, undefined, { ref: false })]);
+    await Promise.race([closing, after(SHUTDOWN_MS + DISCONNECT_MS, undefined, { ref: false })]);
     clearTimeout(late);
-    await Promise.race([worker.disconnect(), after(LAST_WORD_MS, undefined, { ref: false })]);
+    await Promise.race([worker.disconnect(), after(DISCONNECT_MS, undefined, { ref: false })]);
     return EXIT.done;
   } finally {
     connection.disconnect();

@@ -41,14 +41,14 @@ export async function compactOnce(
   try {
     given = readGiven(body);
   } catch {
-    return refusal('expected a JSON object.');
+    return refused('expected a JSON object.');
   }
   const fields = given?.list.fields ?? {};
   const format = formatOf(fields);
   const isList =
     format !== undefined && Array.isArray(fields['messages'] ?? fields[apiNamed(format).list[0]]);
   if (given === undefined || !isList) {
-    return refusal(
+    return refused(
       `expected "messages", a list of objects in UTF-8, and as "format" one of ${FORMATS.join(', ')}.`,
     );
   }
@@ -56,10 +56,10 @@ export async function compactOnce(
   const model = fields['model'] ?? undefined;
   const contextLimit = fields['contextLimit'] ?? undefined;
   if (model !== undefined && typeof model !== 'string') {
-    return refusal('expected "model" to be a string.');
+    return refused('expected "model" to be a string.');
   }
   if (contextLimit !== undefined && !isLimit(contextLimit)) {
-    return refusal('expected "contextLimit" to be a number of tokens.');
+    return refused('expected "contextLimit" to be a number of tokens.');
   }
   const { text, ...totals } = await compact(format, given, { model, contextLimit });
   const start = Buffer.from(`{"format":"${format}","messages":`);
@@ -79,7 +79,7 @@ function readGiven(body: Buffer): ReadList | undefined {
   return undefined;
 }
 
-function refusal(message: string): OnceAnswer {
+function refused(message: string): OnceAnswer {
   return { status: 400, body: Buffer.from(message) };
 }
 

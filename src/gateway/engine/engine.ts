@@ -13,7 +13,11 @@ import { contentsCompactor } from '../../adapters/google/contents-compactor.js';
 import { chatCompactor } from '../../adapters/openai/chat-compactor.js';
 import { inputCompactor } from '../../adapters/openai/input-compactor.js';
 import { createCompactor } from '../../main/compactor.js';
-import { BOUND_REASONING, bindsReasoning, isMendable } from '../../main/models/model-limits.js';
+import {
+  BOUND_REASONING,
+  bindsReasoning,
+  isFixableByCompacting,
+} from '../../main/models/model-limits.js';
 import type { Compactor } from '../../main/compactor.js';
 import type { Session } from '../../main/session.js';
 import { SILENT_LOGGER } from '../../main/host/logger.js';
@@ -35,14 +39,14 @@ import { conversationName, SIGNED_REQUEST } from './conversation-name.js';
 import type { ApiName } from './apis.js';
 import type { CompleteGatewayOptions } from '../server/options.js';
 import { watch } from './edit-log.js';
-import { Lines } from './lines.js';
-import type { Line } from './lines.js';
+import { TrackedConversations } from './tracked-conversations.js';
+import type { TrackedConversation } from './tracked-conversations.js';
 import type {
   AnsweredUsage,
   Engine,
   EngineAnswer,
   EngineCall,
-  LineReport,
+  ConversationState,
   OnceAnswer,
 } from './protocol.js';
 
@@ -59,7 +63,7 @@ type Compact = Pick<CountingCompactor<object>, 'asSent'> &
 const PLAIN_MODEL = /^[\w./:@-]{1,100}$/;
 const NO_EDITS: EngineAnswer['edits'] = [];
 /** Reasons to pass on a request of which nothing may change. */
-const UNTOUCHED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
+const NEVER_EDITED: ReadonlySet<string> = new Set([KEPT_HISTORY, SIGNED_REQUEST]);
 /** Limit for the failures reported with one answer. */
 const MAX_FAILURES = 20;
 
@@ -73,7 +77,7 @@ class LocalEngine implements Engine {
   readonly #compactor: Compactor;
   readonly #compacts: Readonly<Record<ApiName, Compact>>;
   readonly #options: EngineOptions;
-  readonly #lines: Lines;
+  readonly #conversations: TrackedConversations;
   readonly #opened: OpenedStore | undefined;
   /** The texts of edited messages, cached because later calls send them again. */
   readonly #written = new WeakMap<object, WrittenMessage>();
@@ -92,17 +96,21 @@ class LocalEngine implements Engine {
     const logger = { ...SILENT_LOGGER, warn };
     const created = { contextLimit, workspaceRoot, store, logger };
     this.#compactor = createCompactor({ ...created, offload: 'inline' });
-    this.#lines = new Lines(maxConversations, store !== undefined, ({ id }) => {
-      // If the conversation comes back, it needs a new session, which `onSession` watches.
-      closeConversation(this.#compactor, id);
-    });
+    this.#conversations = new TrackedConversations(
+      maxConversations,
+      store !== undefined,
+      ({ id }) => {
+        // If the conversation comes back, it needs a new session, which `onSession` watches.
+        closeConversation(this.#compactor, id);
+      },
+    );
     this.#compacts = compactsOf(this.#compactor, {
       maxConversations,
       removalLogDirectory,
       logger,
       onSession: (session) => {
-        const line = this.#lines.named(session.sessionId);
-        if (line !== undefined) line.watched = watch(session);
+        const conversation = this.#conversations.named(session.sessionId);
+        if (conversation !== undefined) conversation.watched = watch(session);
       },
     });
   }
@@ -125,27 +133,27 @@ class LocalEngine implements Engine {
     );
   }
 
-  report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
+  report({ id, costs }: Pick<ConversationState, 'id' | 'costs'>, usage: AnsweredUsage): void {
     const { inputTokens, cacheReadTokens: read, cacheWriteTokens: written } = usage;
-    const line = this.#lines.named(id);
+    const conversation = this.#conversations.named(id);
     // The next request may have been sent before the answer to this one ended: its usage no longer applies.
-    if (line?.watched?.session.costs().requests !== costs.requests) return;
-    line.takeUsage?.(reportedSum(inputTokens, read, written));
+    if (conversation?.watched?.session.costs().requests !== costs.requests) return;
+    conversation.takeUsage?.(reportedSum(inputTokens, read, written));
   }
 
   reportRefusal(text: string, model: string | undefined, id: string | undefined): void {
     this.#compactor.reportRefusal(text, model);
-    const line = id === undefined ? undefined : this.#lines.named(id);
-    if (isMendable(text)) line?.takeUsage?.({ refusal: text });
+    const conversation = id === undefined ? undefined : this.#conversations.named(id);
+    if (isFixableByCompacting(text)) conversation?.takeUsage?.({ refusal: text });
   }
 
   noteBoundReasoning(id: string): void {
-    const line = this.#lines.named(id);
-    if (line !== undefined) line.hasBoundReasoning = true;
+    const conversation = this.#conversations.named(id);
+    if (conversation !== undefined) conversation.hasBoundReasoning = true;
   }
 
   async original(id: string, edit: number): Promise<string | undefined> {
-    return this.#lines.named(id)?.watched?.edits.original(edit);
+    return this.#conversations.named(id)?.watched?.edits.original(edit);
   }
 
   async close(): Promise<void> {
@@ -159,7 +167,7 @@ class LocalEngine implements Engine {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     const start = findList(bytes, api.list);
     if (start === undefined) return passed('no list of messages');
-    const known = this.#lines.knownStart(call.scope, bytes, start);
+    const known = this.#conversations.knownStart(call.scope, bytes, start);
     const list = readList(bytes, start, api.list, known.elements);
     if (list === undefined) return passed('a body that is not read');
     const messages = readMessages(list, known.messages);
@@ -175,63 +183,77 @@ class LocalEngine implements Engine {
     const reasoning = isAnthropic ? reasoningOfModel(model, list.fields['thinking']) : undefined;
     const binds = bindsReasoning(model) && reasoning !== 'keep';
     if (reason !== undefined) {
-      const isFixed = call.isObserved === true || UNTOUCHED.has(reason);
-      const line = isFixed ? undefined : this.#lines.continuedBy(about, messages, known);
+      const isFixed = call.isObserved === true || NEVER_EDITED.has(reason);
+      const conversation = isFixed
+        ? undefined
+        : this.#conversations.continuedBy(about, messages, known);
       // If the conversation's last request was sent unedited, as before a switch to mode `compact`, this one is too.
-      const isRaw = line === undefined || (binds && line.hasBoundReasoning);
-      return isRaw ? passed(reason) : this.#sendAside(list, messages, line);
+      const isRaw = conversation === undefined || (binds && conversation.hasBoundReasoning);
+      return isRaw ? passed(reason) : this.#answerSideRequest(list, messages, conversation);
     }
     // Drops the other fields, which are not needed later.
-    const { line, ...how } = this.#lines.take(about, { ...list, fields: {} }, messages, known);
+    const { conversation, ...how } = this.#conversations.record(
+      about,
+      { ...list, fields: {} },
+      messages,
+      known,
+    );
     const asked = isAnthropic ? cacheTtlOfRequest(list.fields) : cacheTtlIn(list.fields);
     const isUnknown = how.isNew && !known.messages.some(isFromModel);
     const removesReasoning =
-      binds && call.isObserved !== true && this.#takesReasoning(line, how.isNew, isUnknown);
+      binds &&
+      call.isObserved !== true &&
+      this.#mustDropReasoning(conversation, how.isNew, isUnknown);
     const compacts = this.#compacts[api.name](messages, {
-      conversationId: line.id,
+      conversationId: conversation.id,
       modelName: model,
       overheadTokens: tokensOfCharacters(bytes.length - (list.end - list.start)),
-      answerUsage: (take) => (line.takeUsage = take),
+      answerUsage: (take) => (conversation.takeUsage = take),
       cacheTtlMs: asked,
       reasoning,
       refusal: removesReasoning ? `${call.refusal ?? ''}\n${BOUND_REASONING}` : call.refusal,
     });
     const ended = compacts.finally(() => {
-      line.openCalls -= 1;
+      conversation.openCalls -= 1;
     });
     const compacted = await ended.catch((thrown: unknown) => {
-      line.hasBoundReasoning = true;
+      conversation.hasBoundReasoning = true;
       throw thrown;
     });
-    const pieces = piecesOf(list, messages, compacted, this.#written, line.sent);
+    const pieces = piecesOf(list, messages, compacted, this.#written, conversation.sent);
     const body = call.isObserved === true ? undefined : pieces && assemble(bytes, pieces);
-    line.sent = body && pieces && sentIn(body, list, compacted, pieces);
+    conversation.sent = body && pieces && sentIn(body, list, compacted, pieces);
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
       body,
       editedBytes: pieces && lengthOf(pieces),
-      line: reportOf(line, messages, compacted, {
+      conversation: reportOf(conversation, messages, compacted, {
         ...{ model, ...how },
         cacheTtlMs: cacheTtlOfMessages(messages, asked),
         // Other APIs ignore such reasoning.
         bindsReasoning: binds && isAnthropic,
       }),
-      edits: line.watched?.edits.takeFresh() ?? NO_EDITS,
+      edits: conversation.watched?.edits.takeFresh() ?? NO_EDITS,
     };
   }
 
   /**
    * Whether a request must be sent without the reasoning in its messages, because the model may have produced that reasoning from
-   * other messages. Applies to lines with such reasoning, and to new lines that branch off from a line that lost some.
+   * other messages. Applies to conversations with such reasoning, and to new conversations that branch off from a conversation that lost some.
    *
-   * @param isUnknown whether the line is new and no answer in its messages was seen before
+   * @param isUnknown whether the conversation is new and no answer in its messages was seen before
    */
-  #takesReasoning(line: Line, isNew: boolean, isUnknown: boolean): boolean {
+  #mustDropReasoning(
+    conversation: TrackedConversation,
+    isNew: boolean,
+    isUnknown: boolean,
+  ): boolean {
     // With a store, another process may have begun the conversation, and the stored state tells.
     const isOfNobody = isUnknown && this.#opened === undefined;
-    const takes = line.hasBoundReasoning || isOfNobody || (isNew && line.hasLostReasoning);
-    line.hasBoundReasoning = false;
-    line.hasLostReasoning ||= takes;
+    const takes =
+      conversation.hasBoundReasoning || isOfNobody || (isNew && conversation.hasLostReasoning);
+    conversation.hasBoundReasoning = false;
+    conversation.hasLostReasoning ||= takes;
     return takes;
   }
 
@@ -239,12 +261,14 @@ class LocalEngine implements Engine {
    * Sends messages in the form in which the conversation that they continue was last sent, with the new messages unedited. Unedited
    * as a whole, they might exceed the window, and reasoning is bound to what was sent.
    */
-  async #sendAside(
+  async #answerSideRequest(
     list: ListInBody,
     messages: readonly object[],
-    line: Line,
+    conversation: TrackedConversation,
   ): Promise<EngineAnswer> {
-    const sent = await this.#compacts[line.api].asSent(messages, { conversationId: line.id });
+    const sent = await this.#compacts[conversation.api].asSent(messages, {
+      conversationId: conversation.id,
+    });
     const pieces = piecesOf(list, messages, sent, this.#written);
     const about = {
       ...{ model: undefined, cacheTtlMs: undefined },
@@ -252,9 +276,9 @@ class LocalEngine implements Engine {
     };
     return {
       outcome: pieces === undefined ? 'unchanged' : 'edited',
-      isAside: true,
+      isSideRequest: true,
       body: pieces && assemble(list.bytes, pieces),
-      line: reportOf(line, messages, sent, about),
+      conversation: reportOf(conversation, messages, sent, about),
       edits: NO_EDITS,
     };
   }
@@ -297,11 +321,14 @@ class LocalEngine implements Engine {
 }
 
 function reportOf(
-  { id, name, api, watched }: Line,
+  { id, name, api, watched }: TrackedConversation,
   given: readonly object[],
   sent: readonly object[],
-  about: Pick<LineReport, 'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'>,
-): LineReport | undefined {
+  about: Pick<
+    ConversationState,
+    'model' | 'bindsReasoning' | 'isNew' | 'isRewritten' | 'cacheTtlMs'
+  >,
+): ConversationState | undefined {
   if (watched === undefined) return undefined;
   const { model } = about;
   return {

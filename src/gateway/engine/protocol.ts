@@ -36,10 +36,10 @@ export interface EngineAnswer {
   /** The edited body, in shared memory. `undefined` if the request is only observed. */
   readonly body?: Uint8Array | undefined;
   /** Whether the request is no turn of its conversation, but a count, a side call or a compaction. @default false */
-  readonly isAside?: boolean | undefined;
+  readonly isSideRequest?: boolean | undefined;
   /** Length of the edited body in bytes, also if the request is only observed. */
   readonly editedBytes?: number | undefined;
-  readonly line?: LineReport | undefined;
+  readonly conversation?: ConversationState | undefined;
   /** The edits that landed in this call. */
   readonly edits: readonly EditReport[];
   /** What else failed since the previous answer, such as saving a state, without content. */
@@ -47,7 +47,7 @@ export interface EngineAnswer {
 }
 
 /** The state of one conversation. */
-export interface LineReport {
+export interface ConversationState {
   readonly id: string;
   readonly name: string | undefined;
   readonly api: ApiName;
@@ -95,21 +95,21 @@ export interface Engine {
   /**
    * Records the usage that the provider reported for a request. Ignored once the conversation's next request has been compacted.
    *
-   * @param line the report in the engine's answer to that request
+   * @param conversation the report in the engine's answer to that request
    */
-  report(line: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void;
+  report(conversation: Pick<ConversationState, 'id' | 'costs'>, usage: AnsweredUsage): void;
   /**
    * Records a provider's refusal, which may name the context limit. The conversation's next request is compacted so that it is not
    * refused for the same reason.
    */
-  reportRefusal(text: string, model: string | undefined, line: string | undefined): void;
+  reportRefusal(text: string, model: string | undefined, conversationId: string | undefined): void;
   /**
    * Notes that reasoning in a conversation may be bound to other messages than those that will be sent, because requests were sent
    * unedited so far. The next request is sent without that reasoning.
    */
-  noteBoundReasoning(line: string): void;
+  noteBoundReasoning(conversationId: string): void;
   /** Resolves to the text that an edit removed; `undefined` if it is no longer kept. */
-  original(line: string, edit: number): Promise<string | undefined>;
+  original(conversationId: string, edit: number): Promise<string | undefined>;
   close(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ import type {
   EngineCall,
   EngineMethod,
   EngineReply,
-  LineReport,
+  ConversationState,
   OnceAnswer,
 } from './protocol.js';
 
@@ -54,20 +54,20 @@ export class ThreadedEngine implements Engine {
     return (await this.#ask('compactOnce', body)) ?? ENDED;
   }
 
-  report({ id, costs }: Pick<LineReport, 'id' | 'costs'>, usage: AnsweredUsage): void {
+  report({ id, costs }: Pick<ConversationState, 'id' | 'costs'>, usage: AnsweredUsage): void {
     void this.#ask('report', { id, costs }, usage);
   }
 
-  reportRefusal(text: string, model: string | undefined, line: string | undefined): void {
-    void this.#ask('reportRefusal', text, model, line);
+  reportRefusal(text: string, model: string | undefined, conversationId: string | undefined): void {
+    void this.#ask('reportRefusal', text, model, conversationId);
   }
 
-  noteBoundReasoning(line: string): void {
-    void this.#ask('noteBoundReasoning', line);
+  noteBoundReasoning(conversationId: string): void {
+    void this.#ask('noteBoundReasoning', conversationId);
   }
 
-  original(line: string, edit: number): Promise<string | undefined> {
-    return this.#ask('original', line, edit);
+  original(conversationId: string, edit: number): Promise<string | undefined> {
+    return this.#ask('original', conversationId, edit);
   }
 
   async close(): Promise<void> {

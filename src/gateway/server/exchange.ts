@@ -14,7 +14,7 @@ import type { Coding } from './coding.js';
 import type { ForwardEvents, Forwarder } from './forward.js';
 import type { Ledger } from './ledger.js';
 import type { Route } from './route.js';
-import { isMendable, refusesReasoning } from '../../main/models/model-limits.js';
+import { isFixableByCompacting, refusesReasoning } from '../../main/models/model-limits.js';
 import { inTurns } from '../../main/waiting/event-loop-turn.js';
 import { tapUsage } from './usage-tap.js';
 
@@ -142,19 +142,19 @@ function collect(
   const onEnd = (): void => {
     void compact(parts, request, route, copy, 'compact').then((answer) => {
       if (response.destroyed) return;
-      const line = answer?.line;
-      const isCompacting = line !== undefined && ledger.modeOf(line) === 'compact';
+      const conversation = answer?.conversation;
+      const isCompacting = conversation !== undefined && ledger.modeOf(conversation) === 'compact';
       const mode = isCompacting ? 'compact' : 'observe';
       const body = (isCompacting ? answer?.body : undefined) ?? copy.bytes;
-      if (answer?.isAside === true || route.isCount) {
+      if (answer?.isSideRequest === true || route.isCount) {
         forwarder.forward(request, response, route, body, recordingFailure(ledger, route));
         return;
       }
       let latest = answer;
       const listeners = recordingAnswer(parts, route, () => Promise.resolve(latest), mode);
       const onRefused: ForwardEvents['onRefused'] = async (refusal, status) => {
-        if (line === undefined || !isMendable(refusal)) return undefined;
-        ledger.recordUsage(line.id, { usage: undefined, mode, status });
+        if (conversation === undefined || !isFixableByCompacting(refusal)) return undefined;
+        ledger.recordUsage(conversation.id, { usage: undefined, mode, status });
         const again = await compact(parts, request, route, copy, mode, refusal);
         if (again?.body === undefined || Buffer.compare(again.body, body) === 0) return undefined;
         latest = again;
@@ -202,13 +202,17 @@ async function compact(
     const answered = compactCoded(engine, call, coding, options.maxBodyBytes);
     const answer = await Promise.race([answered, late]);
     if (answer !== undefined)
-      ledger.recordAnswer(answer.isAside ? { ...answer, line: undefined } : answer, answer.bytes);
+      ledger.recordAnswer(
+        answer.isSideRequest ? { ...answer, conversation: undefined } : answer,
+        answer.bytes,
+      );
     else if (refusal !== undefined)
       ledger.recordFailure('compaction took too long; a refusal went to the client');
     else {
       ledger.recordFailure('compaction took too long; the request left as it came');
       void answered.then(
-        ({ line, isAside }) => line && !isAside && engine.noteBoundReasoning(line.id),
+        ({ conversation, isSideRequest }) =>
+          conversation && !isSideRequest && engine.noteBoundReasoning(conversation.id),
         ignore,
       );
     }
@@ -262,16 +266,20 @@ function recordingAnswer(
     onAnswer: (answer) => {
       tapUsage(answer, ({ usage, refusal }) => {
         void engineAnswer().then((answered) => {
-          const line = answered?.line;
+          const conversation = answered?.conversation;
           if (refusal !== undefined)
-            engine.reportRefusal(refusal, line?.model, mode === 'compact' ? line?.id : undefined);
-          if (line === undefined) return;
+            engine.reportRefusal(
+              refusal,
+              conversation?.model,
+              mode === 'compact' ? conversation?.id : undefined,
+            );
+          if (conversation === undefined) return;
           // The engine compares the usage with what it would have sent, so the request must have been sent that way.
           const isOfEngine = mode === 'compact' || answered?.outcome === 'unchanged';
-          if (usage !== undefined && isOfEngine) engine.report(line, usage);
+          if (usage !== undefined && isOfEngine) engine.report(conversation, usage);
           if (mode === 'observe' && refusesReasoning(refusal))
             ledger.recordFailure(COMPACTED_BEFORE);
-          ledger.recordUsage(line.id, { usage, mode, status: answer.statusCode ?? 0 });
+          ledger.recordUsage(conversation.id, { usage, mode, status: answer.statusCode ?? 0 });
         });
       });
     },

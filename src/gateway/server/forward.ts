@@ -127,7 +127,7 @@ export class Forwarder {
       const { onRefused, ...others } = events;
       if (onRefused === undefined || !REFUSED.has(answer.statusCode)) pass();
       else
-        void mended(answer, onRefused).then((body) => {
+        void bodyForRetry(answer, onRefused).then((body) => {
           if (body === undefined) pass();
           else answer.resume();
           if (body !== undefined && !response.destroyed)
@@ -244,7 +244,7 @@ export function refuse(response: ServerResponse, status: number, message: string
 }
 
 /** Resolves to another body for a refused request, or to `undefined`; in both cases the answer can still be read. */
-async function mended(
+async function bodyForRetry(
   answer: IncomingMessage,
   onRefused: NonNullable<ForwardEvents['onRefused']>,
 ): Promise<Uint8Array | undefined> {

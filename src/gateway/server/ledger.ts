@@ -9,7 +9,12 @@ import { judgeCacheRead } from '../../main/preflight/prompt-cache.js';
 import type { CacheMissCause } from '../../main/preflight/session-events.js';
 import { inputCost, modelPrice } from '../../main/models/model-prices.js';
 import { CacheTerms } from '../../main/models/session-model.js';
-import type { AnsweredUsage, EditReport, EngineAnswer, LineReport } from '../engine/protocol.js';
+import type {
+  AnsweredUsage,
+  EditReport,
+  EngineAnswer,
+  ConversationState,
+} from '../engine/protocol.js';
 import type { CompleteGatewayOptions, GatewayMode } from './options.js';
 
 /** A call, with its original size and its compacted size. */
@@ -29,7 +34,8 @@ export interface CallRecord {
 export type CacheMiss = 'first call' | 'idle' | 'edited' | 'changed by the host' | 'unknown';
 
 interface ConversationTotals {
-  line: LineReport;
+  /** The conversation, as the engine last reported it. */
+  line: ConversationState;
   readonly since: number;
   calls: number;
   /** Bytes of all requests, original and compacted (in mode `observe`: as they would be compacted). */
@@ -119,7 +125,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     );
   }
 
-  modeOf({ id, name }: Pick<LineReport, 'id' | 'name'>): GatewayMode {
+  modeOf({ id, name }: Pick<ConversationState, 'id' | 'name'>): GatewayMode {
     const { ownMode, isHeld = false } = this.#conversations.get(id) ?? {};
     if (isHeld) return 'compact';
     if (ownMode !== undefined) return ownMode;
@@ -152,16 +158,16 @@ export class Ledger extends EventEmitter<LedgerEvents> {
 
   /** Records the engine's answer to a request. */
   recordAnswer(answer: EngineAnswer, bytes: number): void {
-    const { outcome, reason, editedBytes, line, edits, failures = [] } = answer;
+    const { outcome, reason, editedBytes, conversation: state, edits, failures = [] } = answer;
     for (const failure of failures) this.recordFailure(failure);
     if (outcome === 'failed')
       this.recordFailure(`compaction failed (${reason ?? 'unknown'}); the request left as it came`);
     if (outcome === 'passed') this.recordPassed(reason ?? 'other requests');
-    if (line === undefined) return;
-    const conversation = this.#conversationOf(line);
+    if (state === undefined) return;
+    const conversation = this.#conversationOf(state);
     const sentBytes = editedBytes ?? bytes;
-    conversation.dollars = addDollars(conversation, line);
-    conversation.line = line;
+    conversation.dollars = dollarsWith(conversation, state);
+    conversation.line = state;
     conversation.calls += 1;
     conversation.bytes += bytes;
     conversation.compactedBytes += sentBytes;
@@ -171,7 +177,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       MAX_RECENT_CALLS,
     );
     keepLast(conversation.edits, edits, MAX_EDITS);
-    this.emit('conversation', line.id);
+    this.emit('conversation', state.id);
   }
 
   /** Records the usage, mode and status of the last request of a conversation. */
@@ -247,11 +253,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
     return { ...record, mode: this.modeOf(conversation.line) };
   }
 
-  #conversationOf(line: LineReport): Conversation {
-    const known = this.#conversations.get(line.id);
-    this.#conversations.delete(line.id);
+  #conversationOf(state: ConversationState): Conversation {
+    const known = this.#conversations.get(state.id);
+    this.#conversations.delete(state.id);
     const conversation = known ?? {
-      line,
+      line: state,
       ownMode: undefined,
       since: Date.now(),
       calls: 0,
@@ -265,7 +271,7 @@ export class Ledger extends EventEmitter<LedgerEvents> {
       dollars: undefined,
       isHeld: false,
     };
-    this.#conversations.set(line.id, conversation);
+    this.#conversations.set(state.id, conversation);
     if (this.#conversations.size > this.#maxConversations) this.#forgetOne();
     return conversation;
   }
@@ -283,11 +289,11 @@ export class Ledger extends EventEmitter<LedgerEvents> {
 }
 
 /** Adds the cost of one call. Costs are added call by call, because prices depend on the length of the prompt. */
-function addDollars(
+function dollarsWith(
   { line: before, calls, dollars }: Conversation,
-  line: LineReport,
+  state: ConversationState,
 ): InputDollars | undefined {
-  const price = modelPrice(line.model ?? '');
+  const price = modelPrice(state.model ?? '');
   if (price === undefined) return undefined;
   const cost = (now: RequestTokens, then: RequestTokens | undefined): number => {
     const sent = Math.max(0, now.sentTokens - (then?.sentTokens ?? 0));
@@ -296,8 +302,8 @@ function addDollars(
   };
   const then = calls === 0 ? undefined : before.costs;
   return {
-    with: (dollars?.with ?? 0) + cost(line.costs, then),
-    without: (dollars?.without ?? 0) + cost(line.costs.uncompacted, then?.uncompacted),
+    with: (dollars?.with ?? 0) + cost(state.costs, then),
+    without: (dollars?.without ?? 0) + cost(state.costs.uncompacted, then?.uncompacted),
   };
 }
 
@@ -330,7 +336,7 @@ function missOf(
   return cause === 'unknown' && call.bytes < before.bytes ? 'changed by the host' : cause;
 }
 
-function termsOf({ model, cacheTtlMs }: LineReport): CacheTerms {
+function termsOf({ model, cacheTtlMs }: ConversationState): CacheTerms {
   return new CacheTerms(cacheTtlMs, () => modelPrice(model ?? ''));
 }
 

@@ -17,7 +17,7 @@ export interface BranchMessage {
 /** The messages of a context, and the number of other messages, which its model no longer saw. */
 export interface EndedBranch {
   readonly messages: readonly BranchMessage[];
-  readonly left: number;
+  readonly abandoned: number;
 }
 
 /** A record that others may name as their parent. */
@@ -37,7 +37,7 @@ export class ClaudeBranch {
   #kept: { readonly behind: string; readonly messages: readonly BranchMessage[] } | undefined;
 
   /** Whether a message begins another conversation in the same file. */
-  beginsAnew({ record }: BranchMessage): boolean {
+  startsConversation({ record }: BranchMessage): boolean {
     return record['parentUuid'] === null && asText(record['sessionId']) !== this.#sessionId;
   }
 
@@ -87,7 +87,7 @@ export class ClaudeBranch {
       const prompt = this.#promptOf(record['uuid'], promptOf);
       return prompt === undefined || present.has(prompt);
     });
-    return { messages, left: this.#messages.length - messages.length };
+    return { messages, abandoned: this.#messages.length - messages.length };
   }
 
   /** Returns the uuids of the newest message and all its ancestors. */

@@ -8,7 +8,7 @@ import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
 import type { BranchMessage } from './claude-branch.js';
-import { WENT_BACK } from './history-assembler.js';
+import { ABANDONED_BRANCH } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import { asRecord, asText, withoutUndefined, type JsonRecord } from '../../shared/json.js';
 import { timeOf } from './timestamp.js';
@@ -106,9 +106,9 @@ class ClaudeCodeReader implements RecordReader {
   }
 
   #endBranch(boundary?: JsonRecord): void {
-    const { messages, left } = this.#branch.end(boundary);
+    const { messages, abandoned } = this.#branch.end(boundary);
     for (const message of messages) this.#readMessage(message);
-    this.#history.tally(WENT_BACK, left);
+    this.#history.tally(ABANDONED_BRANCH, abandoned);
   }
 
   /** Begins a context, unless one has just begun: a compaction's boundary and its summary are separate records. */
@@ -125,7 +125,7 @@ class ClaudeCodeReader implements RecordReader {
     place: TranscriptPlace,
   ): void {
     const message = { record, role, place };
-    if (record['isCompactSummary'] === true || this.#branch.beginsAnew(message)) {
+    if (record['isCompactSummary'] === true || this.#branch.startsConversation(message)) {
       this.#beginContext();
     }
     this.#isContextNew = false;

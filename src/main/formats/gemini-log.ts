@@ -4,7 +4,7 @@
 import type { ContentMetadata } from '../../shared/content.js';
 import { asArray, asRecord, asText, type JsonRecord } from '../../shared/json.js';
 import type { RecordReader } from './format.js';
-import { WENT_BACK } from './history-assembler.js';
+import { ABANDONED_BRANCH } from './history-assembler.js';
 import type { HistoryAssembler } from './history-assembler.js';
 import type { TranscriptPlace } from './transcript.js';
 
@@ -61,7 +61,7 @@ export class GeminiLogReader implements RecordReader {
     // If there is no such message, removes all of them, as the agent does.
     for (const id of ids.slice(Math.max(0, ids.indexOf(to)))) {
       this.#messages.delete(id);
-      this.#history.tally(WENT_BACK);
+      this.#history.tally(ABANDONED_BRANCH);
     }
   }
 

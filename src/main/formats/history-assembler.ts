@@ -57,7 +57,7 @@ interface OpenCall {
 }
 
 /** The text under which readers of sessions with branches count messages of abandoned branches. */
-export const WENT_BACK = 'messages that the session went back from, left out';
+export const ABANDONED_BRANCH = 'messages that the session went back from, left out';
 
 /** Maximum number of distinct warnings that are counted. */
 const MAX_TALLIES = 100;

@@ -116,7 +116,7 @@ const VARIANTS: ToolCatalog = {
  * included: an unknown tool that is given a path counts as one that may show the file, whereas a listed one would count as showing
  * certain lines of it.
  */
-const TOLD_BY_WORDS: readonly ToolUse[] = [
+const MATCHED_BY_WORDS: readonly ToolUse[] = [
   ...named(['write file', 'write text'], APPENDS),
   ...named(
     ['write file', 'write text', 'create file', 'save file', 'fs write'],
@@ -232,5 +232,5 @@ export const KNOWN_TOOL_CATALOG: ToolCatalog = merged([
   VARIANTS,
   ...Object.values(FORMATS).map(({ toolCatalog }) => toolCatalog),
   OTHERS,
-  { [ANY_TOOL]: TOLD_BY_WORDS },
+  { [ANY_TOOL]: MATCHED_BY_WORDS },
 ]);

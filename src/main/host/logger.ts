@@ -29,10 +29,10 @@ export function safeLogger(logger: Logger): Logger {
   // A JavaScript implementation may be async despite the type.
   const host: Readonly<Record<keyof Logger, (message: string, details?: object) => unknown>> =
     logger;
-  let isTold = false;
-  const tell = (): void => {
-    if (isTold) return;
-    isTold = true;
+  let hasWarned = false;
+  const warnOnce = (): void => {
+    if (hasWarned) return;
+    hasWarned = true;
     process.emitWarning('The logger threw or rejected; its failures are ignored from here on.', {
       type: 'CtxfoldWarning',
       code: 'CTXFOLD_LOGGER_FAILED',
@@ -43,9 +43,9 @@ export function safeLogger(logger: Logger): Logger {
     (message: string, details?: object): void => {
       try {
         const returned = host[level](message, details);
-        if (types.isPromise(returned)) returned.catch(tell);
+        if (types.isPromise(returned)) returned.catch(warnOnce);
       } catch {
-        tell();
+        warnOnce();
       }
     };
   return { debug: write('debug'), warn: write('warn'), error: write('error') };

@@ -14,7 +14,7 @@ import type { StateStore } from '../state/state-store.js';
 import {
   DEFAULT_SUMMARIZER_TIMEOUT_MS,
   isSummarizer,
-  LeftToOthers,
+  LeftToOtherProcess,
 } from '../summarizer/summarizer.js';
 import type {
   Summarizer,
@@ -128,7 +128,7 @@ class QueuedRequest {
     try {
       return await this.#requestFromWorkers();
     } catch (thrown) {
-      if (signal.aborted && !(signal.reason instanceof LeftToOthers)) void this.#cancel();
+      if (signal.aborted && !(signal.reason instanceof LeftToOtherProcess)) void this.#cancel();
       signal.throwIfAborted();
       if (thrown instanceof SummarizerError && thrown.code === 'SUMMARIZER_FAILED') throw thrown;
       logger.warn('no worker has made a summary; this process asks for it', {

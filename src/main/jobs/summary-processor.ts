@@ -32,7 +32,7 @@ export type SummaryProcessor = (
   signal?: AbortSignal,
 ) => Promise<SummaryJobResult>;
 
-const LOOK_MS = 1_000;
+const CANCELLATION_POLL_MS = 1_000;
 
 /** BullMQ recognizes this error by its name, and does not retry the job. */
 class UnrecoverableError extends Error {
@@ -117,7 +117,7 @@ async function ask(
       // If the store is unreachable, nothing can be cancelled.
       () => undefined,
     );
-  }, LOOK_MS);
+  }, CANCELLATION_POLL_MS);
   const late = (): Error =>
     new SummarizerError(`The model gave no answer within ${timeoutMs} ms.`, 'SUMMARIZER_TIMEOUT');
   try {

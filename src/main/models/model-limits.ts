@@ -214,7 +214,7 @@ export function refusedLength(thrown: unknown): RefusedLength | undefined {
       const found = pattern.exec(text);
       const limit = Number(found?.[1]);
       if (found && Number.isSafeInteger(limit) && limit >= MIN_LIMIT)
-        return { limit, tokens: tokensNear(text, found.index, limit) };
+        return { limit, tokens: promptTokensNear(text, found.index, limit) };
     }
   }
   return texts.some((text) => UNNAMED_LIMIT.test(text)) ? {} : undefined;
@@ -224,7 +224,7 @@ export function refusedLength(thrown: unknown): RefusedLength | undefined {
 const NEAR_CHARACTERS = 300;
 
 /** Returns the prompt's tokens: the largest number near the limit that exceeds it, with `190000 + 20000` counted as their sum. */
-function tokensNear(text: string, at: number, limit: number): number | undefined {
+function promptTokensNear(text: string, at: number, limit: number): number | undefined {
   const near = text
     .slice(Math.max(0, at - NEAR_CHARACTERS), at + NEAR_CHARACTERS)
     .replace(/(\d+) \+ (\d+)/, (_, one, other) => String(Number(one) + Number(other)));
@@ -245,7 +245,7 @@ export const BOUND_REASONING = 'The block is bound to a different conversation';
  * @param isEdited whether compacting edited the request, so that it may have caused the refusal of reasoning; otherwise the caller
  *   did @default true
  */
-export function isMendable(thrown: unknown, isEdited: boolean = true): boolean {
+export function isFixableByCompacting(thrown: unknown, isEdited: boolean = true): boolean {
   return (isEdited && refusesReasoning(thrown)) || refusedLength(thrown) !== undefined;
 }
 

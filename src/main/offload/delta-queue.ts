@@ -5,7 +5,7 @@ import type { IContent } from '../../shared/content.js';
 import { inOrder } from '../../shared/density.js';
 import type { DensityBase } from '../../shared/density.js';
 import type { DeltaStep, HistoryDelta } from '../../shared/resident-protocol.js';
-import { farLengthOf } from '../../shared/density/index/unsent-results.js';
+import { outOfReachLength } from '../../shared/density/index/unsent-results.js';
 import { entryCharacters } from '../../shared/tokens/estimate.js';
 import type { HistoryChange, HistoryState } from '../history-change.js';
 import { packEntries } from './pack-entries.js';
@@ -18,15 +18,15 @@ import {
 
 /** A delta that is ready to be posted, without pass settings. */
 export interface Parcel {
-  readonly delta: Omit<HistoryDelta, 'pass' | 'isFar'>;
+  readonly delta: Omit<HistoryDelta, 'pass' | 'isOutOfReach'>;
   /** The entries of the history that the delta contains. */
   readonly staged: readonly IContent[];
   /** Whether the delta only appends entries. */
   readonly isAppend: boolean;
   /** Whether the delta appends any entry. */
   readonly adds: boolean;
-  /** Whether later results will be too far away to refer to any of its results, once everything queued after it was appended too. */
-  readonly isFar: boolean;
+  /** Whether later results will be unable to refer to any of its results, once everything queued after it was appended too. */
+  readonly isOutOfReach: boolean;
   /** Approximate UTF-16 units of text. */
   readonly characters: number;
 }
@@ -41,21 +41,21 @@ interface QueuedChange {
 const CLEAR: DeltaStep = { kind: 'clear' };
 const EMPTY: QueuedChange = { contents: [], edit: undefined };
 
-/** The queue of one line's deltas, from the opening of the line on. */
+/** The queue of one connection's deltas, from the opening of the connection on. */
 export class DeltaQueue {
   readonly #countsTokens: boolean;
   readonly #sendsResults: () => boolean;
   readonly #changes: QueuedChange[] = [];
   /** Number of entries of the oldest change that are already in parcels. */
   #taken = 0;
-  /** Cache for the oldest change: its first `end` entries count as far (see `farLengthOf`), computed when it had `of` entries. */
-  #far = { end: 0, of: 0 };
+  /** Cache for the oldest change: its first `end` entries are out of reach (see `outOfReachLength`), computed when it had `of` entries. */
+  #outOfReach = { end: 0, of: 0 };
   #sequence = 0;
   #base: DensityBase;
   #countedTokens: HistoryState['countedTokens'];
 
   /**
-   * @param state the history when the line opens: the first change
+   * @param state the history when the connection opens: the first change
    * @param length number of its entries that belong to the opening; the others follow as changes
    * @param sendsResults whether the worker shrinks results, so that it needs their texts even if they were counted
    */
@@ -134,7 +134,7 @@ export class DeltaQueue {
     const staged: IContent[] = [];
     let characters = 0;
     let [isAppend, adds] = [true, false];
-    this.#findFar();
+    this.#findOutOfReach();
     for (let change = this.#changes[0]; change !== undefined; change = this.#changes[0]) {
       const from = this.#taken;
       for (; this.#taken < change.contents.length; this.#taken += 1) {
@@ -164,19 +164,19 @@ export class DeltaQueue {
       if (!isDone) break;
       this.#changes.shift();
       this.#taken = 0;
-      this.#far = { end: 0, of: 0 };
+      this.#outOfReach = { end: 0, of: 0 };
     }
     this.#sequence += 1;
     const delta = { sequence: this.#sequence, before, after: this.#base, steps };
-    const isFar = this.#taken > 0 && this.#taken <= this.#far.end;
-    return { delta, staged, isAppend, adds, isFar, characters };
+    const isOutOfReach = this.#taken > 0 && this.#taken <= this.#outOfReach.end;
+    return { delta, staged, isAppend, adds, isOutOfReach, characters };
   }
 
-  /** Updates `#far` for the oldest change, unless that is an edit. */
-  #findFar(): void {
+  /** Updates `#outOfReach` for the oldest change, unless that is an edit. */
+  #findOutOfReach(): void {
     const [{ contents, edit } = EMPTY] = this.#changes;
-    if (edit !== undefined || this.#far.of === contents.length) return;
-    this.#far = { end: farLengthOf(contents), of: contents.length };
+    if (edit !== undefined || this.#outOfReach.of === contents.length) return;
+    this.#outOfReach = { end: outOfReachLength(contents), of: contents.length };
   }
 
   #stage(contents: readonly IContent[], packFrom: number): DeltaStep {

@@ -1,5 +1,5 @@
-// The parcels of one line between its queue and the worker. Other threads count their entries concurrently, while the line receives
-// the parcels in order. Parcels that these threads fail to count are counted by the line's own thread.
+// The parcels of one connection between its queue and the worker. Other threads count their entries concurrently, while the connection receives
+// the parcels in order. Parcels that these threads fail to count are counted by the connection's own thread.
 
 import type { IContent } from '../../shared/content.js';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
@@ -9,7 +9,7 @@ import { MAX_FREE_BUFFERS } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS } from './posted-entry.js';
 import type { ReadReply } from './reply.js';
 
-/** Threads that count entries for a line. */
+/** Threads that count entries for a connection. */
 export interface CountingThreads {
   readonly countingThreads: number;
   /** Minimum number of queued entries for which counting on other threads pays. */
@@ -42,7 +42,7 @@ export interface InFlightParcelsOptions {
 }
 
 /**
- * Maximum text, in UTF-16 units, of parcels that are not answered yet. Below it, the line's thread helps counting and receives the
+ * Maximum text, in UTF-16 units, of parcels that are not answered yet. Below it, the connection's thread helps counting and receives the
  * counted parcels once all are counted, because a total is needed sooner than a plan.
  */
 const MAX_HELD_CHARACTERS = 8 * MAX_BATCH_CHARACTERS;
@@ -71,10 +71,10 @@ export class InFlightParcels {
   }
 
   /**
-   * Takes the next parcel from the queue: for other threads to count if much is queued, or for the line if that can receive it now.
+   * Takes the next parcel from the queue: for other threads to count if much is queued, or for the connection if that can receive it now.
    * Returns whether a parcel was taken.
    */
-  draw(canLineTake: boolean): boolean {
+  takeFromQueue(canConnectionTake: boolean): boolean {
     const { queue, threads } = this.#options;
     if (this.#isFull) return false;
     const isBehind = this.#waiting.length > 0;
@@ -84,7 +84,7 @@ export class InFlightParcels {
       (isBehind || queue.length >= threads.countsFrom) &&
       // One parcel more than there are threads, so that no thread is ever idle.
       this.#counting <= threads.countingThreads;
-    if (!isForOthers && (isBehind || !canLineTake)) return false;
+    if (!isForOthers && (isBehind || !canConnectionTake)) return false;
     const parcel = queue.take(isForOthers ? 1 : MIN_PACKED);
     if (parcel === undefined) return false;
     const inFlight: InFlightParcel = { ...parcel, isCounted: false };
@@ -103,16 +103,16 @@ export class InFlightParcels {
   take(isHurried: boolean): InFlightParcel | undefined {
     const { first } = this;
     if (first === undefined || first.counting !== undefined) return undefined;
-    const isHeld = this.#counting > 0 && !isHurried && !this.#isFull;
-    if (isHeld) return undefined;
+    const mustWait = this.#counting > 0 && !isHurried && !this.#isFull;
+    if (mustWait) return undefined;
     this.#waiting.shift();
     return first;
   }
 
-  /** Whether later results will be too far away to refer to the results of a taken parcel, once the line has received all others. */
-  isFar(parcel: InFlightParcel): boolean {
+  /** Whether later results will be too far away to refer to the results of a taken parcel, once the connection has received all others. */
+  isOutOfReach(parcel: InFlightParcel): boolean {
     const isAppended = this.#waiting.every(({ isAppend }) => isAppend);
-    return parcel.isFar && isAppended && !this.#options.queue.hasEdits;
+    return parcel.isOutOfReach && isAppended && !this.#options.queue.hasEdits;
   }
 
   get #isFull(): boolean {
@@ -121,7 +121,7 @@ export class InFlightParcels {
     return this.#characters >= MAX_HELD_CHARACTERS || this.#unanswered >= parcels;
   }
 
-  /** Notes that the line has answered a parcel. */
+  /** Notes that the connection has answered a parcel. */
   noteAnswer({ characters }: InFlightParcel): void {
     this.#characters -= characters;
     this.#unanswered -= 1;

@@ -220,13 +220,13 @@ class KeptIndex {
     this.#follow();
     const kept = this.#kept;
     this.#kept = undefined;
-    const goesOn =
+    const isUsable =
       kept !== undefined &&
       kept.revision === revision &&
       kept.index.length <= history.length &&
       kept.lastEntry === history[kept.index.length - 1] &&
       isSameScope(kept.scope, scope);
-    return goesOn ? kept.index : new GrowingIndex(scope);
+    return isUsable ? kept.index : new GrowingIndex(scope);
   }
 }
 

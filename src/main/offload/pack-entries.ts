@@ -26,7 +26,7 @@ const MAX_INTEGER = 0x7fffffff;
 const SHORT_TEXT = 32;
 const MAX_ASCII = 0x7f;
 
-const free: Uint8Array[] = [];
+const freeBuffers: Uint8Array[] = [];
 const encoder = new TextEncoder();
 let bytes: Uint8Array = new Uint8Array(0);
 let used = 0;
@@ -39,7 +39,7 @@ let blockCount = 0;
  * express: a lone surrogate, or a number beyond 32 bits.
  */
 export function packEntries(contents: readonly IContent[]): PackedEntries | undefined {
-  bytes = free.pop() ?? newBuffer(BUFFER_BYTES);
+  bytes = freeBuffers.pop() ?? newBuffer(BUFFER_BYTES);
   used = 0;
   count = 0;
   blockCount = 0;
@@ -78,7 +78,8 @@ type UnicodeString = string & { isWellFormed(): boolean };
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 function keep(buffer: Uint8Array): void {
-  if (free.length < MAX_FREE_BUFFERS && buffer.length === BUFFER_BYTES) free.push(buffer);
+  if (freeBuffers.length < MAX_FREE_BUFFERS && buffer.length === BUFFER_BYTES)
+    freeBuffers.push(buffer);
 }
 
 /** Allocates shared memory or, where there is none, ordinary memory, which is copied with each message. */

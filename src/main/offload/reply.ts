@@ -140,27 +140,28 @@ export function readDeltaReply(
   countsTokens: boolean,
   reply: unknown,
 ): ReadReply<DeltaValue> {
-  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
   const staged = delta.steps.reduce(
     (sum, step) => sum + ('knownTokens' in step ? step.knownTokens.length : 0),
     0,
   );
   const { tokens, totalTokens, pass } = value;
   if (!types.isInt32Array(tokens) || tokens.length !== staged) {
-    throw invalidLineReply('not one count per entry');
+    throw invalidResidentReply('not one count per entry');
   }
-  if (countsTokens && tokens.some((count) => count < 0)) throw invalidLineReply('a negative count');
-  if (typeof totalTokens !== 'number') throw invalidLineReply('no total');
-  if (!isBase(value.base, delta.after)) throw invalidLineReply('another state');
+  if (countsTokens && tokens.some((count) => count < 0))
+    throw invalidResidentReply('a negative count');
+  if (typeof totalTokens !== 'number') throw invalidResidentReply('no total');
+  if (!isBase(value.base, delta.after)) throw invalidResidentReply('another state');
   if ((pass !== undefined) !== (delta.pass !== undefined))
-    throw invalidLineReply('a pass missing or unasked');
+    throw invalidResidentReply('a pass missing or unasked');
   if (pass !== undefined) assertPass(delta.after, pass);
   return { value: value as unknown as DeltaValue, runMs };
 }
 
 /** Validates the reply to a request for a pass on the state `base`. @throws as `readDeltaReply` does. */
 export function readPassReply(base: DensityBase, reply: unknown): ReadReply<PlannedPass> {
-  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
   assertPass(base, value);
   return { value: value as unknown as PlannedPass, runMs };
 }
@@ -170,28 +171,29 @@ export function readCompressionReply(reply: unknown): ReadReply<PlannedCompressi
   if (isRecord(reply) && reply.ok === true && reply.value === null && isDuration(reply.runMs)) {
     return { value: null, runMs: reply.runMs };
   }
-  const { value, runMs } = readEnvelope(reply, invalidLineReply);
+  const { value, runMs } = readEnvelope(reply, invalidResidentReply);
   const { length, drops, summarized, lines, tokensAfter } = value;
-  if (typeof length !== 'number') throw invalidLineReply('no compression');
+  if (typeof length !== 'number') throw invalidResidentReply('no compression');
   const areEdits =
     isEditList(drops, 1, length) &&
     isEditList(summarized, 2, length) &&
     isEditList(tokensAfter, 2, length);
-  if (!areEdits) throw invalidLineReply('edits that are none of this history');
+  if (!areEdits) throw invalidResidentReply('edits that are none of this history');
   const areLines =
     Array.isArray(lines) &&
     lines.length * 2 === (summarized as Int32Array).length &&
     lines.every((line) => typeof line === 'string');
-  if (!areLines) throw invalidLineReply('not one line per result');
+  if (!areLines) throw invalidResidentReply('not one line per result');
   return { value: value as unknown as PlannedCompression, runMs };
 }
 
 function assertPass(base: DensityBase, pass: unknown): void {
-  if (!isRecord(pass)) throw invalidLineReply('no pass');
+  if (!isRecord(pass)) throw invalidResidentReply('no pass');
   const problem = findPlanOfBaseProblem(base, pass);
-  if (problem !== undefined) throw invalidLineReply(problem);
-  if (!isEditList(pass.tokensAfter, 3, base.length)) throw invalidLineReply('tokens of no entry');
-  if (!isDuration(pass.runMs)) throw invalidLineReply('no duration');
+  if (problem !== undefined) throw invalidResidentReply(problem);
+  if (!isEditList(pass.tokensAfter, 3, base.length))
+    throw invalidResidentReply('tokens of no entry');
+  if (!isDuration(pass.runMs)) throw invalidResidentReply('no duration');
 }
 
 function isBase(value: unknown, expected: DensityBase): boolean {
@@ -200,7 +202,7 @@ function isBase(value: unknown, expected: DensityBase): boolean {
   );
 }
 
-function invalidLineReply(problem: string): WorkerPoolError {
+function invalidResidentReply(problem: string): WorkerPoolError {
   return new WorkerPoolError(
     `A resident history answered with ${problem}.`,
     'WORKER_INVALID_RESULT',

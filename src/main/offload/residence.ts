@@ -1,4 +1,4 @@
-// One residence of a session's history in a worker: its line, what was posted, and what the worker has answered. Ends as a whole if
+// One residence of a session's history in a worker: its connection, what was posted, and what the worker has answered. Ends as a whole if
 // any part fails; `resident.ts` decides whether another one follows.
 
 import type { IContent } from '../../shared/content.js';
@@ -21,11 +21,11 @@ import type { CountingThreads, InFlightParcel } from './in-flight-parcels.js';
 import type { OffloadMeter } from './offload-meter.js';
 import { releasePacked } from './pack-entries.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from './posted-entry.js';
-import type { ResidentLine } from './resident-line.js';
+import type { ResidentConnection } from './resident-connection.js';
 
-/** A line as a session uses it. */
-export type SessionLine = Pick<
-  ResidentLine,
+/** A connection as a session uses it. */
+export type SessionConnection = Pick<
+  ResidentConnection,
   'receive' | 'plan' | 'compress' | 'isBusy' | 'isClosed' | 'close'
 >;
 
@@ -37,8 +37,8 @@ export interface ResidenceOptions {
   /** Returns the settings that the next pass will probably have: the same object until they change. */
   readonly passSettings: () => PassSettings;
   readonly meter: OffloadMeter;
-  /** Opens the line. */
-  readonly open: (options: ResidentOptions) => Promise<SessionLine>;
+  /** Opens the connection. */
+  readonly open: (options: ResidentOptions) => Promise<SessionConnection>;
   readonly counting: CountingThreads;
   /** Called whenever something is posted. */
   readonly onPost: () => void;
@@ -55,34 +55,34 @@ export interface ResidenceOptions {
 /** Backpressure: maximum UTF-16 units posted but not acknowledged. The rest waits in the queue, where it takes no extra memory. */
 const MAX_UNACKNOWLEDGED_CHARACTERS = 4 * MAX_BATCH_CHARACTERS;
 
-interface StandingPass {
+interface ReadyPass {
   readonly settings: PassSettings;
   readonly pass: PlannedPass;
 }
 
 /** A pending request for a pass. */
-interface Question {
+interface PassRequest {
   readonly base: DensityBase;
   readonly settings: PassSettings;
   readonly answer: Promise<PlannedPass | undefined>;
 }
 
-/** The residence of a history in a worker, from the opening of its line. */
+/** The residence of a history in a worker, from the opening of its connection. */
 export class Residence {
   readonly #options: ResidenceOptions;
   readonly #queue: DeltaQueue;
-  #line: SessionLine | undefined;
+  #connection: SessionConnection | undefined;
   #hasEnded = false;
   #unacknowledgedCharacters = 0;
   readonly #inFlight: InFlightParcels;
   /** Number of callers that wait for a plan. */
   #waiting = 0;
   /** Settles when the newest delta is answered, or the residence has ended. Never rejects. */
-  #newest: Promise<void>;
-  #standing: StandingPass | undefined;
+  #lastAnswer: Promise<void>;
+  #readyPass: ReadyPass | undefined;
   /** Whether entries were added since the last pass was requested. */
   #isUnplanned = false;
-  #asked: Question | undefined;
+  #passRequest: PassRequest | undefined;
   #scheduled: NodeJS.Immediate | undefined;
   /** Number of running tasks that threads should do before queued changes. */
   #holds = 0;
@@ -106,25 +106,25 @@ export class Residence {
         this.#schedule();
       },
     });
-    this.#newest = this.#open(state.base.length);
+    this.#lastAnswer = this.#open(state.base.length);
   }
 
   /** Whether nothing is pending, so that the residence could end without loss. */
   get isIdle(): boolean {
-    return this.#line !== undefined && !this.#line.isBusy && this.#isAllPosted;
+    return this.#connection !== undefined && !this.#connection.isBusy && this.#isAllPosted;
   }
 
-  /** Detects that the line died while idle, which triggers no failure by itself. */
-  checkLine(): void {
-    if (this.#line?.isClosed !== true) return;
+  /** Detects that the connection died while idle, which triggers no failure by itself. */
+  checkConnection(): void {
+    if (this.#connection?.isClosed !== true) return;
     this.#fail(new WorkerPoolError('The thread of a resident history died.', 'WORKER_DIED'));
   }
 
   /** Queues a change; all changes of a macrotask are posted together. Returns the new entries. */
   push(change: HistoryChange, state: HistoryState): readonly IContent[] {
-    const comingIn = this.#queue.push(change, state);
+    const newEntries = this.#queue.push(change, state);
     this.#schedule();
-    return comingIn;
+    return newEntries;
   }
 
   /** Posts queued changes, one message per turn of the event loop. */
@@ -132,7 +132,7 @@ export class Residence {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     if (this.#hasEnded) return;
-    const isDrawn = this.#inFlight.draw(this.#mayPost);
+    const isDrawn = this.#inFlight.takeFromQueue(this.#mayPost);
     const isPosted = this.#postNext();
     if ((isDrawn || isPosted) && !this.#isAllPosted) this.#schedule();
   }
@@ -152,10 +152,10 @@ export class Residence {
   }
 
   /** Returns the pass on the state of a base, if it has arrived. */
-  standingPass(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
-    const standing = this.#standing;
-    if (standing === undefined || !isSameBase(standing.pass.base, base)) return undefined;
-    return isSamePass(standing.settings, settings) ? standing.pass : undefined;
+  passFor(base: DensityBase, settings: PassSettings): PlannedPass | undefined {
+    const ready = this.#readyPass;
+    if (ready === undefined || !isSameBase(ready.pass.base, base)) return undefined;
+    return isSamePass(ready.settings, settings) ? ready.pass : undefined;
   }
 
   /** Resolves to the pass on a state that was pushed; to `undefined` if that would take long, or if the residence has ended. */
@@ -163,17 +163,18 @@ export class Residence {
     this.postQueued();
     if (this.#hasEnded || this.#queue.length > MAX_BATCH_ENTRIES) return undefined;
     await this.#whenTakenArePosted();
-    await this.#newest;
-    const found = this.standingPass(base, settings);
+    await this.#lastAnswer;
+    const found = this.passFor(base, settings);
     if (found !== undefined) return found;
     // The state matches but the settings differ, so a pass must be requested. One request at a time: equal requests share the
     // answer, others wait for their turn.
-    for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
-      if (isSameBase(asked.base, base) && isSamePass(asked.settings, settings)) return asked.answer;
-      await asked.answer;
+    for (let running = this.#passRequest; running !== undefined; running = this.#passRequest) {
+      if (isSameBase(running.base, base) && isSamePass(running.settings, settings))
+        return running.answer;
+      await running.answer;
     }
-    const line = this.#lineAt(base);
-    return line === undefined ? undefined : this.#askForPass(line, base, settings);
+    const connection = this.#connectionAt(base);
+    return connection === undefined ? undefined : this.#askForPass(connection, base, settings);
   }
 
   /** Requests the plan of a compression on the state of a base; resolves to `undefined` if the worker cannot make it. */
@@ -183,11 +184,11 @@ export class Residence {
   ): Promise<PlannedCompression | undefined> {
     this.postQueued();
     // Once everything is posted, the worker is at this state when it reads the request.
-    if (this.#line === undefined || !this.#isAllPosted) return undefined;
+    if (this.#connection === undefined || !this.#isAllPosted) return undefined;
     if (!this.#isPostedUpTo(base)) return undefined;
     const startedAt = performance.now();
     try {
-      const { value, runMs } = await this.#line.compress(base, request);
+      const { value, runMs } = await this.#connection.compress(base, request);
       const work = { task: 'compress', ranOn: 'resident', entries: base.length } as const;
       const times = { startedAt, postedAt: startedAt, queueMs: 0, runMs };
       this.#options.meter.addPosted({ ...work, bytesSent: 0 }, times);
@@ -203,9 +204,9 @@ export class Residence {
     this.#hasEnded = true;
     this.#inFlight.end();
     clearImmediate(this.#scheduled);
-    this.#line?.close();
-    this.#line = undefined;
-    this.#standing = undefined;
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#readyPass = undefined;
   }
 
   async #open(entries: number): Promise<void> {
@@ -214,27 +215,29 @@ export class Residence {
     await nextTurn();
     const startedAt = performance.now();
     try {
-      const line = await open({ agent, countsTokens });
+      const connection = await open({ agent, countsTokens });
       if (this.#hasEnded) {
-        line.close();
+        connection.close();
         return;
       }
-      this.#line = line;
+      this.#connection = connection;
       const work = { task: 'open', ranOn: 'resident', entries, bytesSent: 0 } as const;
       meter.addPosted(work, { startedAt, postedAt: startedAt, queueMs: 0, runMs: 0 });
     } catch (thrown) {
       this.#fail(thrown);
       return;
     }
-    const opening = this.#newest;
+    const opening = this.#lastAnswer;
     this.postQueued();
-    // `#newest` is this promise itself until something was posted.
-    if (this.#newest !== opening) await this.#newest;
+    // `#lastAnswer` is this promise itself until something was posted.
+    if (this.#lastAnswer !== opening) await this.#lastAnswer;
   }
 
-  /** Returns the line if the posted changes lead to this state; otherwise the worker would reject a request for it. */
-  #lineAt(base: DensityBase): SessionLine | undefined {
-    return this.#inFlight.first === undefined && this.#isPostedUpTo(base) ? this.#line : undefined;
+  /** Returns the connection if the posted changes lead to this state; otherwise the worker would reject a request for it. */
+  #connectionAt(base: DensityBase): SessionConnection | undefined {
+    return this.#inFlight.first === undefined && this.#isPostedUpTo(base)
+      ? this.#connection
+      : undefined;
   }
 
   #isPostedUpTo(base: DensityBase): boolean {
@@ -248,16 +251,16 @@ export class Residence {
 
   get #mayPost(): boolean {
     const isFull = this.#unacknowledgedCharacters >= MAX_UNACKNOWLEDGED_CHARACTERS;
-    return this.#line !== undefined && !isFull;
+    return this.#connection !== undefined && !isFull;
   }
 
   /** Posts the next parcel. Returns whether there was one. */
   #postNext(): boolean {
-    if (this.#line === undefined || !this.#mayPost) return false;
+    if (this.#connection === undefined || !this.#mayPost) return false;
     const next = this.#inFlight.take(this.#waiting > 0);
     if (next === undefined) return false;
     this.#options.onPost();
-    this.#newest = this.#post(this.#line, next);
+    this.#lastAnswer = this.#post(this.#connection, next);
     return true;
   }
 
@@ -270,7 +273,7 @@ export class Residence {
       { first } = this.#inFlight
     ) {
       this.postQueued();
-      if (this.#inFlight.first === first) await (first.counting ?? this.#newest);
+      if (this.#inFlight.first === first) await (first.counting ?? this.#lastAnswer);
     }
     this.#waiting -= 1;
     this.postQueued();
@@ -284,10 +287,10 @@ export class Residence {
   }
 
   /** Posts synchronously. The promise never rejects. */
-  async #post(line: SessionLine, parcel: InFlightParcel): Promise<void> {
+  async #post(connection: SessionConnection, parcel: InFlightParcel): Promise<void> {
     const { staged, characters, isCounted } = parcel;
-    const isFar = this.#inFlight.isFar(parcel);
-    const delta = isFar ? { ...parcel.delta, isFar } : parcel.delta;
+    const isOutOfReach = this.#inFlight.isOutOfReach(parcel);
+    const delta = isOutOfReach ? { ...parcel.delta, isOutOfReach } : parcel.delta;
     this.#unacknowledgedCharacters += characters;
     try {
       this.#isUnplanned ||= parcel.adds;
@@ -296,7 +299,7 @@ export class Residence {
       const settings = isAsked ? this.#options.passSettings() : undefined;
       if (isAsked) this.#isUnplanned = false;
       const startedAt = performance.now();
-      const receiving = line.receive(
+      const receiving = connection.receive(
         settings === undefined ? delta : { ...delta, pass: passSettingsOf(settings) },
       );
       const postedAt = performance.now();
@@ -308,13 +311,13 @@ export class Residence {
       this.#options.meter.addPosted({ ...work, bytesSent: isCounted ? 0 : characters }, times);
       this.#unacknowledgedCharacters -= characters;
       this.#inFlight.noteAnswer(parcel);
-      this.#standing =
+      this.#readyPass =
         settings === undefined || value.pass === undefined
           ? undefined
           : { settings, pass: value.pass };
       this.#options.onAnswer();
-      if (this.#standing !== undefined) {
-        this.#options.onPass(this.#standing.pass, this.#standing.settings);
+      if (this.#readyPass !== undefined) {
+        this.#options.onPass(this.#readyPass.pass, this.#readyPass.settings);
       }
       if (!isCounted) this.#options.onArrival(staged, value.tokens);
       // Several answers may be read in one turn of the event loop; post what they make room for in later ones.
@@ -325,14 +328,14 @@ export class Residence {
   }
 
   #askForPass(
-    line: SessionLine,
+    connection: SessionConnection,
     base: DensityBase,
     settings: PassSettings,
   ): Promise<PlannedPass | undefined> {
-    const answer = line.plan(base, passSettingsOf(settings)).then(
+    const answer = connection.plan(base, passSettingsOf(settings)).then(
       ({ value }) => {
         if (!this.#hasEnded && this.#isPostedUpTo(base)) {
-          this.#standing = { settings, pass: value };
+          this.#readyPass = { settings, pass: value };
         }
         return value;
       },
@@ -341,10 +344,10 @@ export class Residence {
         return undefined;
       },
     );
-    this.#asked = { base, settings, answer };
+    this.#passRequest = { base, settings, answer };
     // Registered first, so that it runs before whoever waits for the answer.
     void answer.then(() => {
-      this.#asked = undefined;
+      this.#passRequest = undefined;
     });
     return answer;
   }

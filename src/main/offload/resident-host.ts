@@ -1,31 +1,31 @@
-// The lines of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
+// The connections of a compactor's sessions: opens them on the pool's threads, and evicts the least recently used ones.
 
 // Not the global `MessageChannel`: test environments that emulate browsers remove or replace it.
 import { MessageChannel } from 'node:worker_threads';
 import type { PackedCounts, PackedEntries } from '../../shared/packed-entries.js';
 import type { ResidentOptions } from '../../shared/resident-protocol.js';
 import type { ReadReply } from './reply.js';
-import type { ResidentLine } from './resident-line.js';
-import type { LineHost, ResidentGuest } from './resident.js';
+import type { ResidentConnection } from './resident-connection.js';
+import type { ConnectionHost, EvictableSession } from './resident.js';
 import type { WorkerPool } from './worker-pool.js';
 
-/** Totals about a compactor's lines. */
+/** Totals about a compactor's connections. */
 export interface ResidentHostStats {
   /** Sessions whose histories live on worker threads now. */
   readonly residentSessions: number;
-  /** Lines opened so far. */
+  /** Connections opened so far. */
   readonly openings: number;
-  /** Lines evicted because there were too many. */
+  /** Connections evicted because there were too many. */
   readonly evictions: number;
 }
 
-/** Opens lines and bounds their number. */
-export class ResidentHost implements LineHost {
+/** Opens connections and bounds their number. */
+export class ResidentHost implements ConnectionHost {
   readonly countsFrom: number = 128;
   readonly #pool: WorkerPool;
   readonly #maxResidentSessions: number;
   /** In LRU order: a map keeps insertion order. */
-  readonly #guests: Map<ResidentGuest, ResidentLine> = new Map();
+  readonly #sessions: Map<EvictableSession, ResidentConnection> = new Map();
   readonly #lastHeardAt: Map<number, number> = new Map();
   #openings = 0;
   #evictions = 0;
@@ -37,26 +37,26 @@ export class ResidentHost implements LineHost {
 
   get stats(): ResidentHostStats {
     return {
-      residentSessions: this.#guests.size,
+      residentSessions: this.#sessions.size,
       openings: this.#openings,
       evictions: this.#evictions,
     };
   }
 
   /**
-   * Opens a line on the free thread with the fewest sessions.
+   * Opens a connection on the free thread with the fewest sessions.
    *
    * @throws WorkerPoolError as `WorkerPool.run` does.
    */
-  async open(guest: ResidentGuest, options: ResidentOptions): Promise<ResidentLine> {
+  async open(session: EvictableSession, options: ResidentOptions): Promise<ResidentConnection> {
     // Loaded lazily, with Comlink.
-    const { ResidentLine: Line } = await import('./resident-line.js');
+    const { ResidentConnection: Connection } = await import('./resident-connection.js');
     const { port1, port2 } = new MessageChannel();
     try {
       const request = { kind: 'open', port: port2, options } as const;
       const { value } = await this.#pool.run(request, { transferList: [port2] });
       const { threadId } = value;
-      const line: ResidentLine = new Line(port1, {
+      const connection: ResidentConnection = new Connection(port1, {
         countsTokens: options.countsTokens,
         timeoutMs: this.#pool.taskTimeoutMs,
         lastHeardAt: () => this.#lastHeardAt.get(threadId) ?? -Infinity,
@@ -68,14 +68,14 @@ export class ResidentHost implements LineHost {
         },
         onEnd: () => {
           this.#pool.noteResident(threadId, -1);
-          if (this.#guests.get(guest) === line) this.#guests.delete(guest);
+          if (this.#sessions.get(session) === connection) this.#sessions.delete(session);
         },
       });
       this.#pool.noteResident(threadId, 1);
       this.#openings += 1;
-      this.#guests.set(guest, line);
+      this.#sessions.set(session, connection);
       this.#evict();
-      return line;
+      return connection;
     } catch (error) {
       port1.close();
       throw error;
@@ -100,22 +100,22 @@ export class ResidentHost implements LineHost {
     return this.#pool.run(request, { signal });
   }
 
-  /** Marks a session's line as used. */
-  touch(guest: ResidentGuest): void {
-    const line = this.#guests.get(guest);
-    if (line === undefined) return;
-    this.#guests.delete(guest);
-    this.#guests.set(guest, line);
+  /** Marks a session's connection as used. */
+  touch(guest: EvictableSession): void {
+    const connection = this.#sessions.get(guest);
+    if (connection === undefined) return;
+    this.#sessions.delete(guest);
+    this.#sessions.set(guest, connection);
   }
 
   /** Evicts idle sessions down to the limit, least recently used first. Busy ones are skipped, even if the limit stays exceeded. */
   #evict(): void {
-    if (this.#guests.size <= this.#maxResidentSessions) return;
-    for (const [guest] of this.#guests) {
+    if (this.#sessions.size <= this.#maxResidentSessions) return;
+    for (const [guest] of this.#sessions) {
       if (!guest.isIdle) continue;
       this.#evictions += 1;
       guest.release();
-      if (this.#guests.size <= this.#maxResidentSessions) return;
+      if (this.#sessions.size <= this.#maxResidentSessions) return;
     }
   }
 }

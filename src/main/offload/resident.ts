@@ -22,29 +22,29 @@ import { InlineOffload } from './inline.js';
 import { OffloadMeter } from './offload-meter.js';
 import type { BasedPlan, Offload, OffloadStats } from './offload.js';
 import { Residence } from './residence.js';
-import type { ResidenceOptions, SessionLine } from './residence.js';
+import type { ResidenceOptions, SessionConnection } from './residence.js';
 
 /** A session as its host sees it. */
-export interface ResidentGuest {
-  /** Whether nothing is pending, so that the session could release its line now. */
+export interface EvictableSession {
+  /** Whether nothing is pending, so that the session could release its connection now. */
   readonly isIdle: boolean;
-  /** Releases the session's line. The session opens another one when needed. */
+  /** Releases the session's connection. The session opens another one when needed. */
   release(): void;
 }
 
-/** Opens lines, and provides threads that count entries for them. */
-export interface LineHost extends CountingThreads {
-  open(guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine>;
-  /** Marks a session's line as used. */
-  touch(guest: ResidentGuest): void;
+/** Opens connections, and provides threads that count entries for them. */
+export interface ConnectionHost extends CountingThreads {
+  open(session: EvictableSession, options: ResidentOptions): Promise<SessionConnection>;
+  /** Marks a session's connection as used. */
+  touch(guest: EvictableSession): void;
 }
 
 export interface ResidentOffloadOptions extends Pick<
   ResidenceOptions,
   'agent' | 'countsTokens' | 'passSettings'
 > {
-  readonly host: LineHost;
-  /** Counts entries when there is no line. */
+  readonly host: ConnectionHost;
+  /** Counts entries when there is no connection. */
   readonly pooled: Offload;
   /** Minimum length of a history to be kept resident. */
   readonly minEntries: number;
@@ -69,11 +69,11 @@ const COOL_DOWN_MS = 30_000;
  * entries and the plan of a pass on the new state. A pass that needs that plan finds it here; it only waits while the last
  * message is pending.
  *
- * Nothing is assumed about a worker whose line has failed: the residence ends as a whole, and the next change starts a new one from
+ * Nothing is assumed about a worker whose connection has failed: the residence ends as a whole, and the next change starts a new one from
  * the history itself. Until the new one is up to date, passes run on the calling thread, as they do while a long history is first
  * sent.
  */
-export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
+export class ResidentOffload implements Offload, HistoryMirror, EvictableSession {
   readonly #options: ResidentOffloadOptions;
   readonly #meter: OffloadMeter;
   readonly #inline: InlineOffload;
@@ -110,7 +110,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
   noteChange(change: HistoryChange, state: HistoryState): void {
     this.#entries = state.entries;
     this.#revision = state.base.revision;
-    this.#residence?.checkLine();
+    this.#residence?.checkConnection();
     if (this.#residence === undefined) {
       const { length } = state.base;
       // Entries appended just now are not part of the opening but follow as a change, so that their counts are expected.
@@ -135,7 +135,7 @@ export class ResidentOffload implements Offload, HistoryMirror, ResidentGuest {
     const askedAt = performance.now();
     const residence = this.#residence;
     const pass =
-      residence?.standingPass(base, config) ??
+      residence?.passFor(base, config) ??
       (await abortable(residence?.requestPass(base, config) ?? NOTHING, signal));
     if (pass !== undefined) {
       this.#bookPass(pass, askedAt);

@@ -82,7 +82,7 @@ export class ThreadSet {
 
   /** Threads that can take a task now. */
   get freeThreads(): number {
-    return this.#free().length;
+    return this.#idleThreads().length;
   }
 
   /** Whether any thread has ever loaded its code. */
@@ -153,7 +153,7 @@ export class ThreadSet {
     return this.#destruction;
   }
 
-  #free(): readonly Thread[] {
+  #idleThreads(): readonly Thread[] {
     return [...this.#threads].filter(
       ({ waiting, isLoaded, isEnding }) => isLoaded && !waiting && !isEnding,
     );
@@ -161,7 +161,7 @@ export class ThreadSet {
 
   #leastOccupied(): Thread {
     const residents = ({ worker }: Thread): number => this.#options.residentsOn(worker.threadId);
-    return this.#free().reduce((least, each) =>
+    return this.#idleThreads().reduce((least, each) =>
       residents(each) < residents(least) ? each : least,
     );
   }

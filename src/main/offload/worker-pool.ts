@@ -172,7 +172,7 @@ export class WorkerPool {
     return job.outcome.promise as Promise<TaskOutcome<Request>>;
   }
 
-  /** Timeout of a task, in milliseconds; lines use it as well. */
+  /** Timeout of a task, in milliseconds; connections use it as well. */
   get taskTimeoutMs(): number {
     return this.#options.taskTimeoutMs;
   }

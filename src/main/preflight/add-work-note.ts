@@ -44,16 +44,16 @@ export function addWorkNote(
   const earlier = note === undefined ? NO_WORK : readWorkNote(note);
   const record = gatherWork({ history: former, fateOf, callOf, toolCatalog, earlier });
   const hasLost =
-    record.said.length > earlier.said.length ||
+    record.userWords.length > earlier.userWords.length ||
     record.done.size > earlier.done.size ||
     former.some((entry) => fateOf(entry) === 'removed');
   if (!hasLost && (note === undefined || compacted.includes(note))) return compacted;
   const tokens = Math.min(maxNoteTokens(parts), savedTokens * SAVED_SHARE);
-  const carried = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
-  if (carried === null) return compacted;
-  if (keepsReasoning) return insertNote(carried, compacted, compacted.length);
+  const newNote = workNote(record, Math.floor(tokens * BYTES_PER_TOKEN));
+  if (newNote === null) return compacted;
+  if (keepsReasoning) return insertNote(newNote, compacted, compacted.length);
   const others = compacted.filter((entry) => !isWorkNote(entry));
-  return insertNote(carried, others, placeOfNote(others, former));
+  return insertNote(newNote, others, placeOfNote(others, former));
 }
 
 /**
@@ -62,7 +62,7 @@ export function addWorkNote(
  *
  * @param compacted the compacted history; a note that `former` holds as well is not moved
  */
-export function noteLast(
+export function moveNoteToEnd(
   compacted: readonly IContent[],
   former: readonly IContent[],
 ): readonly IContent[] {
@@ -91,17 +91,17 @@ function fatesIn(
   compacted: readonly IContent[],
 ): (entry: IContent) => EntryFate {
   const kept = new Set(compacted);
-  const were = new Set(former);
+  const formerEntries = new Set(former);
   const answered = new Set<string>();
-  const said = new Set<string>();
+  const userTexts = new Set<string>();
   for (const entry of compacted) {
-    if (were.has(entry)) continue;
+    if (formerEntries.has(entry)) continue;
     for (const callId of answeredCallIds(entry)) answered.add(callId);
-    if (entry.speaker === 'human') said.add(textIn(entry));
+    if (entry.speaker === 'human') userTexts.add(textIn(entry));
   }
   return (entry) => {
     if (kept.has(entry) || isWorkNote(entry)) return 'kept';
-    if (entry.speaker === 'human') return said.has(textIn(entry)) ? 'kept' : 'removed';
+    if (entry.speaker === 'human') return userTexts.has(textIn(entry)) ? 'kept' : 'removed';
     if (entry.speaker !== 'tool') return 'removed';
     return answeredCallIds(entry).some((callId) => answered.has(callId)) ? 'shortened' : 'removed';
   };

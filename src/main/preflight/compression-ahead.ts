@@ -4,10 +4,10 @@
 import type { IContent } from '../../shared/content.js';
 import { asError, SummaryRejectedError } from '../../shared/errors.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
-import { LeftToOthers } from '../summarizer/summarizer.js';
+import { LeftToOtherProcess } from '../summarizer/summarizer.js';
 import { abortable } from '../waiting/abortable.js';
 import { setImmediate } from '../waiting/event-loop-turn.js';
-import { noteLast } from './add-work-note.js';
+import { moveNoteToEnd } from './add-work-note.js';
 import { makeCompression } from './make-compression.js';
 import type { MadeCompression } from './make-compression.js';
 import type { CompressedEvent } from './session-events.js';
@@ -48,7 +48,7 @@ export class CompressionAhead {
   #failure: Error | undefined;
   #account: SummaryAccount;
   /** The request of another process that `takeOver` has tried last: it is tried once, because each try reads the whole history. */
-  #sought: AskedSummary | undefined;
+  #lastTakeOver: AskedSummary | undefined;
   /** Whether the provider's last compaction failed. */
   #hasFailed = false;
   #isClosed = false;
@@ -99,14 +99,14 @@ export class CompressionAhead {
       return false;
     const { landed, thrownAway } = this.counts;
     // Summaries cost money: pause while more were discarded than landed.
-    return requiresLLM && this.#share < 1 && thrownAway <= landed;
+    return requiresLLM && this.#startShare < 1 && thrownAway <= landed;
   }
 
   /** Whether the history is large enough to request or apply a summary. */
   isWorthwhile(): boolean {
     const { history, gauge, config } = this.#parts;
     const threshold = config.runtimeContext.ephemerals.compressionThreshold();
-    const share = Math.min(this.#share, threshold);
+    const share = Math.min(this.#startShare, threshold);
     return history.getTotalTokens() >= gauge.budget.thresholdTokens(share, gauge.pendingTokens);
   }
 
@@ -147,7 +147,7 @@ export class CompressionAhead {
    * Continues with the state that another process has saved. The job of this process is kept if that state waits for the same
    * summary. Else the job is aborted; the other process has already counted its summary as thrown away.
    */
-  goOn(parts: SessionParts): void {
+  resume(parts: SessionParts): void {
     this.#parts = parts;
     this.#account = new SummaryAccount(parts.history, parts.former?.summaries);
     const job = this.#job;
@@ -171,8 +171,8 @@ export class CompressionAhead {
   ): Promise<void> {
     const asked = this.#account.askedElsewhere;
     const { history, compressionInputs } = this.#parts;
-    if (asked === undefined || asked === this.#sought || this.#job !== undefined) return;
-    this.#sought = asked;
+    if (asked === undefined || asked === this.#lastTakeOver || this.#job !== undefined) return;
+    this.#lastTakeOver = asked;
     const raw = history.getRawHistory();
     const contents = raw.slice(0, raw.length - (history.journal.length - asked.entries));
     const tracked = new TrackedHistory(contents);
@@ -213,7 +213,7 @@ export class CompressionAhead {
     const { made, rebase } = job.summary;
     const rebased = rebase(history);
     const { keepsReasoning } = this;
-    const newHistory = keepsReasoning ? noteLast(rebased, history) : rebased;
+    const newHistory = keepsReasoning ? moveNoteToEnd(rebased, history) : rebased;
     return { ...made, newHistory, keepsReasoning, isAhead: true };
   }
 
@@ -236,12 +236,12 @@ export class CompressionAhead {
   close(): void {
     this.#isClosed = true;
     const isNamed = this.#parts.keeper?.isNamed === true;
-    const why = isNamed ? new LeftToOthers() : new Error('The session was closed.');
+    const why = isNamed ? new LeftToOtherProcess() : new Error('The session was closed.');
     if (this.#job !== undefined) this.#discard(this.#job, why);
   }
 
   /** Share of the window from which on summaries are requested. */
-  get #share(): number {
+  get #startShare(): number {
     return this.#parts.config.runtimeContext.ephemerals.compressionAhead?.() ?? 1;
   }
 

@@ -8,7 +8,7 @@ import type { EntryChange } from '../history-change.js';
 import { abortable } from '../waiting/abortable.js';
 import { failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
-import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
+import { restoreLines, RESTORED_SHARE } from './restore-lines.js';
 import type { MadeCompression } from './make-compression.js';
 import { holdsReasoning, stripRewritten } from './reasoning-policy.js';
 import type { CompressedEvent, HoldReason } from './session-events.js';
@@ -98,9 +98,9 @@ async function land(
   const isBound = made.keepsReasoning === true && holdsReasoning(compacted, 0);
   const left = await abortable(history.estimateTokensForContents(compacted), signal);
   const below = parts.gauge.thresholdTokens() - left;
-  const room = isBound ? 0 : GIVEN_BACK_SHARE * Math.min(tokensBefore - left, below);
+  const room = isBound ? 0 : RESTORED_SHARE * Math.min(tokensBefore - left, below);
   const { newHistory, tokens: givenBack } = await abortable(
-    giveBack(parts, history.getRawHistory(), compacted, room),
+    restoreLines(parts, history.getRawHistory(), compacted, room),
     signal,
   );
   const tokensAfter = left + givenBack;

@@ -4,11 +4,12 @@
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
+import { TARGET_SHARE } from '../strategies/strategy.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
 import type { PreflightRequest } from './request-options.js';
-import { UnseenTokens } from './unseen-tokens.js';
-import type { RequestUsage } from './unseen-tokens.js';
+import { LearnedOverhead } from './learned-overhead.js';
+import type { RequestUsage } from './learned-overhead.js';
 
 /**
  * Where a token number comes from. `reported`: by the provider, for exactly this history. `counted`: every entry was counted.
@@ -43,7 +44,7 @@ export interface UsageReport {
 export type UsageReportOutcome = ObservationOutcome | 'no-preflight' | 'rewritten' | 'uncounted';
 
 /** Other processes are told of a report if it changes the tokens of history and overhead by more than this share; see `hasLearned`. */
-const MUCH = 0.02;
+const MIN_REPORTED_CHANGE = 0.02;
 
 export interface ContextGaugeOptions {
   readonly history: HistoryService;
@@ -69,7 +70,7 @@ interface HistoryVersion {
 type RequestSize = Pick<PreflightRequest, 'pendingTokens' | 'excessTokens'>;
 
 /** The request that a preflight prepared. */
-interface ReadyRequest extends HistoryVersion {
+interface PreparedRequest extends HistoryVersion {
   /** `undefined` if not every entry was counted. */
   readonly countedTokens: number | undefined;
   readonly pendingTokens: number;
@@ -82,12 +83,12 @@ export class ContextGauge {
   readonly #calibration: TokenCalibration;
   readonly #overheadTokens: number | undefined;
   /** Absent until the first report, in this session or an earlier one. Learns nothing if the host gives the overhead. */
-  #unseen: UnseenTokens | undefined;
+  #learnedOverhead: LearnedOverhead | undefined;
   readonly #countsAreEstimates: () => boolean;
   #pendingTokens = 0;
   #excessTokens = 0;
   #hasLearned = false;
-  #sent: ReadyRequest | undefined;
+  #prepared: PreparedRequest | undefined;
   #reported: (HistoryVersion & { readonly tokens: number }) | undefined;
 
   /** @throws TypeError or RangeError for an invalid overhead. */
@@ -100,25 +101,25 @@ export class ContextGauge {
     this.#overheadTokens = overheadTokens;
     this.#countsAreEstimates = countsAreEstimates;
     const { former, history } = options;
-    if (former?.usage) this.#unseen = new UnseenTokens(this.#calibration, former.usage);
+    if (former?.usage) this.#learnedOverhead = new LearnedOverhead(this.#calibration, former.usage);
     if (!former?.request) return;
     const { addedSince, countedTokens, pendingTokens } = former.request;
     const { revision, additions } = history;
     const version = { revision, additions: additions - addedSince };
-    this.#sent = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };
+    this.#prepared = { ...version, countedTokens: countedTokens ?? undefined, pendingTokens };
   }
 
   /** The last request, for a later session of this history; `null` if no report for it can be used. */
   get request(): RequestMemory | null {
     const { revision, additions } = this.#history;
-    if (this.#sent?.revision !== revision) return null;
-    const { countedTokens = null, pendingTokens } = this.#sent;
-    return { addedSince: additions - this.#sent.additions, countedTokens, pendingTokens };
+    if (this.#prepared?.revision !== revision) return null;
+    const { countedTokens = null, pendingTokens } = this.#prepared;
+    return { addedSince: additions - this.#prepared.additions, countedTokens, pendingTokens };
   }
 
   /** The last request and its size, estimated in the model's own tokens; `undefined` if it was not counted or has no model name. */
   get sentRequest(): { readonly inputTokens: number; readonly modelName: string } | undefined {
-    const { countedTokens, pendingTokens = 0 } = this.#sent ?? {};
+    const { countedTokens, pendingTokens = 0 } = this.#prepared ?? {};
     const modelName = this.usageMemory?.modelName ?? this.#history.modelName;
     if (countedTokens === undefined || modelName === undefined) return undefined;
     return { inputTokens: this.#withOverhead(countedTokens) + pendingTokens, modelName };
@@ -126,12 +127,12 @@ export class ContextGauge {
 
   /** What usage reports have taught, for a later session; `null` if nothing. */
   get usageMemory(): UsageMemory | null {
-    return this.#unseen?.memory ?? null;
+    return this.#learnedOverhead?.memory ?? null;
   }
 
   /** Tokens of system text and tool schemas, in the model's own tokens: given by the host, else learned from reports, else 0. */
   get overheadTokens(): number {
-    return this.#overheadTokens ?? this.#unseen?.tokens ?? 0;
+    return this.#overheadTokens ?? this.#learnedOverhead?.tokens ?? 0;
   }
 
   /** Tokens that the model accepts. */
@@ -189,6 +190,15 @@ export class ContextGauge {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
   }
 
+  /**
+   * Counted tokens below which edits at the threshold have to bring the history; else it is compressed as well. The prompt cache is
+   * invalidated anyway, and with little room left the next edits would soon invalidate it again. Halfway to the target of a compression.
+   */
+  lowWaterTokens(): number {
+    const share = this.#runtimeContext.ephemerals.compressionThreshold();
+    return this.budget.thresholdTokens((share * (1 + TARGET_SHARE)) / 2, this.#pendingTokens);
+  }
+
   get countSource(): Exclude<TokenSource, 'reported'> {
     return this.#history.isCounted && !this.#countsAreEstimates() ? 'counted' : 'estimated';
   }
@@ -213,13 +223,13 @@ export class ContextGauge {
 
   /** Forgets the last request: a report that arrives from here on could belong to the next request. */
   beginPreflight(): void {
-    this.#sent = undefined;
+    this.#prepared = undefined;
   }
 
   /** Remembers the history as it is about to be sent. */
   endPreflight(): void {
     const { revision, additions, isCounted } = this.#history;
-    this.#sent = {
+    this.#prepared = {
       revision,
       additions,
       countedTokens: isCounted ? this.#history.getTotalTokens() : undefined,
@@ -237,29 +247,30 @@ export class ContextGauge {
     const [before, hadNone] = [this.#countedTokens, this.usageMemory === null];
     const outcome = this.#learn(report);
     const isFirst = hadNone && this.usageMemory !== null;
-    this.#hasLearned = isFirst || Math.abs(this.#countedTokens - before) > MUCH * before;
+    this.#hasLearned =
+      isFirst || Math.abs(this.#countedTokens - before) > MIN_REPORTED_CHANGE * before;
     return outcome;
   }
 
   #learn(report: UsageReport): UsageReportOutcome {
     const overheadTokens = this.#overheadTokens;
     if (overheadTokens !== undefined) {
-      return this.#take(report, ({ modelName, reportedTokens, countedTokens }) =>
+      return this.#applyReport(report, ({ modelName, reportedTokens, countedTokens }) =>
         this.#calibration.observe(modelName, reportedTokens - overheadTokens, countedTokens),
       );
     }
     // The request was answered, so it fit: the number is a sum over several requests, or the limit is a guess.
     if (report.inputTokens > this.contextLimit) return 'too-high';
-    const unseen = (this.#unseen ??= new UnseenTokens(this.#calibration));
-    return this.#take(report, (usage) => unseen.observe(usage));
+    const learned = (this.#learnedOverhead ??= new LearnedOverhead(this.#calibration));
+    return this.#applyReport(report, (usage) => learned.observe(usage));
   }
 
-  #take(
+  #applyReport(
     { inputTokens, modelName }: UsageReport,
     learn: (usage: RequestUsage) => ObservationOutcome,
   ): UsageReportOutcome {
     if (modelName !== undefined) this.#history.nameModel(modelName);
-    const sent = this.#sent;
+    const sent = this.#prepared;
     if (sent === undefined) return 'no-preflight';
     if (sent.revision !== this.#history.revision) return 'rewritten';
     if (answersSince(sent, this.#history) > 1) return 'no-preflight';

@@ -62,7 +62,7 @@ export class CostMeter {
   #requests: number;
   #rewrites: number;
   /** The part of `spendable` from requests that are not in the totals: those of earlier sessions, found by a replay. */
-  #carried: number;
+  #earlierSpendable: number;
   /** `spendable` after all requests up to the present one, as a replay found it. */
   #replayed: number | undefined;
   /** Terms of the last request. */
@@ -81,7 +81,7 @@ export class CostMeter {
     this.#uncompacted = new TokenTally(former?.uncompacted);
     this.#requests = former?.requests ?? 0;
     this.#rewrites = former?.rewrites ?? 0;
-    this.#carried = former?.carried ?? 0;
+    this.#earlierSpendable = former?.carried ?? 0;
     this.#prefixes = new PrefixTokens((entry) => history.countedTokens(entry));
     this.#trace = history.journal.trace;
   }
@@ -124,7 +124,7 @@ export class CostMeter {
     return {
       requests: this.#requests,
       rewrites: this.#rewrites,
-      carried: this.#carried,
+      carried: this.#earlierSpendable,
       compacted: this.#compacted.memory,
       uncompacted: this.#uncompacted.memory,
       dollars,
@@ -137,7 +137,8 @@ export class CostMeter {
     const uncompacted = tokens + this.#sent.reclaimedTokens;
     const terms = pricedTerms(this.#cache, this.#terms);
     return (
-      this.#carried + spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms)
+      this.#earlierSpendable +
+      spendable(this.#compacted, tokens, this.#uncompacted, uncompacted, terms)
     );
   }
 
@@ -172,7 +173,7 @@ export class CostMeter {
       const { above } = known;
       const price = {
         ...known,
-        leastCachedTokens: terms.toBeCached,
+        leastCachedTokens: terms.minCachedTokens,
         ...(above && { above: { ...above, promptTokens: terms.above.tokens } }),
       };
       this.#dollars = {
@@ -184,7 +185,8 @@ export class CostMeter {
     }
     if (this.#replayed !== undefined) {
       const prices = pricedTerms(this.#cache, terms);
-      this.#carried = this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, prices);
+      this.#earlierSpendable =
+        this.#replayed - spendable(this.#compacted, 0, this.#uncompacted, 0, prices);
       this.#replayed = undefined;
     }
     // Estimates change once entries are counted, so only counted sums are remembered.

@@ -17,7 +17,7 @@ import { duePasses } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { BatchPoints, EditGate, isBatching } from './edit-policy.js';
 import type { Admission } from './edit-policy.js';
-import { findHere, isDocumented, plannedEdit } from './found-edit.js';
+import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { replayEdits } from './replay-edits.js';
 import type { PrunedEvent } from './session-events.js';
@@ -125,14 +125,14 @@ export class DensityPruner {
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, sent } = this.#parts;
-    const isFree = isForced || sent.isCacheCold;
+    const ignoresCacheCost = isForced || sent.isCacheCold;
     const isBatchPoint = this.#points.reaches(at);
     // If every edit would be held, skip the pass: it would make a fresh process index the whole history.
-    if (!isFree && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
+    if (!ignoresCacheCost && !isBatchPoint && this.#wouldHoldAll(strategy)) return SKIPPED;
     const point = { isForced, isBatchPoint };
     const tokens = history.getTotalTokens();
     let outcome = SKIPPED;
-    for (const due of duePasses(this.#parts, point, isFree, tokens)) {
+    for (const due of duePasses(this.#parts, point, ignoresCacheCost, tokens)) {
       outcome = await this.#pass(strategy, due, signal);
       if (outcome.event !== null) break;
     }
@@ -142,7 +142,7 @@ export class DensityPruner {
   /** Whether every edit would be held between two batch points, where only unsent tool results may be edited: there are none. */
   #wouldHoldAll(strategy: CompressionStrategy): boolean {
     const { config, history, sent } = this.#parts;
-    if (!isBatching(config.edits.edits) || !isDocumented(strategy)) return false;
+    if (!isBatching(config.edits.edits) || !usesBuiltInPass(strategy)) return false;
     const entries = history.getRawHistory();
     for (let at = sent.intactEntries; at < entries.length; at += 1) {
       if (entries[at]?.speaker === 'tool') return false;
@@ -152,11 +152,11 @@ export class DensityPruner {
 
   async #pass(
     strategy: CompressionStrategy,
-    { isFree, point }: DuePass,
+    { ignoresCacheCost, point }: DuePass,
     signal: AbortSignal | undefined,
   ): Promise<PassOutcome> {
     const { history, logger } = this.#parts;
-    const config = this.#parts.config.density(isFree);
+    const config = this.#parts.config.density(ignoresCacheCost);
     for (let attempt = 0; ; attempt += 1) {
       const edit = await findEdit(this.#parts, strategy, config, attempt < MAX_STALE_PLANS, signal);
       signal?.throwIfAborted();
@@ -248,7 +248,7 @@ async function findEdit(
   const { history } = parts;
   const { base } = history;
   // Workers know only this library's pass; a custom strategy runs here.
-  if (!mayOffload || !isDocumented(strategy)) {
+  if (!mayOffload || !usesBuiltInPass(strategy)) {
     return { found: findHere(strategy, history.getRawHistory(), config), base };
   }
   const { plan, texts, tokensAfter } = await abortable(

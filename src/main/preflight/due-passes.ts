@@ -15,15 +15,15 @@ export function requestTerms({
 }: Pick<SessionParts, 'cache' | 'gauge'>): RequestTerms {
   const { leastCachedTokens = 0, above } = cache.price ?? {};
   return {
-    toBeCached: gauge.roomTokens(leastCachedTokens),
+    minCachedTokens: gauge.roomTokens(leastCachedTokens),
     above: { tokens: above === undefined ? Infinity : gauge.roomTokens(above.promptTokens) },
   };
 }
 
 /** A pass of a preflight, and the circumstances in which its edit may land. */
 export interface DuePass {
-  /** Whether all stale content may be removed. */
-  readonly isFree: boolean;
+  /** Whether all stale content may be removed, whatever losing the prompt cache costs. */
+  readonly ignoresCacheCost: boolean;
   readonly point: LandingPoint;
 }
 
@@ -36,14 +36,18 @@ export interface DuePass {
 export function duePasses(
   parts: Pick<SessionParts, 'cache' | 'config' | 'gauge'>,
   point: Pick<LandingPoint, 'isForced' | 'isBatchPoint'>,
-  isFree: boolean,
+  ignoresCacheCost: boolean,
   tokens: number,
 ): readonly DuePass[] {
   const { edits, minReclaimTokens } = parts.config.edits;
-  const { toBeCached, above } = requestTerms(parts);
+  const { minCachedTokens, above } = requestTerms(parts);
   const weighsCost = isBatching(edits) && minReclaimTokens === undefined;
-  const isAboveStep = point.isBatchPoint && !isFree && weighsCost && tokens > above.tokens;
-  const last = { isFree, point: { ...point, toBeCached, isAboveStep } };
+  const isAboveStep =
+    point.isBatchPoint && !ignoresCacheCost && weighsCost && tokens > above.tokens;
+  const last = { ignoresCacheCost, point: { ...point, minCachedTokens, isAboveStep } };
   if (!isAboveStep) return [last];
-  return [{ isFree: true, point: { ...point, toBeCached, tokensBelowStep: above.tokens } }, last];
+  return [
+    { ignoresCacheCost: true, point: { ...point, minCachedTokens, tokensBelowStep: above.tokens } },
+    last,
+  ];
 }

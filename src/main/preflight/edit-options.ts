@@ -55,11 +55,14 @@ export interface EditOptions {
 }
 
 /** Options without a fixed default: if undefined, they are decided per request and model. */
-type Decided = 'minReclaimTokens' | 'cacheTtlMs' | 'reasoning';
+type DecidedPerRequest = 'minReclaimTokens' | 'cacheTtlMs' | 'reasoning';
 
 /** The options with all defaults filled in. */
-export type CompleteEditOptions = Pick<EditOptions, Decided> & {
-  readonly [Key in Exclude<keyof EditOptions, Decided>]-?: Exclude<EditOptions[Key], undefined>;
+export type CompleteEditOptions = Pick<EditOptions, DecidedPerRequest> & {
+  readonly [Key in Exclude<keyof EditOptions, DecidedPerRequest>]-?: Exclude<
+    EditOptions[Key],
+    undefined
+  >;
 };
 
 const EDIT_POLICIES: readonly EditPolicy[] = [

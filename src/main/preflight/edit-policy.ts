@@ -51,7 +51,7 @@ export interface LandingPoint {
   /** Whether the history is above a price step, and no edit brings it below. @default false */
   readonly isAboveStep?: boolean | undefined;
   /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
-  readonly toBeCached?: number | undefined;
+  readonly minCachedTokens?: number | undefined;
 }
 
 export interface EditGateOptions extends Omit<CompleteEditOptions, 'reasoning'> {
@@ -127,7 +127,7 @@ export class EditGate {
     return tokensOf(edit) - tokensOf(shrinking) >= minReclaimTokens ? edit : undefined;
   }
 
-  #priced({ result }: FoundEdit, { isAboveStep, toBeCached }: LandingPoint): PricedEdit {
+  #priced({ result }: FoundEdit, { isAboveStep, minCachedTokens }: LandingPoint): PricedEdit {
     const { sent, history, cache } = this.#options;
     return {
       result,
@@ -135,7 +135,7 @@ export class EditGate {
       sentEntries: sent.intactEntries,
       countedTokens: (entry) => history.countedTokens(entry),
       prices: isAboveStep === true ? cachePrices(cache.price?.above) : cache.prices,
-      toBeCached,
+      minCachedTokens,
     };
   }
 
@@ -153,7 +153,7 @@ export class EditGate {
    */
   get #holdsForReasoning(): boolean {
     const { reasoning } = this.#options;
-    if (!isCareful(this.#options)) return false;
+    if (!protectsReasoning(this.#options)) return false;
     return reasoning.policy === 'keep' ? reasoning.isUnset : isTurnOpen(this.#options);
   }
 }
@@ -164,10 +164,10 @@ type TurnOptions = Pick<EditGateOptions, 'edits' | 'reasoning' | 'bindsReasoning
 
 /** Whether stripping reasoning should wait for the end of the turn: until then, calls are sent with the reasoning that led to them. */
 export function needsOpenTurn(options: TurnOptions): boolean {
-  return options.reasoning.policy !== 'keep' && isCareful(options) && isTurnOpen(options);
+  return options.reasoning.policy !== 'keep' && protectsReasoning(options) && isTurnOpen(options);
 }
 
-function isCareful({ edits, bindsReasoning }: TurnOptions): boolean {
+function protectsReasoning({ edits, bindsReasoning }: TurnOptions): boolean {
   return edits === 'append-only' || (isBatching(edits) && bindsReasoning?.() === true);
 }
 
@@ -226,7 +226,7 @@ export interface PricedEdit {
   /** Maximum of what the edit costs minus what it saves in the next request, in tokens times `prices`. @default Infinity */
   readonly spendable?: number | undefined;
   /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
-  readonly toBeCached?: number | undefined;
+  readonly minCachedTokens?: number | undefined;
 }
 
 /**
@@ -307,13 +307,13 @@ function* placesOf({
   history,
   sentEntries,
   countedTokens,
-  toBeCached = 0,
+  minCachedTokens = 0,
 }: PricedEdit): Generator<EditedPlace> {
   const removed = new Set(result.removals);
   const starts = startsOfLosses(result, history);
   let [reclaimed, behind, start] = [0, 0, Infinity];
   // Tokens in front of the entry. If they are too few to be cached as a prefix, they are written again as well.
-  let before = toBeCached > 0 ? sum(history, countedTokens) : 0;
+  let before = minCachedTokens > 0 ? sum(history, countedTokens) : 0;
   for (let at = history.length - 1; at >= 0; at -= 1) {
     const entry = history[at];
     if (entry === undefined) continue;
@@ -327,7 +327,7 @@ function* placesOf({
     if (!removed.has(at) && after === undefined) continue;
     start = Math.min(start, starts.get(at) ?? at);
     if (start < at) continue;
-    const isShort = toBeCached > 0 && at < sentEntries && before < toBeCached;
+    const isShort = minCachedTokens > 0 && at < sentEntries && before < minCachedTokens;
     yield { at, reclaimed, behind: isShort ? behind + before : behind };
   }
 }

@@ -13,7 +13,7 @@ import { addWorkNote, maxNoteTokens } from './add-work-note.js';
 import { applyEdit, failureOf, replaceHistory, stripLateReasoning } from './apply-edit.js';
 import type { StepOutcome } from './apply-edit.js';
 import type { ContextGauge } from './context-gauge.js';
-import { giveBack, GIVEN_BACK_SHARE } from './give-back.js';
+import { restoreLines, RESTORED_SHARE } from './restore-lines.js';
 import type { FittedEvent } from './session-events.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -61,8 +61,8 @@ async function completeCut(
     const cut = history.getAll();
     const isNoted = noteTokens > 0 && noteTokens <= left;
     const noted = isNoted ? addWorkNote(parts, former, cut, Infinity) : cut;
-    const room = GIVEN_BACK_SHARE * (noted === cut ? left : left - noteTokens);
-    const { newHistory } = await giveBack(parts, former, noted, room);
+    const room = RESTORED_SHARE * (noted === cut ? left : left - noteTokens);
+    const { newHistory } = await restoreLines(parts, former, noted, room);
     if (newHistory === cut) return;
     const intactEntries = replaceHistory(parts, newHistory, base);
     // Entries were added meanwhile: try again. If the host has rewritten the history instead, the loop ends.
@@ -118,10 +118,10 @@ async function tryFit(
  * A cut goes down to this share of the room, at which strategies compress by default. Each cut rewrites most of what the prompt
  * cache holds, and if nothing else makes the history smaller (a summarizing model that is down), the next call would need another.
  */
-const LOWER_MARK = 0.85;
+const CUT_TARGET_SHARE = 0.85;
 
 function fitBelow(parts: SessionParts, input: Fittable, room: number): WindowFit {
-  const mark = parts.history.getTotalTokens() > room ? LOWER_MARK * room : room;
+  const mark = parts.history.getTotalTokens() > room ? CUT_TARGET_SHARE * room : room;
   const fit = fitWithNote(parts, input, mark);
   if (fit.tokens <= mark && leavesUnsent(fit, input)) return fit;
   const least = fitWithNote(parts, input, room);

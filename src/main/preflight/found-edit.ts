@@ -7,7 +7,7 @@ import { NO_EDITS, validateDensityResult } from '../../shared/density.js';
 import type { DensityConfig, DensityResult, PassSettings } from '../../shared/density.js';
 import {
   materializeDensityPlan,
-  madeBy,
+  planInputsOf,
   madeResult,
 } from '../../shared/density/plan/materialize.js';
 import { PlanCursor, EMPTY_PLAN, ROW_LENGTH } from '../../shared/density/plan/plan.js';
@@ -19,7 +19,7 @@ import { HighDensityStrategy } from '../strategies/high-density.js';
 import type { CompressionStrategy } from '../strategies/strategy.js';
 
 /** Whether a strategy uses this library's own pass, the only one that workers and replays can run. */
-export function isDocumented(strategy: CompressionStrategy): boolean {
+export function usesBuiltInPass(strategy: CompressionStrategy): boolean {
   return strategy.optimize === HighDensityStrategy.prototype.optimize;
 }
 
@@ -186,7 +186,7 @@ function partOfResult(
   const removals = result.removals.filter(isWanted);
   const replacements = new Map([...result.replacements].filter(([index]) => isWanted(index)));
   if (rows === undefined) return { removals, replacements, metadata };
-  const { texts } = madeBy(result) ?? { texts: [] };
+  const { texts } = planInputsOf(result) ?? { texts: [] };
   return madeResult(rowsOf(rows, isWanted), { settings, texts }, removals, replacements);
 }
 

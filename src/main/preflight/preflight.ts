@@ -34,13 +34,10 @@ import type {
 } from './session-events.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
-import { appliedOf, bothOf, eventOf } from './step-events.js';
+import { eventOf, heldStep, latestApplied, mergedEvents } from './step-events.js';
 
 /** What a preflight finds before it prunes: whether the history is over the limit, and whether it is rewritten in any case. */
-interface BeforePruning {
-  readonly isOver: boolean;
-  readonly isRewriting: boolean;
-}
+type BeforePruning = Readonly<Record<'isOver' | 'isRewriting', boolean>>;
 
 /** Makes one session's history ready to be sent. */
 export class Preflight {
@@ -56,7 +53,7 @@ export class Preflight {
     this.costs = new CostMeter(parts);
     this.#pruner = new DensityPruner(parts, this.costs);
     this.ahead = former?.ahead ?? new CompressionAhead(parts);
-    if (former !== undefined) this.ahead.goOn(parts);
+    if (former !== undefined) this.ahead.resume(parts);
   }
 
   /** Whether entries were added that no density pass has covered. */
@@ -125,10 +122,10 @@ export class Preflight {
     const before = { isOver: !gauge.fits(), isRewriting: this.#isRewriting };
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
-    const compressed = yield* this.#compressWhenDue(request, before);
+    const compressed = yield* this.#compressWhenDue(request, before, pruned);
     // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
-    return { pruned, compressed: appliedOf(compressed, dropped), fitted };
+    return { pruned, compressed: latestApplied(compressed, dropped), fitted };
   }
 
   #endPreflight(): void {
@@ -137,7 +134,7 @@ export class Preflight {
     const terms = requestTerms(this.#parts);
     this.costs.endPreflight(terms);
     cacheMisses.endPreflight();
-    sent.endPreflight(history.getTotalTokens() >= terms.toBeCached);
+    sent.endPreflight(history.getTotalTokens() >= terms.minCachedTokens);
     cache.endRequest();
     this.#hasScannedForDrops = true;
   }
@@ -205,14 +202,14 @@ export class Preflight {
       () => this.#pruner.run(strategy, this.#isRewriting, signal),
       signal,
     );
-    return isLast ? bothOf(pruned, yield* strip()) : bothOf(stripped, pruned);
+    return isLast ? mergedEvents(pruned, yield* strip()) : mergedEvents(stripped, pruned);
   }
 
   /** Whether this preflight rewrites most of the history anyway: it is over the limit, or is about to be compressed. */
   get #isRewriting(): boolean {
     const { gauge } = this.#parts;
-    if (!gauge.shouldCompress()) return false;
-    return !gauge.fits() || this.ahead.isMade || this.#holdReason === null;
+    const isHeld = gauge.fits() && !this.ahead.isMade && this.#holdReason !== null;
+    return gauge.shouldCompress() && !isHeld;
   }
 
   async *#prune(
@@ -228,37 +225,41 @@ export class Preflight {
     return isUnrecorded && gauge.fits() ? null : eventOf(end);
   }
 
-  /** @param isNeeded of an automatic compression, whether the history does not fit without it @default it is on request */
+  /**
+   * @param isReached whether an automatic compression has reached its goal @default the compression is on request and has none
+   * @param isNeeded as in `fallbackOf`
+   */
   async *#compress(
     { promptId, signal }: PreflightRequest,
     strategy: CompressionStrategy,
-    isNeeded?: boolean,
+    isReached?: () => boolean,
+    isNeeded: boolean = false,
   ): Steps<CompressedEvent> {
     const make = (): Promise<MadeCompression> =>
-      makeCompressionWithFallback(this.#parts, strategy, isNeeded === true, promptId, signal);
-    const isReached = (): boolean => !this.#parts.gauge.shouldCompress();
-    return yield* this.#land(
-      strategy,
-      make,
-      signal,
-      isNeeded === undefined ? undefined : isReached,
-    );
+      makeCompressionWithFallback(this.#parts, strategy, isNeeded, promptId, signal);
+    return yield* this.#land(strategy, make, signal, isReached);
   }
 
   /**
-   * Compresses a history over the threshold or the limit. Returns `null` if no compression was due, its removals could not be
-   * recorded, it failed while the history was over the limit, or the model's summary was rejected.
+   * Compresses a history over the threshold or the limit, or one that the edits of this preflight have left little below the
+   * threshold. Returns `null` if no compression was due, its removals could not be recorded, it failed while the history was over
+   * the limit, or the model's summary was rejected.
    */
   async *#compressWhenDue(
     request: PreflightRequest,
     before: BeforePruning,
+    pruned: PrunedEvent | null,
   ): Steps<CompressedEvent | null> {
-    const { gauge } = this.#parts;
+    const { gauge, history } = this.#parts;
+    const isReached = (): boolean =>
+      pruned?.reason === 'threshold'
+        ? history.getTotalTokens() < gauge.lowWaterTokens()
+        : !gauge.shouldCompress();
     const landed = yield* this.#landAhead(request, before.isRewriting);
-    if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
-    if (landed !== null || !gauge.shouldCompress()) return landed;
+    if (!gauge.fits()) return latestApplied(yield* this.#compressOverLimit(request), landed);
+    if (landed !== null || isReached()) return landed;
     try {
-      return yield* this.#compressUnlessHeld(request, before.isOver);
+      return yield* this.#compressUnlessHeld(request, isReached, before.isOver);
     } catch (thrown) {
       if (isWriteFailure(thrown) && gauge.fits()) return null;
       // A bad summary must not fail a turn whose history fits.
@@ -327,8 +328,9 @@ export class Preflight {
 
   /** Compresses over the limit. Only reports an error of the strategy, so that the fit step still runs. */
   async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
+    const { gauge } = this.#parts;
     try {
-      return yield* this.#compressUnlessHeld(request, true);
+      return yield* this.#compressUnlessHeld(request, () => !gauge.shouldCompress(), true);
     } catch (thrown) {
       request.signal?.throwIfAborted();
       yield { step: 'none', compressionFailure: asError(thrown) };
@@ -339,24 +341,22 @@ export class Preflight {
   /**
    * Compresses, unless the guard or a background summary holds the compression.
    *
+   * @param isReached as in `#compress`
    * @param isNeeded whether the history does not fit, or did not before it was pruned: the cache is lost in any case
    */
-  async *#compressUnlessHeld(request: PreflightRequest, isNeeded: boolean): Steps<CompressedEvent> {
+  async *#compressUnlessHeld(
+    request: PreflightRequest,
+    isReached: () => boolean,
+    isNeeded: boolean,
+  ): Steps<CompressedEvent> {
     const { strategy } = this.#parts.config;
     const reason = this.#holdReason;
-    if (reason === null) return yield* this.#compress(request, strategy, isNeeded);
+    if (reason === null) return yield* this.#compress(request, strategy, isReached, isNeeded);
     const fallback = fallbackOf(this.#parts, strategy, isNeeded);
     if (reason === 'cooling-down' && fallback !== undefined)
-      return yield* this.#compress(request, fallback, isNeeded);
+      return yield* this.#compress(request, fallback, isReached, isNeeded);
     const event = heldCompression(this.#parts, reason);
-    yield {
-      step: 'compressed',
-      event,
-      former: [],
-      isAborted: false,
-      startTimeMs: Date.now(),
-      durationMs: 0,
-    };
+    yield heldStep(event);
     return event;
   }
 

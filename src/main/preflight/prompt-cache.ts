@@ -210,10 +210,10 @@ export interface CacheRead {
 /**
  * Reading less than this share of the expected tokens is a miss. The tokens after a request's last cache mark are never read.
  */
-const MISSED_BELOW = 0.5;
+const MIN_READ_SHARE = 0.5;
 
 /** The highest minimum prompt length for caching among known models. */
-const USUAL_LEAST_TOKENS = 4_096;
+const USUAL_MIN_CACHED_TOKENS = 4_096;
 
 /** Maximum length of a reported miss reason, in characters. */
 export const MAX_REASON_LENGTH = 200;
@@ -223,8 +223,8 @@ export function judgeCacheRead(read: CacheRead): CacheMissedEvent | null {
   const { formerTokens, inputTokens, readTokens, price, ttlMs, reason } = read;
   if (ttlMs === 0) return null;
   const expectedTokens = Math.min(formerTokens, inputTokens);
-  if (expectedTokens < (price?.leastCachedTokens ?? USUAL_LEAST_TOKENS)) return null;
-  if (readTokens >= expectedTokens * MISSED_BELOW) return null;
+  if (expectedTokens < (price?.leastCachedTokens ?? USUAL_MIN_CACHED_TOKENS)) return null;
+  if (readTokens >= expectedTokens * MIN_READ_SHARE) return null;
   const miss = { expectedTokens, readTokens, cause: causeOf(read) };
   return reason === undefined ? miss : { ...miss, reason };
 }
@@ -295,7 +295,7 @@ export class CacheMisses {
   #ttlMs = Infinity;
   #isRewritten = false;
   /** The request that is still waiting for its report. */
-  #ready: { readonly sentTo: string | undefined } | undefined;
+  #unreported: { readonly sentTo: string | undefined } | undefined;
   #missesInARow = 0;
   /** Whether the present model has ever read from a cache. */
   #hasRead = false;
@@ -313,7 +313,7 @@ export class CacheMisses {
 
   /** Drops the request without a report: from here on a report could belong to the next request. */
   beginPreflight(): void {
-    this.#ready = undefined;
+    this.#unreported = undefined;
   }
 
   /** Must be called before `SentHistory.endPreflight`, which resets the facts about the previous request. */
@@ -330,7 +330,7 @@ export class CacheMisses {
     this.#elapsedMs += idleMs;
     this.#ttlMs = cache.ttlMs;
     this.#isRewritten ||= isRewritten;
-    this.#ready = { sentTo: history.modelName };
+    this.#unreported = { sentTo: history.modelName };
   }
 
   /** Takes a validated report. Returns the request's cache miss if it should be emitted, else `null`. */
@@ -340,9 +340,9 @@ export class CacheMisses {
     cacheReadTokens,
     cacheMissReason,
   }: UsageReport): CacheMissedEvent | null {
-    if (this.#ready === undefined) return null;
+    if (this.#unreported === undefined) return null;
     const former = this.#former;
-    const sentTo = this.#ready.sentTo ?? modelName;
+    const sentTo = this.#unreported.sentTo ?? modelName;
     const request = { inputTokens, sentTo, answeredBy: modelName ?? sentTo };
     const between = {
       elapsedMs: this.#elapsedMs,
@@ -350,7 +350,7 @@ export class CacheMisses {
       isRewritten: this.#isRewritten,
     };
     this.#former = request;
-    this.#ready = undefined;
+    this.#unreported = undefined;
     this.#elapsedMs = 0;
     this.#isRewritten = false;
     const isComparable = former !== undefined && isSameModel(former, request);

@@ -16,7 +16,7 @@ import type { BatchPoints, Admission } from './edit-policy.js';
 import { duePasses, requestTerms } from './due-passes.js';
 import type { DuePass } from './due-passes.js';
 import { EditedCopy } from './edited-copy.js';
-import { findHere, isDocumented, plannedEdit } from './found-edit.js';
+import { findHere, usesBuiltInPass, plannedEdit } from './found-edit.js';
 import type { FoundEdit } from './found-edit.js';
 import { gateOptions } from './session-parts.js';
 import type { SessionParts } from './session-parts.js';
@@ -90,6 +90,8 @@ class PreflightReplay {
   readonly #terms: CachingTerms;
   /** Counted tokens at which a history would have been compressed. */
   readonly #thresholdTokens: number;
+  /** The same after edits at the threshold. */
+  readonly #lowWaterTokens: number;
   #isCompressed = false;
   #admission: Admission | undefined;
 
@@ -97,11 +99,12 @@ class PreflightReplay {
     this.#parts = parts;
     this.#strategy = parts.config.pruning;
     this.#copy = new EditedCopy(given, parts.history);
-    if (isDocumented(this.#strategy)) {
+    if (usesBuiltInPass(this.#strategy)) {
       this.#passes = new ReplayedPasses(parts.config.density(), this.#copy);
     }
     this.#terms = pricedTerms(parts.cache, requestTerms(parts));
     this.#thresholdTokens = parts.gauge.thresholdTokens();
+    this.#lowWaterTokens = parts.gauge.lowWaterTokens();
     this.#gate = new EditGate({
       ...gateOptions(parts),
       sent: this.#sent,
@@ -128,16 +131,16 @@ class PreflightReplay {
     const sent = this.#sent;
     const { config, cache } = this.#parts;
     const { edits } = config.edits;
-    const { toBeCached = 0 } = this.#terms;
+    const { minCachedTokens = 0 } = this.#terms;
     // Under `at-birth`, entries that come in together count as already sent, without edits.
     const isAllSent = edits === 'at-birth';
     copy.extend(at);
     if (isAllSent) sent.intactEntries = copy.length;
     const isExpired = idleMs >= cache.ttlMs;
-    sent.isCacheCold = isExpired || this.#tally.lastTokens < toBeCached;
+    sent.isCacheCold = isExpired || this.#tally.lastTokens < minCachedTokens;
     const isForced = copy.tokens >= this.#thresholdTokens;
-    const isFree = isForced || sent.isCacheCold;
-    const mayLand = !isAllSent && !this.#isCompressed && (isFree || isBatchPoint);
+    const ignoresCacheCost = isForced || sent.isCacheCold;
+    const mayLand = !isAllSent && !this.#isCompressed && (ignoresCacheCost || isBatchPoint);
     let scanned = 0;
     if (isNow || mayLand) {
       await this.#prune(isForced, isBatchPoint);
@@ -155,9 +158,9 @@ class PreflightReplay {
   async #prune(isForced: boolean, isBatchPoint: boolean): Promise<void> {
     const copy = this.#copy;
     const point = { isForced, isBatchPoint };
-    const isFree = isForced || this.#sent.isCacheCold;
+    const ignoresCacheCost = isForced || this.#sent.isCacheCold;
     let admission: Admission | undefined;
-    for (const due of duePasses(this.#parts, point, isFree, copy.tokens)) {
+    for (const due of duePasses(this.#parts, point, ignoresCacheCost, copy.tokens)) {
       admission = this.#admit(due);
       if (admission.reason !== undefined) break;
     }
@@ -166,7 +169,9 @@ class PreflightReplay {
       this.#passes?.noteLanding(landed, false);
     }
     this.#admission = admission;
-    this.#isCompressed = copy.tokens >= this.#thresholdTokens;
+    const isRoomWanted = admission?.reason === 'threshold';
+    this.#isCompressed =
+      copy.tokens >= (isRoomWanted ? this.#lowWaterTokens : this.#thresholdTokens);
   }
 
   /** Plays a preflight between two batch points, where only shrunk results may land. */
@@ -177,8 +182,8 @@ class PreflightReplay {
     passes.noteLanding(await this.#copy.land(shrinking, this.#parts.reasoningTerms.policy), true);
   }
 
-  #admit({ isFree, point }: DuePass): Admission {
-    const config = this.#parts.config.density(isFree);
+  #admit({ ignoresCacheCost, point }: DuePass): Admission {
+    const config = this.#parts.config.density(ignoresCacheCost);
     const found =
       this.#passes?.find(config) ?? findHere(this.#strategy, this.#copy.getRawHistory(), config);
     return found.firstEntry === Infinity

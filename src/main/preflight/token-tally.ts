@@ -24,7 +24,7 @@ export interface RequestTokens {
 /** What the tokens of a request cost. */
 export interface CachingTerms extends CachePrices {
   /** Minimum counted tokens for the provider to cache a prefix. @default 0 */
-  readonly toBeCached?: number | undefined;
+  readonly minCachedTokens?: number | undefined;
   /** The prices of requests with more than `tokens` counted tokens. @default the same prices */
   readonly above?: (CachePrices & { readonly tokens: number }) | undefined;
 }
@@ -32,7 +32,7 @@ export interface CachingTerms extends CachePrices {
 /** What decides which tokens of a request are read from the cache, and at which prices. */
 export interface RequestTerms {
   /** Minimum counted tokens for the provider to cache a prefix. */
-  readonly toBeCached: number;
+  readonly minCachedTokens: number;
   /** Requests with more than `tokens` counted tokens are above a price step. */
   readonly above: { readonly tokens: number };
 }
@@ -43,12 +43,12 @@ type KnownTerms = { readonly [Term in keyof RequestTerms]?: RequestTerms[Term] |
 /** Returns the terms with the prices that apply now. */
 export function pricedTerms(
   { price, prices }: Pick<CacheTerms, 'price' | 'prices'>,
-  { toBeCached, above }: KnownTerms,
+  { minCachedTokens, above }: KnownTerms,
 ): CachingTerms {
   const step = price?.above;
   return {
     ...prices,
-    toBeCached,
+    minCachedTokens,
     ...(above && step && { above: { ...cachePrices(step), ...above } }),
   };
 }
@@ -98,10 +98,10 @@ export class TokenTally {
     tokens: number,
     isRead: boolean,
     readTokens: number,
-    { toBeCached = 0, above }: KnownTerms = {},
+    { minCachedTokens = 0, above }: KnownTerms = {},
   ): number {
     const prefix = Math.min(readTokens, this.#lastTokens, tokens);
-    const read = isRead && prefix >= toBeCached ? prefix : 0;
+    const read = isRead && prefix >= minCachedTokens ? prefix : 0;
     if (tokens > (above?.tokens ?? Infinity)) {
       this.#aboveSentTokens += tokens;
       this.#aboveReadTokens += read;
@@ -113,9 +113,9 @@ export class TokenTally {
   }
 
   /** The cost of all requests plus one more that extends the last one: tokens times the given prices per token. */
-  costWith(tokens: number, { toBeCached = 0, above, ...prices }: CachingTerms): number {
+  costWith(tokens: number, { minCachedTokens = 0, above, ...prices }: CachingTerms): number {
     const prefix = Math.min(this.#lastTokens, tokens);
-    const read = prefix >= toBeCached ? prefix : 0;
+    const read = prefix >= minCachedTokens ? prefix : 0;
     const cost = costOf(prices, this.#readTokens + read, this.#sentTokens + tokens);
     if (above === undefined) return cost;
     const [nextRead, nextTokens] = tokens > above.tokens ? [read, tokens] : [0, 0];

@@ -11,7 +11,7 @@ export class TrackedHistory {
   /** Maps an index in the snapshot to the present entry; `null` if it was removed. */
   #current: (IContent | null)[] = [];
   /** Indices into the snapshot of the entries that are left; the present history begins with them. */
-  #standing: number[] = [];
+  #remaining: number[] = [];
   #firstEdited = Infinity;
   #isGone = false;
 
@@ -23,7 +23,7 @@ export class TrackedHistory {
   /** Continues in another history that begins with the same entries, possibly as other objects. */
   moveTo(history: readonly IContent[]): void {
     this.#current = history.slice(0, this.#entries.length);
-    this.#standing = this.#current.map((_, index) => index);
+    this.#remaining = this.#current.map((_, index) => index);
   }
 
   /** Whether the history was replaced or cleared, so that there is nothing left to track. */
@@ -51,7 +51,7 @@ export class TrackedHistory {
       return;
     }
     const put = (index: number, entry: IContent | null): void => {
-      const then = this.#standing[index];
+      const then = this.#remaining[index];
       if (then === undefined) return;
       this.#current[then] = entry;
       this.#firstEdited = Math.min(this.#firstEdited, then);
@@ -59,7 +59,7 @@ export class TrackedHistory {
     for (const [index, entry] of change.replacements) put(index, entry);
     if (change.removals.length === 0) return;
     for (const index of change.removals) put(index, null);
-    this.#standing = this.#standing.filter((then) => this.#current[then] !== null);
+    this.#remaining = this.#remaining.filter((then) => this.#current[then] !== null);
   }
 
   /**
@@ -83,7 +83,7 @@ export class TrackedHistory {
         const now = source === undefined ? entry : (this.#current[source] ?? null);
         if (now !== null) rebased.push(now);
       }
-      for (let at = this.#standing.length; at < history.length; at += 1) {
+      for (let at = this.#remaining.length; at < history.length; at += 1) {
         rebased.push(history[at] as IContent);
       }
       return rebased;

@@ -69,7 +69,7 @@ class Listing {
     }
     for (const block of entry.blocks.filter(isToolResponseBlock)) {
       if (block.isComplete === false) continue;
-      this.#see(block, record);
+      this.#addSighting(block, record);
       this.#standIns.note(block, record);
     }
   }
@@ -82,7 +82,7 @@ class Listing {
       .sort((a, b) => a.removedAt - b.removedAt);
   }
 
-  #see(block: ToolResponseBlock, record: RemovalRecord): void {
+  #addSighting(block: ToolResponseBlock, record: RemovalRecord): void {
     const doubt = this.#standIns.judge(block, record);
     const seen = doubt === null ? undefined : this.#byWeight[weightOf(doubt)];
     if (seen === undefined) return;

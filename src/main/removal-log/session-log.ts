@@ -16,7 +16,7 @@ export async function openSessionLog(path: string): Promise<SessionLog> {
     return await RemovalLog.open(path);
   } catch (error) {
     if (!isWriteFailure(error) || !isLockedElsewhere(error.cause)) throw error;
-    return new AwaitedLog(path, error);
+    return new LockedLog(path, error);
   }
 }
 
@@ -24,7 +24,7 @@ export async function openSessionLog(path: string): Promise<SessionLog> {
  * A log that another process has open. Rejects each append until it could open the file, which each rejected append tries in the
  * background, because finding out takes seconds.
  */
-class AwaitedLog implements SessionLog {
+class LockedLog implements SessionLog {
   readonly path: string;
   #failure: Error;
   #log: RemovalLog | undefined;

@@ -44,10 +44,10 @@ export interface SessionConfigInit {
   readonly alwaysPrunes?: boolean | undefined;
 }
 
-/** The configurations of a density pass: with a warm prompt cache, and if losing the cache costs nothing. */
+/** The configurations of a density pass: one weighs the cost of losing the prompt cache, the other ignores it. */
 interface PassConfigs {
-  readonly warm: DensityConfig;
-  readonly free: DensityConfig;
+  readonly weighingCache: DensityConfig;
+  readonly ignoringCache: DensityConfig;
 }
 
 /** The strategy and the density configuration of a session, by its current settings. */
@@ -90,16 +90,16 @@ export class SessionConfig {
   /**
    * Returns the configuration of the next density pass: the same object until something in it changes.
    *
-   * @param isFree whether the prompt cache is cold or will be lost anyway. Policies that weigh cost then remove everything stale.
+   * @param ignoresCacheCost whether the prompt cache is cold or will be lost anyway. Policies that weigh cost then remove everything stale.
    */
-  density(isFree: boolean = false): DensityConfig {
+  density(ignoresCacheCost: boolean = false): DensityConfig {
     const from = this.settings.current;
     const at = this.model.cache.prices;
     let kept = this.#passes;
     if (kept?.from !== from || kept.at !== at) {
       kept = this.#passes = { ...this.#passesOf(from, at), from, at };
     }
-    return isFree ? kept.free : kept.warm;
+    return ignoresCacheCost ? kept.ignoringCache : kept.weighingCache;
   }
 
   #passesOf(settings: EphemeralSettings, prices: CachePrices): PassConfigs {
@@ -113,9 +113,12 @@ export class SessionConfig {
     const withRules = (workingSet: DensityConfig['workingSet']): DensityConfig =>
       Object.freeze(workingSet === undefined ? config : { ...config, workingSet });
     const { workingSet } = config;
-    const warm = withRules(workingSet && atPrices(workingSet, prices));
-    const isFreeAlike = workingSet === undefined || this.edits.edits === 'every-turn';
-    return { warm, free: isFreeAlike ? warm : withRules(withColdCache(workingSet)) };
+    const weighingCache = withRules(workingSet && atPrices(workingSet, prices));
+    const isSameEitherWay = workingSet === undefined || this.edits.edits === 'every-turn';
+    return {
+      weighingCache,
+      ignoringCache: isSameEitherWay ? weighingCache : withRules(withColdCache(workingSet)),
+    };
   }
 }
 

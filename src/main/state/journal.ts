@@ -93,7 +93,7 @@ export class Journal {
   }
 
   /** Notes which entries are left after replaying records. */
-  noteStanding(entries: readonly IContent[]): void {
+  noteRemaining(entries: readonly IContent[]): void {
     this.#writer.noteRemovedExcept(entries);
   }
 

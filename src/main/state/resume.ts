@@ -17,7 +17,7 @@ import { firstDifference } from './history-digest.js';
 import type { EntryDigests } from './history-digest.js';
 import { Journal } from './journal.js';
 import { brokenState, openState } from './session-state.js';
-import { haveKey, lengthOfKey } from './standing-key.js';
+import { matchesKey, lengthOfKey } from './history-key.js';
 import type { SessionMemory, OpenState, TallyMemory } from './session-state.js';
 
 /**
@@ -85,7 +85,7 @@ function* replayInSlices(
     journal.note(record);
     if (record.kind !== 'settings') at = record.at;
   }
-  journal.noteStanding(fold.entries);
+  journal.noteRemaining(fold.entries);
   const followed = journal.count;
   const { entries } = fold;
   const isSame = known === taken && fold.isWhole && !isShort;
@@ -117,7 +117,7 @@ function* continueAsSent(
 ): Generator<void, ReplayedState | undefined, undefined> {
   const taken = lengthOfKey(standing);
   const entries = given.slice(0, taken);
-  if (taken === 0 || !haveKey(entries, standing)) return undefined;
+  if (taken === 0 || !matchesKey(entries, standing)) return undefined;
   const journal = createJournal();
   // Added here rather than taken from the caller's journal, which covers only as many entries as were added to the former session.
   // There may be more sent entries than added ones: a compaction that only shortened results still adds a note.

@@ -286,7 +286,7 @@ export interface RequestMemory {
   readonly pendingTokens: number;
 }
 
-/** The two requests from whose usage a session learns the tokens besides the history; see `UnseenTokens`. */
+/** The two requests from whose usage a session learns the tokens besides the history; see `LearnedOverhead`. */
 export interface UsageMemory {
   readonly modelName: string | null;
   /** For each, the reported tokens without pending ones, and the counted tokens of the history. */

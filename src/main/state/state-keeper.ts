@@ -27,9 +27,9 @@ export interface StateKeeperOptions {
 const PAUSE_MS = 5_000;
 
 /** A state of a newer format version is not overwritten until it is this old. */
-const LEFT_ALONE_MS = 3_600_000;
+const PROTECTED_MS = 3_600_000;
 
-const PUTS_AT_ONCE = 8;
+const MAX_CONCURRENT_PUTS = 8;
 
 /** The two kinds of content in a store. */
 export type Kept = 'state' | 'originals';
@@ -54,7 +54,7 @@ export class StateKeeper {
   #keptEntries = 0;
   readonly #removedCallIds = new Set<string>();
   #putting: Promise<void> = Promise.resolve();
-  readonly #told = new Set<'newer' | 'size'>();
+  readonly #warned = new Set<'newer' | 'size'>();
   /** What this keeper's last calls of the store failed to save or load. */
   readonly #failing = new Set<Kept>();
   /** On the monotonic clock. Separate by kind, because a full disk may still take a state but no original. */
@@ -100,7 +100,7 @@ export class StateKeeper {
       if (stored === null) continue;
       const state = parse(stored);
       this.#key = key;
-      this.#version = isLeftAlone(state) ? null : stored.version;
+      this.#version = mayNotOverwrite(state) ? null : stored.version;
       if (this.#isOwn(stored)) return undefined;
       this.#stateAt = atOf(state);
       return state;
@@ -150,16 +150,16 @@ export class StateKeeper {
     const maxBytes = store.limits?.maxBytes ?? DEFAULT_LIMITS.maxBytes;
     if (Buffer.byteLength(text) > maxBytes) {
       const message = `The state takes more than ${maxBytes} bytes: raise \`maxBytes\` of the store.`;
-      this.#tellOnce('size', new CtxfoldError(message, 'STORE_FAILED'));
+      this.#warnOnce('size', new CtxfoldError(message, 'STORE_FAILED'));
       return 'not-kept';
     }
     const former = this.#key;
     if (former === key) return this.#saveAs(key, text, isLate);
     if (isLate) return 'not-kept';
     // The history has grown, so the key is of a longer prefix now. Another process may have saved under the former, shorter one.
-    const ceded = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
-    if (typeof ceded === 'object') return ceded;
-    const isLost = ceded === 'not-kept' && this.#options.conversationId === undefined;
+    const saved = former === undefined ? 'not-kept' : await this.#saveAs(former, text, true);
+    if (typeof saved === 'object') return saved;
+    const isLost = saved === 'not-kept' && this.#options.conversationId === undefined;
     const found = isLost ? await this.load(names) : undefined;
     if (found !== undefined) return { overtakenBy: found };
     const version = this.#version;
@@ -204,9 +204,9 @@ export class StateKeeper {
     }
     const winner = await this.#read(key);
     const state = winner ? parse(winner) : undefined;
-    if (isLeftAlone(state)) {
+    if (mayNotOverwrite(state)) {
       this.#version = null;
-      this.#tellOnce('newer', newerState());
+      this.#warnOnce('newer', newerState());
       return 'not-kept';
     }
     // Keep the known version: with `null`, the next save would create the key again.
@@ -263,7 +263,7 @@ export class StateKeeper {
         else this.#noteWritten('originals');
       }
     };
-    await Promise.all(Array.from({ length: PUTS_AT_ONCE }, putRest));
+    await Promise.all(Array.from({ length: MAX_CONCURRENT_PUTS }, putRest));
   }
 
   /** Resolves when no write of originals is pending. */
@@ -322,10 +322,10 @@ export class StateKeeper {
   }
 
   #noteFailure(what: Kept, error: Error): void {
-    const isTold = this.#failing.has(what) || this.#outage.has(what);
+    const isReported = this.#failing.has(what) || this.#outage.has(what);
     this.#failing.add(what);
     this.#outage.add(what);
-    if (!isTold) this.#options.logger.warn(WARNINGS[what], { error });
+    if (!isReported) this.#options.logger.warn(WARNINGS[what], { error });
   }
 
   /** Ends an outage. Only a write does: a store that can be read may still refuse writes (a full disk, a replica). */
@@ -334,9 +334,9 @@ export class StateKeeper {
     this.#outage.delete(what);
   }
 
-  #tellOnce(what: 'newer' | 'size', error: Error): void {
-    if (!this.#told.has(what)) this.#options.logger.warn(WARNINGS.state, { error });
-    this.#told.add(what);
+  #warnOnce(what: 'newer' | 'size', error: Error): void {
+    if (!this.#warned.has(what)) this.#options.logger.warn(WARNINGS.state, { error });
+    this.#warned.add(what);
   }
 }
 
@@ -352,9 +352,9 @@ function storeFailed(cause: unknown): CtxfoldError {
  * Whether a state must not be overwritten, because it belongs to servers that already run a newer version of this library: they
  * would lose their decisions. An hour after the last of them has saved it, it may be replaced.
  */
-function isLeftAlone(state: unknown): boolean {
+function mayNotOverwrite(state: unknown): boolean {
   if (!isRecord(state) || !isNewer(state)) return false;
-  return Math.abs(Date.now() - atOf(state)) < LEFT_ALONE_MS;
+  return Math.abs(Date.now() - atOf(state)) < PROTECTED_MS;
 }
 
 /** When a state was made, in milliseconds since the epoch; 0 for anything that is no state. */

@@ -9,7 +9,7 @@ import { findTailStart, moveBeforePairs } from '../../shared/summarize/plan-comp
 import { groupToolEntries, newestUserEntry } from '../../shared/summarize/truncation.js';
 import { isWorkNote } from '../../shared/work/work-note.js';
 import { getCompressionPrompt } from '../prompts/prompt-resolver.js';
-import { foldHistory } from '../summarizer/fold-history.js';
+import { summarizeHistory } from '../summarizer/summarize-history.js';
 import {
   previousSummary,
   summaryEntries,
@@ -66,7 +66,7 @@ export async function replaceWithSummary(
     entries: summarized.length,
     replacedTokens,
   });
-  const summary = await foldHistory({
+  const summary = await summarizeHistory({
     strategyName,
     summarizer,
     version: context.version,

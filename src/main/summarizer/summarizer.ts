@@ -50,7 +50,7 @@ export interface Summarizer {
 }
 
 /** The abort reason of a request whose answer the next process of the conversation will look for: its job is not cancelled. */
-export class LeftToOthers extends Error {
+export class LeftToOtherProcess extends Error {
   constructor() {
     super('The session was closed; another process may go on with it.');
   }

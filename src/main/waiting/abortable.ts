@@ -3,41 +3,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clearImmediate, setImmediate } from './event-loop-turn.js';
 
-interface Waiting {
-  readonly acts: Set<() => void>;
+interface AbortCallbacks {
+  readonly callbacks: Set<() => void>;
   readonly listener: () => void;
 }
 
 /** Callbacks by signal. */
-const WAITING = new WeakMap<AbortSignal, Waiting>();
+const ABORT_CALLBACKS = new WeakMap<AbortSignal, AbortCallbacks>();
 
 /**
  * Calls back once if a signal aborts from now on. Node warns of a leak above ten listeners on a signal; any number of sessions
  * may share one.
  *
- * @returns a function that cancels; until then the signal holds a reference to `act`
+ * @returns a function that cancels; until then the signal holds a reference to `callback`
  */
-export function whenAborted(signal: AbortSignal, act: () => void): () => void {
-  const waiting = WAITING.get(signal) ?? listenTo(signal);
-  waiting.acts.add(act);
+export function whenAborted(signal: AbortSignal, callback: () => void): () => void {
+  const registered = ABORT_CALLBACKS.get(signal) ?? listenTo(signal);
+  registered.callbacks.add(callback);
   return () => {
-    waiting.acts.delete(act);
-    if (waiting.acts.size > 0 || WAITING.get(signal) !== waiting) return;
-    WAITING.delete(signal);
-    signal.removeEventListener('abort', waiting.listener);
+    registered.callbacks.delete(callback);
+    if (registered.callbacks.size > 0 || ABORT_CALLBACKS.get(signal) !== registered) return;
+    ABORT_CALLBACKS.delete(signal);
+    signal.removeEventListener('abort', registered.listener);
   };
 }
 
-function listenTo(signal: AbortSignal): Waiting {
-  const acts = new Set<() => void>();
+function listenTo(signal: AbortSignal): AbortCallbacks {
+  const callbacks = new Set<() => void>();
   const listener = (): void => {
-    WAITING.delete(signal);
-    for (const act of acts) act();
+    ABORT_CALLBACKS.delete(signal);
+    for (const callback of callbacks) callback();
   };
-  const waiting = { acts, listener };
-  WAITING.set(signal, waiting);
+  const registered = { callbacks, listener };
+  ABORT_CALLBACKS.set(signal, registered);
   signal.addEventListener('abort', listener, { once: true });
-  return waiting;
+  return registered;
 }
 
 /**
@@ -125,7 +125,7 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1;
  * If a timer fires this late, the process was suspended or its thread was blocked. Timers fire before input that arrived meanwhile is
  * read, so a deadline is then extended by the grace period, in which the answer can be read.
  */
-const STOOD_STILL_MS = 50;
+const LATE_TIMER_MS = 50;
 const GRACE_MS = 1_000;
 
 /** A signal that is released when the work it limits has ended. */
@@ -187,7 +187,7 @@ export function limitSignal(
     late.abort(timeoutError());
   };
   let timer = setTimeout(() => {
-    if (performance.now() - dueMs < STOOD_STILL_MS) expire();
+    if (performance.now() - dueMs < LATE_TIMER_MS) expire();
     else timer = setTimeout(expire, Math.min(delayMs, GRACE_MS));
   }, delayMs);
   const stop = (): void => {

@@ -7,7 +7,7 @@ import {
   countBehind,
   Draft,
   leftOut,
-  MAX_TELLING,
+  MAX_SCANNED_OF_LINE,
   mentionsFailure,
   saysLeftOut,
 } from './shrinker.js';
@@ -82,7 +82,7 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
   const tail = Math.max(0, lines.length - extent.tail);
   isKept.fill(1, tail);
   isKept[headOf(lines, tail)] = 1;
-  const { failures, warnings, uncovered } = tellingLines(lines, extent);
+  const { failures, warnings, uncovered } = importantLines(lines, extent);
   let { around, moreFailures: more } = extent;
   for (const at of [...failures, ...warnings, ...uncovered]) {
     if (more === 0) break;
@@ -94,7 +94,7 @@ function keptLines(lines: readonly string[], extent: Extent): Uint8Array {
       isKept[headOf(lines, start)] = 1;
       around -= end - at;
     } else {
-      for (const line of [headOf(lines, at), at, placeAfter(lines, at)]) isKept[line] = 1;
+      for (const line of [headOf(lines, at), at, locationAfter(lines, at)]) isKept[line] = 1;
       more -= 1;
     }
   }
@@ -133,19 +133,19 @@ function indentOf(line: string): number {
 }
 
 /** The index of the next line if that is only the location of a failure, such as `--> src/main.rs:3:5`; else `at`. */
-export function placeAfter(lines: readonly string[], at: number): number {
+export function locationAfter(lines: readonly string[], at: number): number {
   return PLACE.test(startOf(lines, at + 1)) ? at + 1 : at;
 }
 
 function startOf(lines: readonly string[], at: number): string {
-  return (lines[at] ?? '').slice(0, MAX_TELLING);
+  return (lines[at] ?? '').slice(0, MAX_SCANNED_OF_LINE);
 }
 
 /**
  * Finds telling lines between head and tail. `failures`: first the lines that report a failure, one of each kind before the second
  * of any, then lines that mention one, perhaps only in a name. `uncovered`: files with lines that no test has run.
  */
-function tellingLines(
+function importantLines(
   lines: readonly string[],
   { head, tail }: Extent,
 ): Readonly<Record<'failures' | 'warnings' | 'uncovered', ReadonlySet<number>>> {
@@ -164,7 +164,7 @@ function tellingLines(
     if (/[|%]/.test(line) && UNCOVERED.test(line)) uncovered.push(at);
     else if (!hasSign(line) || PASSED.test(line) || saysLeftOut(line)) continue;
     else if (isReport(line)) {
-      reports.add(line, at, () => isNew(line) || placeAfter(lines, at) !== at);
+      reports.add(line, at, () => isNew(line) || locationAfter(lines, at) !== at);
     } else if (mentionsFailure(line)) mentions.add(line, at, () => true);
     else if (
       warnings.length < MAX_USED &&
@@ -174,7 +174,7 @@ function tellingLines(
       warnings.push(at);
   }
   return {
-    failures: new Set([...reports.inTurns(), ...mentions.inTurns()]),
+    failures: new Set([...reports.roundRobin(), ...mentions.roundRobin()]),
     warnings: new Set(warnings),
     uncovered: new Set(uncovered),
   };
@@ -200,7 +200,7 @@ class LinesByKind {
     return (this.#turns[0]?.length ?? 0) >= MAX_USED;
   }
 
-  inTurns(): readonly number[] {
+  roundRobin(): readonly number[] {
     return this.#turns.flat();
   }
 }
@@ -242,10 +242,10 @@ const PLACE = /^\s*(?:[^\s\w]{1,4}\s)?\s*\S{1,200}:\d+(?::\d+)?\S{0,2}\s*$/;
 
 /** Whether a line reports a failure; its start suffices. Our own notes do not count, though the calls they name may sound so. */
 export function reportsFailure(line: string): boolean {
-  return hasSign(line) && isReport(line) && !isNoReport(line) && !isOfHost(line);
+  return hasSign(line) && isReport(line) && !reportsNoFailure(line) && !isOfHost(line);
 }
 
-function isNoReport(line: string): boolean {
+function reportsNoFailure(line: string): boolean {
   return PASSED.test(line) || FOUND.test(line) || saysLeftOut(line);
 }
 
@@ -263,7 +263,7 @@ export function mayReportFailure(text: string): boolean {
 
 /** Whether a line states a number of failures above zero. */
 export function countsFailures(line: string): boolean {
-  return COUNT.test(line) && !isNoReport(line);
+  return COUNT.test(line) && !reportsNoFailure(line);
 }
 
 /** A fast prefilter: each line about a failure or a warning contains one of these strings, and most lines contain none. */

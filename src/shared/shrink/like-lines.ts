@@ -24,7 +24,7 @@ const EQUAL: Cut = { minLines: 3, head: 1, tail: 0 };
 const MIN_EQUAL_LENGTH = 44;
 /** Progress output: only the last state matters. */
 const PROGRESS: Cut = { minLines: 4, head: 1, tail: 1 };
-const WHOLE: Cut = { minLines: Infinity, head: 0, tail: 0 };
+const KEEP_ALL: Cut = { minLines: Infinity, head: 0, tail: 0 };
 /** Rows of numbers may be what the agent asked for, so more of them are kept. For all of them it can write them to a file. */
 const NUMBERED = {
   default: { minLines: 40, head: 12, tail: 6 },
@@ -70,7 +70,7 @@ export const LIKE_LINES: Shrinker = {
         let likeEnd = end;
         // Compares each line with its predecessor rather than with the first line, which may be long and would be re-read for each.
         // Similarity is transitive, so the result is the same.
-        while (likeEnd < lines.length && isLike(lines, likeEnd)) likeEnd += 1;
+        while (likeEnd < lines.length && isLikePrevious(lines, likeEnd)) likeEnd += 1;
         if (likeEnd - start >= PROGRESS.minLines) {
           cut = cutOf(lines, start, likeEnd, level === 'strong' ? level : 'default');
           end = likeEnd;
@@ -100,11 +100,11 @@ function shortened(
   if (cut === EQUAL) kept.push(leftOut(`the same line ${to - from} more times`));
   else {
     const { between = 0, numbers = [] } = cut;
-    const telling = [...exceptionsIn(numbers), ...(between > 0 ? extremesIn(numbers) : [])];
+    const exceptional = [...exceptionsIn(numbers), ...(between > 0 ? extremesIn(numbers) : [])];
     const evenly = Array.from({ length: between }, (_, at) =>
       Math.round(from + ((at + 1) * (to - from)) / (between + 1)),
     );
-    const found = [...telling.map((row) => start + row), ...evenly];
+    const found = [...exceptional.map((row) => start + row), ...evenly];
     const inside = found.filter((each) => each >= from && each < to);
     let next = from;
     for (const at of [...new Set(inside)].sort((a, b) => a - b).concat(to)) {
@@ -126,7 +126,7 @@ function cutOf(
   level: keyof typeof NUMBERED,
 ): Cut {
   const first = lines[start] ?? '';
-  if (mentionsFailure(first)) return WHOLE;
+  if (mentionsFailure(first)) return KEEP_ALL;
   if (BAR.test(first.slice(0, MAX_SCANNED))) return PROGRESS;
   const isMeasured = level === 'default' && MEASURE.test(first.slice(0, MAX_SCANNED));
   if (!isMeasured && isProgress(lines, start, end)) return PROGRESS;
@@ -179,7 +179,7 @@ function isProgress(lines: readonly string[], start: number, end: number): boole
 }
 
 /** Whether a line is similar to the one before it. */
-function isLike(lines: readonly string[], at: number): boolean {
+function isLikePrevious(lines: readonly string[], at: number): boolean {
   return isSimilar(lines[at - 1] ?? '', lines[at] ?? '');
 }
 

@@ -48,7 +48,7 @@ export interface Source {
   readonly callId: string;
   /** Its tool and key parameter. */
   readonly name: string;
-  /** Given the index of a line in the result, how its quote can be found: see `FITS`. @default `FITS.only` */
+  /** Given the index of a line in the result, how its quote can be found: see `QUOTE_PLACE`. @default `QUOTE_PLACE.shortIsUnique` */
   readonly placeOf?: (line: number) => number;
 }
 
@@ -59,16 +59,16 @@ export interface ShownElsewhere {
   /** `null` for its own call. */
   readonly source: Source | null;
   /** Line number of the first line in the source, `null` if unnumbered; absent if numbered the same, or unnumbered in both. */
-  readonly there?: number | null;
+  readonly sourceNumber?: number | null;
   /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
-  readonly aside?: number;
+  readonly sourceIndex?: number;
 }
 
 /** The call whose result shows the whole text, in the same place and with the same numbers; `undefined` if there is none. */
 export function sourceOfAll(text: string, runs: readonly ShownElsewhere[]): Source | undefined {
   const [first] = runs;
   if (runs.length !== 1 || first?.start !== 0 || first.source === null) return undefined;
-  if (first.there !== undefined || first.aside !== undefined) return undefined;
+  if (first.sourceNumber !== undefined || first.sourceIndex !== undefined) return undefined;
   return first.end === countLines(text) ? first.source : undefined;
 }
 
@@ -80,10 +80,18 @@ export function partOfRun(
 ): readonly ShownElsewhere[] {
   const [start, end] = [Math.max(run.start, first), Math.min(run.end, last)];
   if (start >= end) return [];
-  const { there, aside } = run;
+  const { sourceNumber, sourceIndex } = run;
   const skipped = start - run.start;
-  const from = typeof there === 'number' && { there: there + skipped };
-  return [{ ...run, start, end, ...from, ...(aside !== undefined && { aside: aside + skipped }) }];
+  const from = typeof sourceNumber === 'number' && { sourceNumber: sourceNumber + skipped };
+  return [
+    {
+      ...run,
+      start,
+      end,
+      ...from,
+      ...(sourceIndex !== undefined && { sourceIndex: sourceIndex + skipped }),
+    },
+  ];
 }
 
 /** Merges into `runs` the parts of `others` that they do not cover. Both lists must be ascending and disjoint. */
@@ -130,7 +138,7 @@ export function withoutRuns(
     const { start, end, source } = run;
     const isNamed = source === null || ids.has(source.callId);
     if (!isNamed && ids.size === MAX_SOURCES) continue;
-    const reference = `[… ${whatOf(run, lines)} …]`;
+    const reference = `[… ${referenceText(run, lines)} …]`;
     let length = end - start;
     for (let at = start; at < end; at += 1) length += lines[at]?.length ?? 0;
     if (length < Math.max(MIN_RUN, MIN_TIMES * reference.length)) continue;
@@ -148,49 +156,51 @@ export function withoutRuns(
 const SHOWN = /^\[… (?:\d+ lines|lines \d+-\d+) (?:as in|unchanged,) .* …\]$/;
 
 /** Whether a line is a reference that `withoutRuns` wrote. */
-export function saysShown(line: string): boolean {
+export function isReference(line: string): boolean {
   return SHOWN.test(line);
 }
 
 /** Describes a run so that each of its lines can be found in the source; states both line numbers if they differ. */
-function whatOf(run: ShownElsewhere, lines: readonly string[]): string {
-  const { start, end, source, there, aside } = run;
+function referenceText(run: ShownElsewhere, lines: readonly string[]): string {
+  const { start, end, source, sourceNumber, sourceIndex } = run;
   const count = end - start;
   const shown = source === null ? SHOWN_BY_CALL : `as in ${source.name}`;
-  if (there === undefined) {
-    const from = aside === undefined || source === null ? '' : beginningOf(lines, run);
+  if (sourceNumber === undefined) {
+    const from = sourceIndex === undefined || source === null ? '' : beginningOf(lines, run);
     return `${count} lines ${shown}${from}`;
   }
   const here = lineNumberAt(lines[start] ?? '', 0);
   const isNumbered = lineNumberAt(lines[end - 1] ?? '', 0) === here + count - 1;
   const which = isNumbered ? `lines ${here}-${here + count - 1}` : `${count} lines`;
-  const asThere = there === null ? 'without numbers' : `lines ${there}-${there + count - 1}`;
-  return `${which} ${shown}, there ${asThere}`;
+  const numbering =
+    sourceNumber === null ? 'without numbers' : `lines ${sourceNumber}-${sourceNumber + count - 1}`;
+  return `${which} ${shown}, there ${numbering}`;
 }
 
 /** Quotes the first line of an unnumbered run that has a word, from that word on, so that the run can be found in the source. */
 function beginningOf(
   lines: readonly string[],
-  { start, end, aside = 0, source }: ShownElsewhere,
+  { start, end, sourceIndex = 0, source }: ShownElsewhere,
 ): string {
   for (let at = start; at < end; at += 1) {
     const [words] = /[\p{L}\p{N}].*/u.exec(withoutCodes(lines[at] ?? '')) ?? [];
     if (words === undefined) continue;
-    const place = source?.placeOf?.(aside + at - start) ?? FITS.only;
-    const length = place === FITS.only ? QUOTED.short : QUOTED.long;
-    const which = place > FITS.onlyIfLong ? `the ${ordinal(place - FITS.onlyIfLong)} ` : '';
+    const place = source?.placeOf?.(sourceIndex + at - start) ?? QUOTE_PLACE.shortIsUnique;
+    const length = place === QUOTE_PLACE.shortIsUnique ? QUOTE_LENGTH.short : QUOTE_LENGTH.long;
+    const which =
+      place > QUOTE_PLACE.longIsUnique ? `the ${ordinal(place - QUOTE_PLACE.longIsUnique)} ` : '';
     return `, from ${which}"${shortened(onOneLine(words), length)}"`;
   }
   return '';
 }
 
 /** Lengths of quotes, in UTF-16 units. `short`: for lines whose beginning is unique in the source. `long`: for all others. */
-export const QUOTED = { short: 24, long: 64 } as const;
+export const QUOTE_LENGTH = { short: 24, long: 64 } as const;
 /**
- * How ambiguous a line's quote is in its text. `only`: the short quote is unique. `onlyIfLong`: only the long quote is. Values above,
- * up to `most`: the long quote is not unique either, and the line is number value − `onlyIfLong` of the lines that share it.
+ * How ambiguous a line's quote is in its text. `shortIsUnique`: the short quote is unique. `longIsUnique`: only the long quote is. Values above,
+ * up to `max`: the long quote is not unique either, and the line is number value − `longIsUnique` of the lines that share it.
  */
-export const FITS = { only: 0, onlyIfLong: 1, most: 255 } as const;
+export const QUOTE_PLACE = { shortIsUnique: 0, longIsUnique: 1, max: 255 } as const;
 
 /** Results that would shrink by less than either threshold stay whole. In UTF-16 units, and as a share of the result. */
 const MIN_GAIN = 60;
@@ -219,16 +229,16 @@ export function withoutMark(text: string): string {
 /**
  * Adds the line that marks a shrunk result; returns `undefined` if too little was saved.
  *
- * @param took labels of what was removed
+ * @param removed labels of what was removed
  * @param ending see `placeholderEnding`
  */
 export function markedAsShrunk(
   left: string,
   text: string,
-  took: readonly string[],
+  removed: readonly string[],
   ending: string,
 ): string | undefined {
-  const marked = `${left}\n${MARK_START}${text.length} characters: ${took.join(', ')}${ending}`;
+  const marked = `${left}\n${MARK_START}${text.length} characters: ${removed.join(', ')}${ending}`;
   const gain = text.length - marked.length;
   return gain >= Math.max(MIN_GAIN, MIN_GAIN_SHARE * text.length) ? marked : undefined;
 }

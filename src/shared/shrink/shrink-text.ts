@@ -2,7 +2,7 @@
 
 import { isShrunk, markedAsShrunk, partOfRun, withoutRuns } from './shown-before.js';
 import { BLOBS } from './blobs.js';
-import { Draft, MAX_TELLING, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
+import { Draft, MAX_SCANNED_OF_LINE, saysLeftOut, SHRINK_LEVELS } from './shrinker.js';
 import { FAILURES_FIRST, mayReportFailure, reportsFailure } from './failures-first.js';
 import { GROUPING } from './grouped-lines.js';
 import { JSON_TABLES } from './json-tables.js';
@@ -74,39 +74,43 @@ export function shrinkText(
   const whole = Draft.ofText(text);
   const shown = purpose === 'command' ? withoutFailures(whole, runs) : runs;
   const withoutShown = withoutRuns(whole, shown);
-  const took = [...(before ?? (text === payload ? [] : [WRITTEN_OUT]))];
-  if (withoutShown !== undefined) took.push(withoutShown.label);
+  const removed = [...(before ?? (text === payload ? [] : [WRITTEN_OUT]))];
+  if (withoutShown !== undefined) removed.push(withoutShown.label);
   const draft = withoutShown?.draft ?? whole;
-  const left = before === undefined ? leftOf(draft, whole, call, settings, took) : draft;
-  return took.length === 0 ? undefined : markedAsShrunk(left.text, payload, took, ending);
+  const left = before === undefined ? runShrinkers(draft, whole, call, settings, removed) : draft;
+  return removed.length === 0 ? undefined : markedAsShrunk(left.text, payload, removed, ending);
 }
 
 /** What shrinkers leave of a text, and the labels of what they removed. */
-export interface LeftText {
+export interface ShortenedText {
   readonly text: string;
-  readonly took: readonly string[];
+  readonly removed: readonly string[];
 }
 
 /** Runs the shrinkers on a text without replacing lines that are shown elsewhere. Pure, and linear in the length of the text. */
-export function leftAlone(text: string, call: ShrunkCall, settings: ShrinkSettings): LeftText {
+export function shrinkWithoutReferences(
+  text: string,
+  call: ShrunkCall,
+  settings: ShrinkSettings,
+): ShortenedText {
   const { payload = text } = call;
-  if (!mayBeShrunk(text, payload)) return { text, took: [] };
+  if (!mayBeShrunk(text, payload)) return { text, removed: [] };
   const whole = Draft.ofText(text);
-  const took = text === payload ? [] : [WRITTEN_OUT];
-  return { text: leftOf(whole, whole, call, settings, took).text, took };
+  const removed = text === payload ? [] : [WRITTEN_OUT];
+  return { text: runShrinkers(whole, whole, call, settings, removed).text, removed };
 }
 
 function mayBeShrunk(text: string, payload: string): boolean {
   return payload.length >= MIN_SHRUNK_LENGTH && text.length <= MAX_LENGTH && !isShrunk(text);
 }
 
-/** Runs the shrinkers on a draft of a text. @param took receives the labels of those that removed something */
-function leftOf(
+/** Runs the shrinkers on a draft of a text. @param removed receives the labels of those that removed something */
+function runShrinkers(
   given: Draft,
   whole: Draft,
   { purpose, command }: ShrunkCall,
   settings: ShrinkSettings,
-  took: string[],
+  removed: string[],
 ): Draft {
   let draft = given;
   const hasNotes = whole.text.includes('[… ');
@@ -120,7 +124,7 @@ function leftOf(
     const shorter = shrinker.shrink(draft, { ...seen, level });
     if (shorter === undefined) continue;
     draft = shorter;
-    took.push(shrinker.label);
+    removed.push(shrinker.label);
     if (shrinker.isFinal === true) break;
   }
   return draft;
@@ -141,7 +145,7 @@ function withoutFailures(
     let { start } = run;
     for (let at = start; at <= run.end; at += 1) {
       const isEnd = at === run.end || failures === MAX_FAILURES;
-      if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_TELLING))) continue;
+      if (!isEnd && !reportsFailure((lines[at] ?? '').slice(0, MAX_SCANNED_OF_LINE))) continue;
       const end = isEnd ? run.end : at;
       parts.push(...partOfRun(run, start, end));
       if (isEnd) break;

@@ -82,12 +82,12 @@ const COUNTED =
 
 /** Whether a line is about a failure. Shrinkers keep such lines. */
 export function mentionsFailure(line: string): boolean {
-  const start = line.length > MAX_TELLING ? line.slice(0, MAX_TELLING) : line;
+  const start = line.length > MAX_SCANNED_OF_LINE ? line.slice(0, MAX_SCANNED_OF_LINE) : line;
   return FAILURE.test(start) && FAILURE.test(start.replace(NO_FAILURES, ''));
 }
 
 /** UTF-16 units at the start of a line that are searched for words of failure or warning. */
-export const MAX_TELLING = 400;
+export const MAX_SCANNED_OF_LINE = 400;
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ures?|ing)?|exceptions?|panic(?:ked)?|assert\w*|traceback|fatal|cannot|denied|undefined|unexpected|not found)\b|(?:^|\s)(?:✗|✕|×|not ok)(?=\s)|Error\b/i;
 

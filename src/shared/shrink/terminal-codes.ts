@@ -3,7 +3,7 @@
 
 import { withoutCodes } from '../shown-text.js';
 import { isDelimited, isSimilar } from './like-lines.js';
-import { Draft, MAX_TELLING, mentionsFailure } from './shrinker.js';
+import { Draft, MAX_SCANNED_OF_LINE, mentionsFailure } from './shrinker.js';
 import type { Shrinker } from './shrinker.js';
 
 const LINE = /[^\r\n]+/g;
@@ -47,7 +47,7 @@ function withoutErased(line: string): string {
 
 /** Removes states of a line that a later state overwrote after a carriage return. */
 function withoutOverwritten(text: string): string {
-  if (isTableOfOldMac(text)) return text;
+  if (hasRowsByCarriageReturn(text)) return text;
   let kept = '';
   let from = 0;
   let start = 0;
@@ -64,7 +64,7 @@ function withoutOverwritten(text: string): string {
 }
 
 /** Whether a text is a table whose rows end with a carriage return alone, so that it is a line break and overwrites nothing. */
-function isTableOfOldMac(text: string): boolean {
+function hasRowsByCarriageReturn(text: string): boolean {
   if (text.includes('\n') || !text.includes('\r')) return false;
   const rows = text.trimEnd().split('\r');
   return isDelimited(rows, 0, rows.length);
@@ -81,7 +81,7 @@ function isOverwritten(text: string, start: number, end: number): boolean {
   const isSame = startOf(text, shown) === startOf(text, next);
   const isPercent = (at: number): boolean => PERCENT.test(text.slice(at, at + 8));
   if (!isSame && !(isPercent(shown) && isPercent(next))) return false;
-  const state = text.slice(shown, Math.min(end, shown + MAX_TELLING));
+  const state = text.slice(shown, Math.min(end, shown + MAX_SCANNED_OF_LINE));
   if (!mentionsFailure(state) && !WARNING.test(state)) return true;
   return isSimilar(text.slice(shown, end), text.slice(next, endOfState(text, next)));
 }

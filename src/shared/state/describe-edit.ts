@@ -3,20 +3,20 @@
 
 import type { ContentBlock, IContent } from '../content.js';
 import type { DensityResult } from '../density.js';
-import { madeBy } from '../density/plan/materialize.js';
+import { planInputsOf } from '../density/plan/materialize.js';
 import { EMPTY_PLAN, PlanCursor } from '../density/plan/plan.js';
 import { ACTION } from '../density/rules/marks.js';
 import type { ShownElsewhere, Source } from '../shrink/shown-before.js';
 import { describeSplice } from './describe-splice.js';
 import { checksumOfResult, replacesResult, rowSettings, NO_RULE } from './journal-record.js';
-import type { JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
+import type { JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
 
 /** How far back, in entries, to search for a result that another one refers to. No reference leads farther back. */
 const MAX_ENTRIES_BACK = 20_000;
 
 /** The settings with which the rows of an edit were made; `undefined` if the edit has no rows. */
 export function rowSettingsOf(result: DensityResult): RowSettings | undefined {
-  const by = madeBy(result);
+  const by = planInputsOf(result);
   return by && rowSettings(by.settings);
 }
 
@@ -56,8 +56,8 @@ function describeRows(
   result: DensityResult,
 ): JournalRecord | undefined {
   const { rows: given = EMPTY_PLAN } = result;
-  const by = madeBy(result);
-  const shown: (readonly ShownAbove[])[] = [];
+  const by = planInputsOf(result);
+  const shown: (readonly ShownEarlier[])[] = [];
   const rows: Row[] = [];
   const named = new Set<number>();
   for (const row of rowsOf(given)) {
@@ -138,9 +138,9 @@ function findShown(
   former: readonly IContent[],
   entry: number,
   json: string,
-): readonly ShownAbove[] | undefined {
+): readonly ShownEarlier[] | undefined {
   const runs = JSON.parse(json) as readonly (ShownElsewhere & { readonly source: Source })[];
-  const found: ShownAbove[] = [];
+  const found: ShownEarlier[] = [];
   for (const { source, ...lines } of runs) {
     const place = findResponse(former, entry, source.callId);
     if (place === undefined) return undefined;
@@ -153,7 +153,7 @@ function findResponse(
   history: readonly IContent[],
   entry: number,
   callId: string,
-): Pick<ShownAbove, 'entriesBack' | 'block'> | undefined {
+): Pick<ShownEarlier, 'entriesBack' | 'block'> | undefined {
   for (let back = 0; back <= Math.min(entry, MAX_ENTRIES_BACK); back += 1) {
     const blocks = history[entry - back]?.blocks ?? [];
     const block = blocks.findLastIndex(

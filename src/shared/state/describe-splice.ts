@@ -7,7 +7,7 @@ import { checksumOfResult } from './journal-record.js';
 import type { BlockOrigin, JournalRecord, SplicePiece } from './journal-record.js';
 import { textOfBlock } from './canonical-text.js';
 import { pushTo } from '../lists-by-key.js';
-import { referringResult } from './stand-alone.js';
+import { referringResult } from './without-references.js';
 
 /** Describes a rewrite. The record is `unknown` if the list has new blocks that only the history may provide, see `mayBeWritten`. */
 export function describeSplice(

@@ -1,17 +1,17 @@
 // Rebuilds the history that a session sends by applying a journal of landed edits to the caller's entries. Pure and deterministic:
 // the result is the same in every process and on every thread. All content comes from the given entries, except for summaries.
 
-import { callName, MAX_CALLS_BACK, nameFarBack } from '../call-name.js';
+import { callName, MAX_CALLS_BACK, nameWithPosition } from '../call-name.js';
 import { withResult } from '../content.js';
 import type { ContentBlock, IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { applyDensityResult, DEFAULT_DENSITY_CONFIG } from '../density.js';
 import { materializeWith, noteShrunk } from '../density/plan/materialize.js';
-import type { MakeText, ResultPlacement } from '../density/plan/materialize.js';
+import type { MakeText, ResultReplacer } from '../density/plan/materialize.js';
 import { PlanCursor } from '../density/plan/plan.js';
 import { placesInResult } from '../density/index/unsent-results.js';
 import { ACTION } from '../density/rules/marks.js';
 import { assertIngestible } from '../ingestion.js';
-import { FITS } from '../shrink/shown-before.js';
+import { QUOTE_PLACE } from '../shrink/shown-before.js';
 import type { ShownElsewhere } from '../shrink/shown-before.js';
 import { answeredCalls } from '../summarize/history-outline.js';
 import type { CallOf } from '../summarize/history-outline.js';
@@ -19,8 +19,8 @@ import type { ToolCatalog } from '../tool-use.js';
 import { pairingViolationsInSlices } from '../validity.js';
 import { mayBeWritten } from './describe-splice.js';
 import { checksumOfResult, MAX_LOST_BLOCKS } from './journal-record.js';
-import type { BlockOrigin, JournalRecord, RowSettings, ShownAbove } from './journal-record.js';
-import { shrunkText, textAlone } from './stand-alone.js';
+import type { BlockOrigin, JournalRecord, RowSettings, ShownEarlier } from './journal-record.js';
+import { shrunkText, textWithoutReferences } from './without-references.js';
 
 /** The result of applying a journal. */
 export interface Fold {
@@ -53,7 +53,7 @@ export function* foldJournal(
   for (;;) {
     const deferred = new DeferredResults();
     const fold = yield* foldUpTo(end, raw, known, records, toolCatalog, deferred);
-    end = yield* deferred.make(fold.entries);
+    end = yield* deferred.makeTexts(fold.entries);
     if (end === Infinity) return fold;
   }
 }
@@ -85,7 +85,7 @@ function* foldUpTo(
       isWhole =
         number < end &&
         record.at <= known &&
-        follow(record, list, { settings, toolCatalog, deferred });
+        applyRecord(record, list, { settings, toolCatalog, deferred });
       if (!isWhole) intactEntries = list.length;
     }
     if (isWhole) followed.push(record);
@@ -126,21 +126,21 @@ function firstEntryOf(record: JournalRecord): number {
 }
 
 /** The context in which records are applied. */
-interface Following {
+interface FoldContext {
   readonly settings: RowSettings;
   readonly toolCatalog: ToolCatalog | undefined;
   readonly deferred: DeferredResults;
 }
 
 /** Applies a record to a list; returns `false` if it does not fit. */
-function follow(
+function applyRecord(
   record: JournalRecord & { readonly at: number },
   list: IContent[],
-  following: Following,
+  context: FoldContext,
 ): boolean {
   try {
-    if (record.kind === 'rows') return followRows(record, list, following);
-    return record.kind === 'splice' && followSplice(record, list, following.deferred);
+    if (record.kind === 'rows') return applyRows(record, list, context);
+    return record.kind === 'splice' && applySplice(record, list, context.deferred);
   } catch (thrown) {
     // Rows and pieces that do not match the list, as in the journal of another history, throw these errors.
     if (thrown instanceof RangeError || thrown instanceof TypeError) return false;
@@ -149,10 +149,10 @@ function follow(
   }
 }
 
-function followRows(
+function applyRows(
   { rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' },
   list: IContent[],
-  { settings, toolCatalog, deferred }: Following,
+  { settings, toolCatalog, deferred }: FoldContext,
 ): boolean {
   const makers: MakeText[] = [];
   const callOf = answeredCalls(list);
@@ -163,9 +163,9 @@ function followRows(
     const runs = (shown[row.start] ?? []).map((run) =>
       shownElsewhere(list, row.entry, run, call, callOf, deferred),
     );
-    makers[row.start] = (response, isAlone) => {
+    makers[row.start] = (response, isPlain) => {
       const answered = { call, response };
-      if (isAlone === true) return textAlone(answered, settings, toolCatalog);
+      if (isPlain === true) return textWithoutReferences(answered, settings, toolCatalog);
       const text = shrunkText(answered, runs, settings, toolCatalog);
       if (text === undefined) throw new RangeError('Expected a result that can be shrunk.');
       return text;
@@ -177,10 +177,10 @@ function followRows(
     return make;
   };
   let made = 0;
-  const put: ResultPlacement['put'] = (response, make) =>
-    deferred.put(response, { make, checksum: checksums[made++], settings });
+  const replace: ResultReplacer['replace'] = (response, make) =>
+    deferred.defer(response, { make, checksum: checksums[made++], settings });
   const by = { settings: { ...DEFAULT_DENSITY_CONFIG, ...settings }, texts: [] };
-  applyDensityResult(list, materializeWith(rows, list, by, { textOf, put }));
+  applyDensityResult(list, materializeWith(rows, list, by, { textOf, replace }));
   return true;
 }
 
@@ -197,22 +197,22 @@ class DeferredResults {
   /** The index of the current record. */
   record = 0;
 
-  put(before: ToolResponseBlock, text: DeferredText): ToolResponseBlock {
+  defer(before: ToolResponseBlock, text: DeferredText): ToolResponseBlock {
     const block = withResult(before, '');
     this.#results.set(block, { ...text, before, record: this.record });
     return block;
   }
 
   /** Defers a shrunk result again, this time without references to other results. */
-  putAlone(block: ContentBlock, checksum: number): ToolResponseBlock {
+  deferWithoutReferences(block: ContentBlock, checksum: number): ToolResponseBlock {
     const shrunk = this.#results.get(block);
     if (shrunk === undefined) throw new RangeError('Expected a result that was shrunk.');
     const { before, make } = shrunk;
-    return this.put(before, { ...shrunk, make: (response) => make(response, true), checksum });
+    return this.defer(before, { ...shrunk, make: (response) => make(response, true), checksum });
   }
 
   /** Returns a stand-in for a new entry of which the journal kept only the number of blocks. */
-  lose(blocks: number): IContent {
+  standInForLost(blocks: number): IContent {
     if (!Number.isInteger(blocks) || blocks < 0 || blocks > MAX_LOST_BLOCKS) {
       throw new RangeError('Expected a number of blocks.');
     }
@@ -226,7 +226,7 @@ class DeferredResults {
   }
 
   /** Computes the texts in a list; returns the index of the first record with a text that cannot be reproduced, or `Infinity`. */
-  *make(list: IContent[]): Generator<void, number, undefined> {
+  *makeTexts(list: IContent[]): Generator<void, number, undefined> {
     let failed = Infinity;
     for (let index = 0; index < list.length; index += 1) {
       const entry = list[index] as IContent;
@@ -247,7 +247,7 @@ class DeferredResults {
 
   readonly #isDeferred = (block: ContentBlock): boolean => this.#results.has(block);
 
-  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `FITS`. */
+  /** For each line of a result, how its quote can be found in the text that it had when others came to refer to it. See `QUOTE_PLACE`. */
   placesIn(response: ToolResponseBlock): Uint8Array {
     let places = this.#places.get(response);
     if (places === undefined) {
@@ -304,7 +304,7 @@ function textOrNot(make: MakeText, response: ToolResponseBlock): string | undefi
 function shownElsewhere(
   list: readonly IContent[],
   entry: number,
-  { entriesBack, block, ...lines }: ShownAbove,
+  { entriesBack, block, ...lines }: ShownEarlier,
   call: ToolCallBlock,
   callOf: CallOf,
   deferred: DeferredResults,
@@ -314,8 +314,9 @@ function shownElsewhere(
     throw new RangeError('Expected a result that shows the lines.');
   }
   const source = callOf(entry - entriesBack, block);
-  const name = nameFarBack(callName(source), laterCalls(list, entry, source, call));
-  const placeOf = (line: number): number => deferred.placesIn(response)[line] ?? FITS.only;
+  const name = nameWithPosition(callName(source), laterCalls(list, entry, source, call));
+  const placeOf = (line: number): number =>
+    deferred.placesIn(response)[line] ?? QUOTE_PLACE.shortIsUnique;
   return { ...lines, source: { callId: response.callId, name, placeOf } };
 }
 
@@ -345,7 +346,7 @@ function laterCalls(
   return 0;
 }
 
-function followSplice(
+function applySplice(
   { pieces }: JournalRecord & { readonly kind: 'splice' },
   list: IContent[],
   deferred: DeferredResults,
@@ -355,7 +356,7 @@ function followSplice(
   for (const piece of pieces) {
     if (piece.kind === 'written') {
       const { entry } = piece;
-      made.push(typeof entry === 'number' ? deferred.lose(entry) : writtenEntry(entry));
+      made.push(typeof entry === 'number' ? deferred.standInForLost(entry) : writtenEntry(entry));
       continue;
     }
     next += piece.skipped;
@@ -391,7 +392,7 @@ function editedEntry(
     const block = entry.blocks[place];
     if (block === undefined) throw new RangeError('Expected a block of the entry.');
     if (change === undefined) return block;
-    if (typeof change === 'number') return deferred.putAlone(block, change);
+    if (typeof change === 'number') return deferred.deferWithoutReferences(block, change);
     if (block.type === 'tool_response') return withResult(block, change);
     throw new RangeError('Expected a block that may have another text.');
   });

@@ -30,7 +30,7 @@ export function checksumOfResult(text: string): number {
 }
 
 /** Lines of a result that an earlier result shows. That one is `block` of the entry `entriesBack` entries before. */
-export interface ShownAbove extends Omit<ShownElsewhere, 'source'> {
+export interface ShownEarlier extends Omit<ShownElsewhere, 'source'> {
   readonly entriesBack: number;
   readonly block: number;
 }
@@ -64,7 +64,7 @@ export type JournalRecord =
       readonly at: number;
       /** The rows of a plan; the `start` of a row that shrinks is an index into `shown`. */
       readonly rows: DensityPlan;
-      readonly shown: readonly (readonly ShownAbove[])[];
+      readonly shown: readonly (readonly ShownEarlier[])[];
       /** The checksums of the results that the rows produced, in order. */
       readonly checksums: readonly number[];
     }
@@ -148,8 +148,8 @@ export class JournalWriter {
   /** Notes that all entries except these were removed. */
   noteRemovedExcept(entries: readonly IContent[]): void {
     if (this.#written.size === 0) return;
-    const standing = new Set(entries);
-    for (const entry of this.#written.keys()) if (!standing.has(entry)) this.noteRemoved(entry);
+    const remaining = new Set(entries);
+    for (const entry of this.#written.keys()) if (!remaining.has(entry)) this.noteRemoved(entry);
   }
 
   #addRows({ rows, shown, checksums }: JournalRecord & { readonly kind: 'rows' }): void {
@@ -181,16 +181,16 @@ export class JournalWriter {
     this.#bytes.number(form);
   }
 
-  #addShown(runs: readonly ShownAbove[]): void {
+  #addShown(runs: readonly ShownEarlier[]): void {
     const bytes = this.#bytes;
     bytes.number(runs.length);
     let from = 0;
-    for (const { start, end, entriesBack, block, there, aside } of runs) {
+    for (const { start, end, entriesBack, block, sourceNumber, sourceIndex } of runs) {
       bytes.number(start - from);
       bytes.number(end - start);
       from = end;
       bytes.number(entriesBack);
-      const place = aside === undefined ? there : ASIDE + aside;
+      const place = sourceIndex === undefined ? sourceNumber : INDEX_BASE + sourceIndex;
       bytes.number(2 * block + (place === undefined ? 0 : 1));
       if (place !== undefined) bytes.number(place === null ? 0 : 1 + place);
     }
@@ -270,7 +270,7 @@ function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord
   const checksums: number[] = [];
   const count = countOf(bytes);
   const rows: number[] = [];
-  const shown: (readonly ShownAbove[])[] = [];
+  const shown: (readonly ShownEarlier[])[] = [];
   let entry = 0;
   for (let row = 0; row < count; row += 1) {
     entry += bytes.number();
@@ -292,7 +292,7 @@ function readRows(bytes: ByteReader, at: number, forms: number[]): JournalRecord
   return { kind: 'rows', at, rows: Int32Array.from(rows), shown, checksums };
 }
 
-function readShown(bytes: ByteReader): readonly ShownAbove[] {
+function readShown(bytes: ByteReader): readonly ShownEarlier[] {
   let from = 0;
   return Array.from({ length: countOf(bytes) }, () => {
     const start = from + bytes.number();
@@ -303,13 +303,14 @@ function readShown(bytes: ByteReader): readonly ShownAbove[] {
     const block = Math.floor(form / 2);
     if (form % 2 === 0) return { start, end, entriesBack, block };
     const place = bytes.number() - 1;
-    if (place >= ASIDE) return { start, end, entriesBack, block, aside: place - ASIDE };
-    return { start, end, entriesBack, block, there: place === -1 ? null : place };
+    if (place >= INDEX_BASE)
+      return { start, end, entriesBack, block, sourceIndex: place - INDEX_BASE };
+    return { start, end, entriesBack, block, sourceNumber: place === -1 ? null : place };
   });
 }
 
-/** Added to `aside` to encode it in place of `there`: line numbers have at most nine digits, so they stay below this offset. */
-const ASIDE = 1_000_000_000;
+/** Added to `sourceIndex` to encode it in place of `sourceNumber`: line numbers have at most nine digits, so they stay below this offset. */
+const INDEX_BASE = 1_000_000_000;
 
 function readPieces(bytes: ByteReader, text: () => string): readonly SplicePiece[] {
   const pieces: SplicePiece[] = [];

@@ -6,6 +6,7 @@ import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { REMOVED_POINTER } from '../density.js';
 import type { PlaceholderForm } from '../density.js';
 import { countLines, shortened } from '../shown-text.js';
+import type { SHOWN_THERE } from '../placeholder.js';
 import {
   EXCERPT,
   isExcerptText,
@@ -72,15 +73,17 @@ export function summarizeToolResponse(
  * Returns the line of `summarizeToolResponse` from digests of the response and its call.
  *
  * @param ending see `placeholderEnding`
+ * @param unfailed what to say of a call that is not known to have failed
  */
 export function summaryLine(
   digest: ResponseDigest,
   call: CallDigest | undefined,
   ending: string,
+  unfailed: 'success' | typeof SHOWN_THERE = 'success',
 ): string {
   if (digest.isSummary) return digest.line;
   const { tool, isFailed, size, ownKey } = digest;
-  const outcome = isFailed ? 'error' : 'success';
+  const outcome = isFailed ? 'error' : unfailed;
   // Without a call, the size may already be the key.
   const end =
     call === undefined || size === undefined ? ` — ${outcome}` : ` — ${outcome}, ${sizeText(size)}`;

@@ -9,13 +9,13 @@ const leftOut = (units: number): string => `[…${units}…] `;
 
 /** The messages, reduced, in order. */
 export interface KeptWords {
-  readonly said: readonly string[];
+  readonly words: readonly string[];
   /** Number of messages that were dropped completely. */
   readonly lost: number;
 }
 
 /** Words of prohibitions and corrections in a few languages. They only affect the order in which pieces are dropped. */
-const TELLING = new RegExp(
+const PROHIBITION_OR_CORRECTION = new RegExp(
   [
     String.raw`\b(?:\w{1,9}n['’]t|dont|not|no|cannot|never|must|stop|skip|instead|wrong|actually|rather|only|always|undo|revert|without|avoid|should|except|leave|keep|forbidden|forget|ensure|make sure|require[sd]?|important|deadline|wait,)(?!\w)`,
     String.raw`\b(?:nicht|nie|niemals|kein\w*|stattdessen|falsch|sondern|nur|immer|ohne|lass|muss|müssen|darf|dürfen|soll|sollen|unbedingt)\b`,
@@ -58,7 +58,7 @@ interface Piece {
  * @param budget UTF-8 bytes of all their lines, including line feeds
  */
 export function keepWords(messages: readonly string[], budget: number): KeptWords {
-  if (bytesOfLines(messages) <= budget) return { said: messages, lost: 0 };
+  if (bytesOfLines(messages) <= budget) return { words: messages, lost: 0 };
   const pieces = messages.map(piecesOf);
   const marks = messages.map((text) => wordBytes(leftOut(unitsIn(text))));
   const kept = messages.map(() => new Set<number>());
@@ -77,11 +77,11 @@ export function keepWords(messages: readonly string[], budget: number): KeptWord
     left -= bytes;
     chosen.add(at);
   }
-  const said = pieces.flatMap((all, message) => {
+  const words = pieces.flatMap((all, message) => {
     const chosen = kept[message];
     return chosen === undefined || chosen.size === 0 ? [] : joinPieces(all, chosen);
   });
-  return { said, lost: messages.length - said.length };
+  return { words, lost: messages.length - words.length };
 }
 
 const EMPTY_LINE = lineBytes('');
@@ -115,11 +115,11 @@ function piecesOf(text: string, message: number): readonly Piece[] {
   };
   const addSentence = (to: number): void => {
     const sentence = text.slice(from, to);
-    const isTelling = TELLING.test(sentence);
+    const isImportant = PROHIBITION_OR_CORRECTION.test(sentence);
     const isItem = ITEM.test(sentence);
     while (from < to) {
       const end = surrogateSafe(text, Math.min(to, from + MAX_PIECE));
-      add(text.slice(from, end), tierOf(isTyped, isTelling, isItem ? 0 : start), end - from);
+      add(text.slice(from, end), tierOf(isTyped, isImportant, isItem ? 0 : start), end - from);
       from = end;
     }
   };
@@ -145,10 +145,10 @@ function unitsIn(text: string): number {
 }
 
 /** @param start UTF-16 offset of the piece in the original message; 0 for a list item, so that every item counts as opening */
-function tierOf(isTyped: boolean, isTelling: boolean, start: number): number {
+function tierOf(isTyped: boolean, isImportant: boolean, start: number): number {
   const isHead = start < HEAD;
-  if (!isTyped) return isTelling || isHead ? 3 : 5;
-  if (isTelling) return 0;
+  if (!isTyped) return isImportant || isHead ? 3 : 5;
+  if (isImportant) return 0;
   return start < OPENING ? 1 : isHead ? 2 : 4;
 }
 

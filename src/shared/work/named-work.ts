@@ -5,7 +5,7 @@ import type { ToolCallBlock, ToolResponseBlock } from '../content.js';
 import { isBlank } from '../content.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { isExcerpt } from '../density/index/excerpt.js';
-import { saidIn } from '../density/index/readable-text.js';
+import { sentText } from '../density/index/readable-text.js';
 import { identityFields } from '../density/index/identity-fields.js';
 import { asRecord } from '../json.js';
 import { EXCERPT } from '../placeholder.js';
@@ -109,12 +109,12 @@ const IDENTITY_FIELD = /"\w+":(?:"([^"]*)"|([^",}]+))/g;
 
 /** The JSON object that a result is or that its excerpt quotes; empty for other results. */
 function objectIn({ result }: ToolResponseBlock): string {
-  const payload = isExcerpt(result) ? heldIn(String(result)) : saidIn(result);
+  const payload = isExcerpt(result) ? objectInExcerpt(String(result)) : sentText(result);
   return payload.startsWith('{') ? payload : '';
 }
 
 /** The identifying fields that an excerpt holds of an object, or else the start that it quotes. */
-function heldIn(excerpt: string): string {
+function objectInExcerpt(excerpt: string): string {
   const [, held] = excerpt.split(EXCERPT.held);
   const [, began] = excerpt.split(EXCERPT.began);
   return (held ?? began ?? '').split('\n', 1)[0] ?? '';

@@ -8,13 +8,15 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 export const WRITE = 'write ';
 
 /** Separate a name from what the call or the user said. All other text is stripped of them, so that no output passes for such words. */
-const SAID = ' → ';
-const USER_SAID = ' — the user said: ';
+const DETAIL_SEPARATOR = ' → ';
+const FEEDBACK_SEPARATOR = ' — the user said: ';
 const SEPARATOR = / → | — the user said: /;
 
 /** Replaces the separators in a text, so that it may be part of a line. */
 export function withoutSeparators(text: string): string {
-  return text.replaceAll(SAID, ' -> ').replaceAll(USER_SAID, ' - the user said: ');
+  return text
+    .replaceAll(DETAIL_SEPARATOR, ' -> ')
+    .replaceAll(FEEDBACK_SEPARATOR, ' - the user said: ');
 }
 
 /** What is known of one name. */
@@ -32,7 +34,7 @@ export class WorkLedger {
   constructor(earlier: ReadonlyMap<string, WorkKind>) {
     for (const [line, kind] of earlier) {
       // The user's words stay, and so does an object (`{…}`): it names a thing that a call made, which another call does not undo.
-      const stays = line.includes(USER_SAID) || line.includes(`${SAID}{`);
+      const stays = line.includes(FEEDBACK_SEPARATOR) || line.includes(`${DETAIL_SEPARATOR}{`);
       this.#add(line.split(SEPARATOR, 1)[0] ?? '', line, kind, stays);
     }
   }
@@ -52,17 +54,22 @@ export class WorkLedger {
    *
    * @param stays whether later outcomes do not replace this line, because equal calls may make different things @default false
    */
-  note(name: string, kind: WorkKind, said = '', stays = false): void {
+  note(name: string, kind: WorkKind, detail = '', stays = false): void {
     this.#replace(name);
-    const line = said === '' ? name : name + SAID + withoutSeparators(said);
-    this.#add(name, line, kind, stays && said !== '');
+    const line = detail === '' ? name : name + DETAIL_SEPARATOR + withoutSeparators(detail);
+    this.#add(name, line, kind, stays && detail !== '');
   }
 
   /** Notes a denied call. The user's words stay, even if the call is allowed later. */
   noteDenied(name: string, feedback: string): void {
     this.#replace(name);
-    const isSaid = feedback !== '';
-    this.#add(name, isSaid ? name + USER_SAID + feedback : name, 'denied', isSaid);
+    const hasFeedback = feedback !== '';
+    this.#add(
+      name,
+      hasFeedback ? name + FEEDBACK_SEPARATOR + feedback : name,
+      'denied',
+      hasFeedback,
+    );
   }
 
   /** Notes a write. A failed one does not undo an earlier successful one. */

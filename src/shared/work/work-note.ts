@@ -13,7 +13,7 @@ const REASON = 'earlier-work';
 
 const LABEL =
   'Record of what was asked and done in entries that stood here, for reference; no new request. Kept word for word, without a model.';
-const SAID = 'The user said:';
+const USER_WORDS = 'The user said:';
 const HEADINGS: Readonly<Record<WorkKind, string>> = {
   denied: 'Calls that were denied:',
   failed: 'Failed when last tried:',
@@ -25,21 +25,24 @@ const lostLine = (lost: number): string => `- ${lost} more are left out`;
 const LOST = /^- (\d{1,15}) more are left out$/;
 
 /** Share of the budget for the user's messages, which also get what the rest does not need. */
-const SAID_SHARE = 0.6;
+const USER_WORDS_SHARE = 0.6;
 /** Maximum bytes of the headings and the lines that say how much is lost. */
 const FRAME_BYTES =
-  Buffer.byteLength([LABEL, SAID, ...Object.values(HEADINGS)].join('\n')) + 5 * 40 + 1;
+  Buffer.byteLength([LABEL, USER_WORDS, ...Object.values(HEADINGS)].join('\n')) + 5 * 40 + 1;
 
 /** Writes a record as an entry of at most `maxBytes` UTF-8 bytes; `null` if nothing fits. */
 export function workNote(record: WorkRecord, maxBytes: number): IContent | null {
   const room = maxBytes - FRAME_BYTES;
   if (room <= 0) return null;
-  const saidBytes = bytesOfLines(record.said);
-  const saidRoom = Math.max(Math.floor(room * SAID_SHARE), room - bytesOfLines(record.done.keys()));
-  const { said, lost } = keepWords(record.said, saidRoom);
+  const saidBytes = bytesOfLines(record.userWords);
+  const saidRoom = Math.max(
+    Math.floor(room * USER_WORDS_SHARE),
+    room - bytesOfLines(record.done.keys()),
+  );
+  const { words: userWords, lost } = keepWords(record.userWords, saidRoom);
   const { done, lostDone } = keepDone(record, room - Math.min(saidBytes, saidRoom));
-  if (said.length === 0 && done.size === 0) return null;
-  const kept = { said, lostSaid: record.lostSaid + lost, done, lostDone };
+  if (userWords.length === 0 && done.size === 0) return null;
+  const kept = { userWords, lostUserWords: record.lostUserWords + lost, done, lostDone };
   return humanText(textOf(kept), { isSummary: true, synthetic: true, reason: REASON });
 }
 
@@ -52,28 +55,28 @@ export function isWorkNote({ speaker, metadata }: IContent): boolean {
 export function readWorkNote(entry: IContent): WorkRecord {
   const [block] = entry.blocks;
   if (!isWorkNote(entry) || block?.type !== 'text') return NO_WORK;
-  const said: string[] = [];
+  const userWords: string[] = [];
   const done = new Map<string, WorkKind>();
   const lostDone: Partial<Record<WorkKind, number>> = {};
-  let lostSaid = 0;
-  let section: WorkKind | 'said' | undefined;
+  let lostUserWords = 0;
+  let section: WorkKind | 'userWords' | undefined;
   for (const line of block.text.split('\n')) {
     const text = quotedIn(line);
     const lost = Number(LOST.exec(line)?.[1] ?? 0);
-    if (section === 'said') {
-      lostSaid += lost;
-      if (text !== undefined) said.push(text);
+    if (section === 'userWords') {
+      lostUserWords += lost;
+      if (text !== undefined) userWords.push(text);
     } else if (section !== undefined) {
       if (lost > 0) lostDone[section] = lost;
       if (text !== undefined) done.set(section === 'written' ? WRITE + text : text, section);
     }
     section = sectionOf(line) ?? section;
   }
-  return { said, lostSaid, done, lostDone };
+  return { userWords, lostUserWords, done, lostDone };
 }
 
-function sectionOf(line: string): WorkKind | 'said' | undefined {
-  return line === SAID ? 'said' : WORK_KINDS.find((kind) => HEADINGS[kind] === line);
+function sectionOf(line: string): WorkKind | 'userWords' | undefined {
+  return line === USER_WORDS ? 'userWords' : WORK_KINDS.find((kind) => HEADINGS[kind] === line);
 }
 
 /** Keeps denied and failed work first, then the rest, the latest of each kind first. */
@@ -100,8 +103,8 @@ function namesOf({ done }: WorkRecord, kind: WorkKind): string[] {
 }
 
 function textOf(record: WorkRecord): string {
-  const { said, lostSaid, lostDone } = record;
-  const lines = [LABEL, ...sectionLines(SAID, said, lostSaid)];
+  const { userWords, lostUserWords, lostDone } = record;
+  const lines = [LABEL, ...sectionLines(USER_WORDS, userWords, lostUserWords)];
   for (const kind of WORK_KINDS) {
     const names = namesOf(record, kind);
     const shown = kind === 'written' ? names.map((name) => name.slice(WRITE.length)) : names;

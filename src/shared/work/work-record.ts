@@ -3,7 +3,7 @@
 // A call's outcome is only what its result states (`outcome.ts`). If it states none, the end of the result is quoted instead.
 
 import type { IContent, ToolCallBlock, ToolResponseBlock } from '../content.js';
-import { isBlank } from '../content.js';
+import { isBlank, withResult } from '../content.js';
 import { callUse } from '../density/index/call-use.js';
 import type { CallUse } from '../density/index/call-use.js';
 import { endingOf, isExcerpt } from '../density/index/excerpt.js';
@@ -20,16 +20,16 @@ import { asRecord, textOfParts } from '../json.js';
 import { outcomeOf, textOfResult } from '../outcome.js';
 import type { CallOutcome } from '../outcome.js';
 import { onlyShowsByCommand } from '../showing-commands.js';
-import { acts, onlyShows } from '../tool-words.js';
+import { changesSomething, onlyShows } from '../tool-words.js';
 import { WorkLedger, WRITE } from './work-ledger.js';
 import type { WorkKind } from './work-ledger.js';
 
 /** The work done in a part of a session. */
 export interface WorkRecord {
   /** The user's messages, in order. */
-  readonly said: readonly string[];
+  readonly userWords: readonly string[];
   /** Number of earlier messages that were dropped. */
-  readonly lostSaid: number;
+  readonly lostUserWords: number;
   /** See `WorkLedger.done`. */
   readonly done: ReadonlyMap<string, WorkKind>;
   /** Number of dropped items per kind. */
@@ -37,7 +37,12 @@ export interface WorkRecord {
 }
 
 /** The empty record. */
-export const NO_WORK: WorkRecord = { said: [], lostSaid: 0, done: new Map(), lostDone: {} };
+export const NO_WORK: WorkRecord = {
+  userWords: [],
+  lostUserWords: 0,
+  done: new Map(),
+  lostDone: {},
+};
 
 /** What a compaction does with an entry. A shortened entry keeps its blocks, but some results in it become placeholders. */
 export type EntryFate = 'kept' | 'shortened' | 'removed';
@@ -59,23 +64,23 @@ export interface GatheredFrom {
  */
 export function gatherWork(from: GatheredFrom): WorkRecord {
   const { history, fateOf, callOf, toolCatalog, earlier } = from;
-  const said = [...earlier.said];
+  const userWords = [...earlier.userWords];
   const ledger = new WorkLedger(earlier.done);
   for (const [index, entry] of history.entries()) {
     const fate = fateOf(entry);
     if (fate === 'kept') continue;
-    if (entry.speaker === 'human') said.push(...wordsOf(entry));
+    if (entry.speaker === 'human') userWords.push(...wordsOf(entry));
     if (entry.speaker !== 'tool') continue;
     for (const [at, response] of entry.blocks.entries()) {
       const call = response.type === 'tool_response' ? callOf(index, at) : undefined;
       if (response.type !== 'tool_response' || call === undefined) continue;
       const use = callUse(usesOf(toolCatalog, call.name), call.parameters, true);
       const answer = use.kind === CALL_KIND.ask ? answerIn(response) : undefined;
-      if (answer !== undefined) said.push(answer);
+      if (answer !== undefined) userWords.push(answer);
       else noteCall(ledger, { call, response, use }, fate === 'shortened');
     }
   }
-  return { ...earlier, said, done: ledger.done };
+  return { ...earlier, userWords, done: ledger.done };
 }
 
 /** The user's words in an entry; none in synthetic entries and summaries. */
@@ -102,9 +107,9 @@ interface AnsweredCall {
 /**
  * Notes a call in the ledger.
  *
- * @param isAhead whether the call stays and only its result is shortened: then reads, searches and commands are not noted yet
+ * @param callStays whether the call stays and only its result is shortened: then reads, searches and commands are not noted yet
  */
-function noteCall(ledger: WorkLedger, answered: AnsweredCall, isAhead: boolean): void {
+function noteCall(ledger: WorkLedger, answered: AnsweredCall, callStays: boolean): void {
   const { call, response, use } = answered;
   const outcome = outcomeLeft(answered);
   if (outcome === 'running') return;
@@ -114,32 +119,32 @@ function noteCall(ledger: WorkLedger, answered: AnsweredCall, isAhead: boolean):
   const isWrite = use.kind === CALL_KIND.write;
   const isCommand = use.kind === CALL_KIND.command || (isWrite && use.command !== undefined);
   if (outcome === 'denied') ledger.noteDenied(name, feedbackIn(response));
-  else if (mayHaveActed(answered)) noteActed(ledger, name, answered, outcome);
-  else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, isAhead);
-  else if (isAhead) return;
+  else if (mayHaveActed(answered)) noteAction(ledger, name, answered, outcome);
+  else if (isWrite && use.paths.length > 0) noteWrite(ledger, answered, outcome, callStays);
+  else if (callStays) return;
   else if (isCommand) noteCommand(ledger, name, answered, outcome);
   // Reads, searches and the like are noted only if denied.
   else ledger.forget(name);
 }
 
-function noteActed(
+function noteAction(
   ledger: WorkLedger,
   name: string,
   { call, response }: AnsweredCall,
   outcome: CallOutcome,
 ): void {
   const made = outcome === 'failed' ? '' : madeIn(call, response);
-  const said = made === '' && outcome === 'unstated' ? endingOf(response) : made;
+  const detail = made === '' && outcome === 'unstated' ? endingOf(response) : made;
   // The call was noted when its result was pruned; the placeholder says less than that note.
-  if (isPruned(response) && said === '' && ledger.latestOf(name) !== undefined) return;
-  ledger.note(name, kindOf(outcome), said, made !== '');
+  if (isPruned(response) && detail === '' && ledger.latestOf(name) !== undefined) return;
+  ledger.note(name, kindOf(outcome), detail, made !== '');
 }
 
 function noteWrite(
   ledger: WorkLedger,
   answered: AnsweredCall,
   outcome: CallOutcome,
-  isAhead: boolean,
+  callStays: boolean,
 ): void {
   const { call, response, use } = answered;
   const { paths, command } = use;
@@ -148,10 +153,10 @@ function noteWrite(
   if (isPruned(response) && outcome === 'unstated' && isKnown) return;
   if (!hasWritten(answered, outcome)) {
     if (command === undefined) for (const path of paths) ledger.noteWrite(nameOf(path), 'failed');
-    else if (!isAhead) noteCommand(ledger, nameOfUse(call, use), answered, outcome);
+    else if (!callStays) noteCommand(ledger, nameOfUse(call, use), answered, outcome);
     return;
   }
-  if (isAhead && !isKnown) return;
+  if (callStays && !isKnown) return;
   ledger.forget(nameOfUse(call, use));
   const deleted = deletedIn(call);
   for (const path of paths) {
@@ -188,7 +193,8 @@ const SEVERAL = /[|;\n]/;
 
 /** The outcome of a call. If its result was pruned, the placeholder may still state a failure. */
 function outcomeLeft({ response, use }: AnsweredCall): CallOutcome {
-  const outcome = outcomeOf(response);
+  // The placeholder has words of the command, which may speak of an exit code.
+  const outcome = outcomeOf(isPruned(response) ? withResult(response, '') : response);
   if (outcome === 'passed' && SEVERAL.test(commandOf(use.command) ?? '')) return 'unstated';
   return outcome === 'unstated' && statesFailure(response) ? 'failed' : outcome;
 }
@@ -203,11 +209,11 @@ function mayHaveActed({ call: { name }, response, use }: AnsweredCall): boolean 
   const isNamed = access !== CALL_ACCESS.none || paths.length > 0;
   if (kind !== CALL_KIND.unknown && (kind !== CALL_KIND.read || isNamed)) return false;
   if (onlyShows(name)) return false;
-  return acts(name) || (kind === CALL_KIND.unknown && saysLittle(response));
+  return changesSomething(name) || (kind === CALL_KIND.unknown && isShortResult(response));
 }
 
 /** Whether a result is short enough to confirm an action; pages and lists are longer. */
-function saysLittle(response: ToolResponseBlock): boolean {
+function isShortResult(response: ToolResponseBlock): boolean {
   const { result } = response;
   if (isExcerpt(result)) return String(result).includes(EXCERPT.held);
   if (isPruned(response)) return / — success, 1 line\b/.test(String(result));
@@ -216,9 +222,10 @@ function saysLittle(response: ToolResponseBlock): boolean {
 
 /** Failure words in the first line of an edit's result: few tools state a failed edit in a field, but most begin with the failure. */
 const NOT_WRITTEN =
-  /^\W*(?:\w*error|failed|failure|invalid|unable)\b|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|has been modified since)(?![\w/\\-])/i;
+  /^\W*(?:\w*error|failure|invalid|unable)\b(?!\.\w)|(?<![\w/.\\-])(?:(?:could |did |does |was |were )?not|cannot|can['’]t|couldn['’]t|didn['’]t|no|failed|multiple|must|but|has been modified since)(?![\w/\\-]|\.\w)/i;
 /** Failure words after one of these words are about something else than the edit. */
-const WRITTEN = /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied)\b/i;
+const WRITTEN =
+  /\b(?:success(?:ful|fully)?|updated|created|edited|wrote|written|saved|applied|replaced|inserted|made|done)\b/i;
 
 /** Whether a write took effect: as its result states, else for a command always, and for an edit unless it begins with failure words. */
 function hasWritten({ response, use }: AnsweredCall, outcome: CallOutcome): boolean {

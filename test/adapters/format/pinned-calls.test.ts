@@ -7,7 +7,7 @@ import { PinnedCalls, WholeExchanges } from '../../../src/adapters/format/pinned
 import type { CallsInMessage, WholeMessage } from '../../../src/adapters/format/pinned-calls.js';
 
 const message = (fields: Partial<CallsInMessage>): CallsInMessage => {
-  return { calls: [], serverCalls: [], answered: [], isBound: false, ...fields };
+  return { calls: [], serverCalls: [], answered: [], staysPinned: false, ...fields };
 };
 
 describe('PinnedCalls', () => {
@@ -22,7 +22,7 @@ describe('PinnedCalls', () => {
 
   it('goes by the newest call of an id', () => {
     const pinned = new PinnedCalls();
-    expect(pinned.pins(message({ calls: ['a'], isBound: true }))).toBe(true);
+    expect(pinned.pins(message({ calls: ['a'], staysPinned: true }))).toBe(true);
     expect(pinned.pins(message({ calls: ['a'], answered: ['a'] }))).toBe(false);
     expect(pinned.pins(message({ answered: ['a'] }))).toBe(false);
   });
@@ -48,7 +48,7 @@ describe('WholeExchanges', () => {
     whole(2, { calls: ['b'], programs: ['p'] }),
     whole(3, { answered: ['b'] }),
     whole(4, { answered: ['p'], calls: ['c'] }),
-    whole(5, { answered: ['c'] }, { said: [block([5, 1])] }),
+    whole(5, { answered: ['c'] }, { userBlocks: [block([5, 1])] }),
   ];
   const read = (...readings: (readonly WholeMessage[])[]): Reading[] => {
     const exchanges = new WholeExchanges();
@@ -83,17 +83,17 @@ describe('WholeExchanges', () => {
     }
   });
 
-  const PINNED = pinnedIn(read([whole(0, { isBound: true })]));
+  const PINNED = pinnedIn(read([whole(0, { staysPinned: true })]));
 
   it.each<[string, readonly WholeMessage[]]>([
     ['that is not complete', PROGRAM.slice(0, 3)],
     ['of a program in no message', PROGRAM.slice(2)],
-    ['with what is bound', PROGRAM.map((each) => ({ ...each, isBound: each === PROGRAM[4] }))],
+    ['with what is bound', PROGRAM.map((each) => ({ ...each, staysPinned: each === PROGRAM[4] }))],
     [
       'in which the user speaks',
       [
         PROGRAM[0] as WholeMessage,
-        whole(1, { answered: ['a'] }, { said: [] }),
+        whole(1, { answered: ['a'] }, { userBlocks: [] }),
         ...PROGRAM.slice(4, 5),
         whole(6, { calls: ['d'] }),
       ],
@@ -108,7 +108,7 @@ describe('WholeExchanges', () => {
     const blocks = [block([0, 0], 'thinking'), block([0, 1]), sealed];
     const [reading] = read([whole(0, { serverCalls: ['p'] }, { blocks })]);
     expect(reading?.entries).toEqual([
-      { speaker: 'ai', blocks: [{ ...blocks[0], isApart: true }] },
+      { speaker: 'ai', blocks: [{ ...blocks[0], isOfPinned: true }] },
     ]);
     expect(
       originsIn(

@@ -6,7 +6,12 @@ import type { PlacedBlock } from '../../../src/adapters/format/message-format.js
 import { editsOf } from '../../../src/adapters/format/placed.js';
 
 describe('editsOf', () => {
-  const thought: PlacedBlock = { type: 'thinking', thought: 'Hm.', origin: [0, 0], isApart: true };
+  const thought: PlacedBlock = {
+    type: 'thinking',
+    thought: 'Hm.',
+    origin: [0, 0],
+    isOfPinned: true,
+  };
   const call: PlacedBlock = { type: 'opaque', kind: 'x', tokens: 1, origin: [0, 1] };
   const edits = (parts: readonly PlacedBlock[], remaining: readonly PlacedBlock[]) =>
     editsOf({ parts, remaining }, () => false);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { carriedTokens } from '../../../src/adapters/openai/content-parts.js';
+import { estimateOpaqueTokens } from '../../../src/adapters/openai/content-parts.js';
 import { IMAGE_TOKENS } from '../../../src/shared/tokens/content-text.js';
 
-describe('carriedTokens', () => {
+describe('estimateOpaqueTokens', () => {
   it('counts the strings of a value over four, keys aside', () => {
     const value = { type: 'call', parts: ['1234', { text: 'four' }, 17, null, true] };
-    expect(carriedTokens(value)).toBe(3 + 12 / 4);
+    expect(estimateOpaqueTokens(value)).toBe(3 + 12 / 4);
   });
 
   it.each([
@@ -13,16 +13,16 @@ describe('carriedTokens', () => {
     ['a data URL', 'data:image/png;base64,AA=='],
     ['bytes', new Uint8Array(1_000_000)],
   ])('counts %s as a picture, whatever its length', (_, payload) => {
-    expect(carriedTokens({ payload })).toBe(3 + IMAGE_TOKENS);
+    expect(estimateOpaqueTokens({ payload })).toBe(3 + IMAGE_TOKENS);
   });
 
   it('counts a long text as a text', () => {
-    expect(carriedTokens('word '.repeat(4_000))).toBe(3 + 5_000);
+    expect(estimateOpaqueTokens('word '.repeat(4_000))).toBe(3 + 5_000);
   });
 
   it('ends for a value that holds itself', () => {
     const value: Record<string, unknown> = { text: '1234' };
     value['self'] = value;
-    expect(carriedTokens(value)).toBeGreaterThanOrEqual(3);
+    expect(estimateOpaqueTokens(value)).toBeGreaterThanOrEqual(3);
   });
 });

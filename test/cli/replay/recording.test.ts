@@ -60,10 +60,10 @@ describe('what fills the window', () => {
     const { report, contexts, tokensOf } = await record(longSession(60), { recencyRetention: 2 });
     const sum = (entries: readonly IContent[]): number =>
       entries.reduce((total, entry) => total + tokensOf(entry), 0);
-    const [{ said, left }] = contexts;
-    expect(sum(said)).toBe(report.end.tokens.without);
-    expect(sum(left)).toBe(report.end.tokens.with);
-    expect(sum(left)).toBeLessThan(sum(said));
+    const [{ added, remaining }] = contexts;
+    expect(sum(added)).toBe(report.end.tokens.without);
+    expect(sum(remaining)).toBe(report.end.tokens.with);
+    expect(sum(remaining)).toBeLessThan(sum(added));
   });
 });
 

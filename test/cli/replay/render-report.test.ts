@@ -7,11 +7,15 @@ import { layoutOf } from '../../../src/cli/terminal/terminal-layout.js';
 import type {
   CompressionReport,
   ReplayReport,
-  WindowReport,
+  PreflightReport,
 } from '../../../src/cli/replay/replay-report.js';
 import { NO_USE } from '../../../src/cli/replay/summarizer-meter.js';
 
-function window(without: number, left: number, edits: WindowReport['edits'] = []): WindowReport {
+function preflight(
+  without: number,
+  left: number,
+  edits: PreflightReport['edits'] = [],
+): PreflightReport {
   return {
     tokens: { without, with: left },
     edits,
@@ -51,11 +55,11 @@ const REPORT: ReplayReport = {
   entries: 6,
   playedEntries: 6,
   modelCalls: [
-    { entry: 1, ...window(500, 500) },
-    { entry: 3, ...window(1_500, 1_500) },
-    { entry: 5, ...window(2_000, 1_000, [READ]) },
+    { entry: 1, ...preflight(500, 500) },
+    { entry: 3, ...preflight(1_500, 1_500) },
+    { entry: 5, ...preflight(2_000, 1_000, [READ]) },
   ],
-  end: window(2_000, 1_000),
+  end: preflight(2_000, 1_000),
   input: { without: 4_000, with: 3_000 },
   firstCallOverLimit: null,
   reclaimed: [READ],

@@ -70,7 +70,7 @@ describe('replaySession', () => {
     expect(played.report.modelCalls[1]?.tokens).toEqual(alone.report.modelCalls[0]?.tokens);
     expect(played.report.end.tokens).toEqual(alone.report.end.tokens);
     expect(played.turns.at(-1)).toEqual(alone.turns.at(-1));
-    expect(played.contexts[1]?.left).toEqual(alone.contexts[0].left);
+    expect(played.contexts[1]?.remaining).toEqual(alone.contexts[0].remaining);
   });
 
   test('ends the life of results with their context', async () => {

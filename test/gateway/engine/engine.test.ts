@@ -37,7 +37,7 @@ async function lines(
   more: Parameters<typeof ask>[2] = {},
 ): Promise<(string | undefined)[]> {
   const ids: (string | undefined)[] = [];
-  for (const messages of calls) ids.push((await ask(api, messages, more)).line?.id);
+  for (const messages of calls) ids.push((await ask(api, messages, more)).conversation?.id);
   return ids;
 }
 
@@ -49,12 +49,12 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     const learned = vi.spyOn(Session.prototype, 'reportUsage');
     onTestFinished(() => learned.mockRestore());
     const calls = steps(talk(api, 4));
-    const { line } = await ask(api, calls[0]!);
+    const { conversation } = await ask(api, calls[0]!);
     const usage = { cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
-    engine.report(line!, { ...usage, inputTokens: 1_000 });
+    engine.report(conversation!, { ...usage, inputTokens: 1_000 });
     for (const messages of calls.slice(1)) await ask(api, messages);
     // The answer to the first call ends after the others have begun.
-    engine.report(line!, { ...usage, inputTokens: 1_000 });
+    engine.report(conversation!, { ...usage, inputTokens: 1_000 });
     expect(learned).toHaveBeenCalledTimes(1);
   });
 
@@ -74,7 +74,7 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     await compact('first', 5);
     const answers = await Promise.all([compact('first', 6), compact('second', 6)]);
     expect(answers.map(({ outcome }) => outcome)).toEqual(['edited', 'edited']);
-    expect(answers.map(({ line }) => line?.name)).toEqual(['first', 'second']);
+    expect(answers.map(({ conversation }) => conversation?.name)).toEqual(['first', 'second']);
   });
 
   it('goes on when the message at the end is another one in each call', async () => {
@@ -118,10 +118,10 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
       answers.push(await ask(api, messages, { name: 'session' }));
     }
     expect(answers.flatMap(({ failures = [] }) => failures)).toEqual([]);
-    const ids = answers.map(({ line }) => line?.id);
+    const ids = answers.map(({ conversation }) => conversation?.id);
     expect(ids.at(-1)).toBe(ids.at(-2));
     expect(ids.at(-1)).not.toBe(ids[0]);
-    expect(answers.at(-1)!.line!.isNew).toBe(false);
+    expect(answers.at(-1)!.conversation!.isNew).toBe(false);
   });
 
   it('goes on when the host summarizes or clears what was before the end, and keeps what it has pruned', async () => {
@@ -135,40 +135,40 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     for (const list of [[api.user('what was so far: all is well'), ...kept], cleared]) {
       const name = `session of ${list.length}`;
       const ids = await lines(api, calls, { name });
-      const { line, editedBytes = Infinity } = await ask(api, list, { name });
-      expect(line).toMatchObject({ id: ids[0], isNew: false, isRewritten: true });
-      expect(line!.costs.requests).toBe(calls.length + 1);
+      const { conversation, editedBytes = Infinity } = await ask(api, list, { name });
+      expect(conversation).toMatchObject({ id: ids[0], isNew: false, isRewritten: true });
+      expect(conversation!.costs.requests).toBe(calls.length + 1);
       expect(editedBytes).toBeLessThan(bodyOf(api, list).length / 2);
       const next = [...list, api.answer('well'), api.user('and on')];
       const goesOn = { id: ids[0], isNew: false, isRewritten: false };
-      expect((await ask(api, next, { name })).line).toMatchObject(goesOn);
+      expect((await ask(api, next, { name })).conversation).toMatchObject(goesOn);
     }
     const other = await ask(api, [api.user('look into it'), ...kept.slice(-2)], {
       name: 'session',
     });
-    expect(other.line?.isNew).toBe(true);
+    expect(other.conversation?.isNew).toBe(true);
   });
 
   it('goes on when the host writes all of it in another way, and lets all go that is stale, as no cache holds it', async () => {
     const messages = talk(api, 8);
     const calls = steps(messages);
     const [id] = await lines(api, calls, { name: 'session' });
-    const before = (await ask(api, messages, { name: 'session' })).line!;
+    const before = (await ask(api, messages, { name: 'session' })).conversation!;
     // As hosts do that leave out what they do not need when they take a session up again.
     const other = messages.map((message) => ({ ...message, note: 'kept' }));
     const list = [...other, api.answer('well'), api.user('and on')];
-    const { line, editedBytes = Infinity } = await ask(api, list, { name: 'session' });
-    expect(line).toMatchObject({ id, isNew: false, isRewritten: true });
+    const { conversation, editedBytes = Infinity } = await ask(api, list, { name: 'session' });
+    expect(conversation).toMatchObject({ id, isNew: false, isRewritten: true });
     expect(editedBytes).toBeLessThan(bodyOf(api, list).length / 2);
-    expect(line!.costs.rewrites).toBe(before.costs.rewrites);
+    expect(conversation!.costs.rewrites).toBe(before.costs.rewrites);
     const read = (of: typeof before): readonly number[] =>
       [of.costs, of.costs.uncompacted].map(({ cacheReadTokens }) => cacheReadTokens);
     // To the readers of the other APIs it is the same content, which a cache may still hold.
-    if (api.name === 'anthropic') expect(read(line!)).toEqual(read(before));
+    if (api.name === 'anthropic') expect(read(conversation!)).toEqual(read(before));
     const another = other.map((message, at) =>
       at < messages.length - 2 ? message : api.user('a'),
     );
-    expect((await ask(api, another, { name: 'session' })).line?.isNew).toBe(true);
+    expect((await ask(api, another, { name: 'session' })).conversation?.isNew).toBe(true);
   });
 
   it('passes side calls, and requests whose history the provider keeps', async () => {
@@ -191,9 +191,9 @@ describe.each(API_TALKS)('an engine, for $name', (api) => {
     const edits = [];
     let id = '';
     for (const sent of steps(messages)) {
-      const { edits: fresh, line } = await ask(api, sent);
+      const { edits: fresh, conversation } = await ask(api, sent);
       edits.push(...fresh);
-      id = line!.id;
+      id = conversation!.id;
     }
     expect(edits.length).toBeGreaterThan(3);
     expect(JSON.stringify(edits)).not.toContain('has seen');
@@ -227,8 +227,8 @@ describe('an engine', () => {
     for (const messages of [[mark(first!)], [first!, ...rest]]) {
       const one = await createEngine({ maxConversations: 8, store });
       const body = Buffer.from(bodyOf(anthropic!, messages));
-      const { line } = await one.compact({ api: 'anthropic', body, scope: 'one' });
-      ids.push(line?.id);
+      const { conversation } = await one.compact({ api: 'anthropic', body, scope: 'one' });
+      ids.push(conversation?.id);
       await one.close();
     }
     expect(ids[0]).toBe(ids[1]);
@@ -243,7 +243,7 @@ describe('an engine', () => {
     for (const count of [2, 4, 6, 8]) {
       const body = Buffer.from(bodyOf(anthropic!, talk(anthropic!, count)));
       const answer = await one.compact({ api: 'anthropic', body, scope: 'one' });
-      expect(answer.line).toBeDefined();
+      expect(answer.conversation).toBeDefined();
       failures.push(...(answer.failures ?? []));
     }
     await one.close();
@@ -255,7 +255,7 @@ describe('an engine', () => {
   it('reads the names that hosts put beside the messages', async () => {
     const id = '0b6e8a52-7c6b-4a5e-9a53-0d1b8f5a1c22';
     const nameOf = async (api: ApiTalk, besides: object): Promise<string | undefined> =>
-      (await ask(api, talk(api, 2), { besides })).line?.name;
+      (await ask(api, talk(api, 2), { besides })).conversation?.name;
     expect(await nameOf(responses!, { prompt_cache_key: 'key-1' })).toBe('key-1');
     const user = `user_${'a'.repeat(64)}_account_${id.replace('0b', '99')}_session_${id}`;
     expect(await nameOf(anthropic!, { metadata: { user_id: user } })).toBe(id);
@@ -324,11 +324,11 @@ describe('an engine', () => {
     const small = await createEngine({ maxConversations: 2, workspaceRoot: '/w' });
     const send = (of: ApiTalk, messages: readonly object[]): Promise<EngineAnswer> =>
       small.compact({ api: of.name, body: Buffer.from(bodyOf(of, messages)), scope: 'one' });
-    const { line } = await send(api, talk(api, 9));
+    const { conversation } = await send(api, talk(api, 9));
     for (const task of ['a', 'b']) await send(other, [other.user(task)]);
     expect(await send(api, talk(api, 10))).toMatchObject({
       outcome: 'edited',
-      line: { id: line?.id, isNew: true, givenMessages: talk(api, 10).length },
+      conversation: { id: conversation?.id, isNew: true, givenMessages: talk(api, 10).length },
     });
     await small.close();
   });
@@ -344,9 +344,9 @@ describe('an engine', () => {
       const small = await createEngine(options);
       const tools = [{ name: 'look', description, input_schema: { type: 'object' } }];
       const body = Buffer.from(JSON.stringify({ messages, tools }));
-      const { line } = await small.compact({ api: 'anthropic', body, scope: 'one' });
+      const { conversation } = await small.compact({ api: 'anthropic', body, scope: 'one' });
       await small.close();
-      return line!.costs.sentTokens;
+      return conversation!.costs.sentTokens;
     };
     const [few, many] = [await sentWith('Looks.'), await sentWith('Looks. '.repeat(5_000))];
     expect(few).toBeGreaterThan(12_000);
@@ -371,8 +371,12 @@ describe('an engine', () => {
     const contents = talk(API_TALKS[3]!, 3);
     const request = { contents, session_id: 'abc', tools: [{ functionDeclarations: [] }] };
     const body = Buffer.from(JSON.stringify({ model: 'gemini-2.5-pro', project: 'p', request }));
-    const { line } = await engine.compact({ api: 'code-assist', body, scope: 'one' });
-    expect(line).toMatchObject({ model: 'gemini-2.5-pro', name: 'abc', contextLimit: 1_048_576 });
+    const { conversation } = await engine.compact({ api: 'code-assist', body, scope: 'one' });
+    expect(conversation).toMatchObject({
+      model: 'gemini-2.5-pro',
+      name: 'abc',
+      contextLimit: 1_048_576,
+    });
   });
 
   it('keeps the text of messages of no conversation where nothing is edited', async () => {

@@ -70,10 +70,10 @@ async function gatewayWith(
 const engineOf = (engine: Engine): Engine => ({
   compact: (call) => engine.compact(call),
   compactOnce: (body) => engine.compactOnce(body),
-  report: (line, usage) => engine.report(line, usage),
+  report: (conversation, usage) => engine.report(conversation, usage),
   reportRefusal: (...refused) => engine.reportRefusal(...refused),
-  noteBoundReasoning: (line) => engine.noteBoundReasoning(line),
-  original: (line, edit) => engine.original(line, edit),
+  noteBoundReasoning: (conversation) => engine.noteBoundReasoning(conversation),
+  original: (conversation, edit) => engine.original(conversation, edit),
   close: () => engine.close(),
 });
 
@@ -97,14 +97,14 @@ describe('what fails in ctxfold', () => {
 it('has the engine know that a call left unedited whose compaction came too late, and nothing of a side call', async () => {
   const noted: string[] = [];
   const late = [
-    { outcome: 'edited', isAside: true, line: { id: 'aside' }, edits: [] },
-    { outcome: 'edited', line: { id: 'one' }, edits: [] },
+    { outcome: 'edited', isSideRequest: true, conversation: { id: 'aside' }, edits: [] },
+    { outcome: 'edited', conversation: { id: 'one' }, edits: [] },
   ] as unknown as EngineAnswer[];
   let comeLate = (): void => undefined;
   const { url } = await gatewayWith(
     {
       compact: () => new Promise((resolve) => (comeLate = () => resolve(late.shift()!))),
-      noteBoundReasoning: (line) => void noted.push(line),
+      noteBoundReasoning: (id) => void noted.push(id),
     },
     'compact',
     'fine',
@@ -119,16 +119,16 @@ it('has the engine know that a call left unedited whose compaction came too late
 
 it('has the engine learn from the usage of what it would have sent, and from no other', async () => {
   const costs = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
-  const line = {
+  const conversation = {
     ...{ id: 'one', name: undefined, api: 'anthropic', model: 'm', isNew: false },
     ...{ isRewritten: false, givenMessages: 1, sentMessages: 1, contextLimit: 1 },
     ...{ cacheTtlMs: undefined, costs: { ...costs, uncompacted: costs } },
-  } as unknown as NonNullable<EngineAnswer['line']>;
+  } as unknown as NonNullable<EngineAnswer['conversation']>;
   const learned: string[] = [];
   for (const mode of ['observe', 'compact'] as const) {
     for (const outcome of ['edited', 'unchanged'] as const) {
       const parts = {
-        compact: async () => ({ outcome, line, edits: [] }),
+        compact: async () => ({ outcome, conversation, edits: [] }),
         report: () => void learned.push(`${mode} ${outcome}`),
       };
       const { url } = await gatewayWith(parts, mode, 'data: {"usage":{"input_tokens":9}}\n\n');

@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LineReport } from '../../../src/gateway/engine/protocol.js';
+import type { ConversationState } from '../../../src/gateway/engine/protocol.js';
 import { Ledger } from '../../../src/gateway/server/ledger.js';
 import { completeGatewayOptions } from '../../../src/gateway/server/options.js';
 
 const NOTHING = { sentTokens: 0, cacheReadTokens: 0, requests: 0 };
 
-function lineOf({ cacheTtlMs, isRewritten = false }: Partial<LineReport>): LineReport {
+function lineOf({
+  cacheTtlMs,
+  isRewritten = false,
+}: Partial<ConversationState>): ConversationState {
   return {
     ...{ id: 'one', name: undefined, api: 'anthropic', model: 'claude-sonnet-4-5', isNew: false },
     ...{ isRewritten, givenMessages: 1, sentMessages: 1, contextLimit: 200_000, cacheTtlMs },
     bindsReasoning: false,
-    costs: { ...NOTHING, uncompacted: NOTHING } as unknown as LineReport['costs'],
+    costs: { ...NOTHING, uncompacted: NOTHING } as unknown as ConversationState['costs'],
   };
 }
 
@@ -33,7 +36,7 @@ function missOf(...calls: readonly Call[]): string | undefined {
     const edit = { number: 0, rule: 'r', action: 'a', tool: undefined, before: 2, after: 1 };
     const line = lineOf(about);
     const landed = Array.from({ length: edits }, () => edit);
-    ledger.recordAnswer({ outcome: 'unchanged', line, edits: landed }, bytes);
+    ledger.recordAnswer({ outcome: 'unchanged', conversation: line, edits: landed }, bytes);
     const usage = { inputTokens: prompt - read, cacheReadTokens: read };
     ledger.recordUsage('one', {
       usage: { ...usage, cacheWriteTokens: 0, outputTokens: 1 },
@@ -49,7 +52,7 @@ function ledgerOf(maxConversations: number) {
   const ledger = new Ledger(completeGatewayOptions({ mode: 'compact', maxConversations }));
   const call = (id: string, bindsReasoning = false): void => {
     const line = { ...lineOf({}), id, bindsReasoning };
-    ledger.recordAnswer({ outcome: 'edited', editedBytes: 5, line, edits: [] }, 9);
+    ledger.recordAnswer({ outcome: 'edited', editedBytes: 5, conversation: line, edits: [] }, 9);
     ledger.recordUsage(id, { usage: undefined, mode: 'compact', status: 200 });
   };
   const ids = (): string[] => ledger.conversations.map(({ line }) => line.id);

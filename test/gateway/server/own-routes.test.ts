@@ -36,7 +36,9 @@ const costs = { sentTokens: 1, uncompacted: { sentTokens: 2 } };
 const answerOf = (id: string): EngineAnswer => ({
   outcome: 'edited',
   edits,
-  line: { id, name: id, api: 'chat', model: 'm', costs } as NonNullable<EngineAnswer['line']>,
+  conversation: { id, name: id, api: 'chat', model: 'm', costs } as NonNullable<
+    EngineAnswer['conversation']
+  >,
 });
 
 describe('the events of the page', () => {

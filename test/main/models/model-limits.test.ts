@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import {
   bindsReasoning,
   contextWindowOf,
-  isMendable,
+  isFixableByCompacting,
   refusedLength,
   ModelLimits,
   UNKNOWN_CONTEXT_LIMIT,
@@ -146,7 +146,7 @@ describe('refusedLength', () => {
     ['overloaded', false],
   ])('knows without a number that %j is one: %s', (said, isOne) => {
     expect(refusedLength(said)).toEqual(isOne ? {} : undefined);
-    expect(isMendable(said)).toBe(isOne);
+    expect(isFixableByCompacting(said)).toBe(isOne);
   });
 
   it('says nothing about what cannot be read', () => {

@@ -7,7 +7,7 @@ import type { HistoryState } from '../../../src/main/history-change.js';
 import { MAX_BATCH_CHARACTERS, MAX_BATCH_ENTRIES } from '../../../src/main/offload/posted-entry.js';
 import { DeltaQueue } from '../../../src/main/offload/delta-queue.js';
 import type { Parcel } from '../../../src/main/offload/delta-queue.js';
-import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
+import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { humanText, toolContent, toolResponse } from '../../../src/shared/content.js';
 import type { IContent } from '../../../src/shared/content.js';
 import { entryCharacters } from '../../../src/shared/tokens/estimate.js';
@@ -179,8 +179,8 @@ describe('DeltaQueue', () => {
           const answer = waiting.findLastIndex(({ speaker }) => speaker === 'ai');
           const before = waiting.slice(0, Math.max(0, answer));
           const tools = before.filter(({ speaker }) => speaker === 'tool').length;
-          expect(parcel.isFar).toBe(answer >= 0 && tools >= FAR_RESULTS);
-          if (parcel.isFar) far += 1;
+          expect(parcel.isOutOfReach).toBe(answer >= 0 && tools >= REACH_RESULTS);
+          if (parcel.isOutOfReach) far += 1;
           else near += 1;
         };
         for (const [at, portion] of given.entries()) {

@@ -5,7 +5,7 @@ import { DEFAULT_DENSITY_CONFIG, PRUNED_POINTER } from '../../../src/shared/dens
 import type { DensityConfig } from '../../../src/shared/density.js';
 import { scopeOfSession } from '../../../src/shared/density/index/index-scope.js';
 import { KnownShingles } from '../../../src/shared/density/index/shown-lines.js';
-import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
+import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { optimize, planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { RESIDENT_AGENT } from '../../support/resident-session.js';
 
@@ -63,7 +63,7 @@ describe('GrowingIndex', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const index = new GrowingIndex(scopeOfSession(CONFIG));
     const planned = index.plan(history, CONFIG);
-    expect(note.mock.calls.length).toBeLessThan(FAR_RESULTS + 3);
+    expect(note.mock.calls.length).toBeLessThan(REACH_RESULTS + 3);
 
     const grown = new GrowingIndex(scopeOfSession(CONFIG));
     for (let end = 1; end <= history.length; end += 1) grown.plan(history.slice(0, end), CONFIG);

@@ -1,4 +1,4 @@
-// One stay of a history in a worker: what is asked over its line, and how much is posted at once.
+// One stay of a history in a worker: what is asked over its connection, and how much is posted at once.
 
 import { describe, expect, it } from 'vitest';
 import { MAX_BATCH_CHARACTERS } from '../../../src/main/offload/posted-entry.js';
@@ -18,7 +18,7 @@ import {
   DEFAULT_WORKING_SET,
   WORKING_SET_RULE_NAMES,
 } from '../../../src/shared/density/rules/working-set-rules.js';
-import { FAR_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
+import { REACH_RESULTS } from '../../../src/shared/density/index/unsent-results.js';
 import { planWithTexts } from '../../../src/shared/density/plan/optimize.js';
 import { countEachEntry } from '../../../src/shared/tokens/count-tokens.js';
 import { countThirds } from '../../support/piece-counters.js';
@@ -57,7 +57,7 @@ describe('Residence', () => {
       await drain(scheduler);
       expect((await asked).base).toEqual({ revision: 0, length: 1 });
       expect(bench.host.traffic).toMatchObject({ plans: 0, complaints: [] });
-      expect(bench.host.openLines.length).toBe(1);
+      expect(bench.host.openConnections.length).toBe(1);
     });
   });
 
@@ -121,7 +121,7 @@ describe('Residence', () => {
     });
   });
 
-  it('posts the settings of a pass, and nothing that its line was opened with', async () => {
+  it('posts the settings of a pass, and nothing that its connection was opened with', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler);
       bench.settings = { ...OTHER, toolCatalog: {}, workingSet: DEFAULT_WORKING_SET };
@@ -204,7 +204,7 @@ describe('Residence', () => {
       const contents = Array.from({ length: 12 }, (_, at) => humanText('x'.repeat(900_000 + at)));
       for (const content of contents) bench.history.addAll([content]);
       const { host } = bench;
-      while (host.openLines.length === 0) await scheduler.waitNext(1);
+      while (host.openConnections.length === 0) await scheduler.waitNext(1);
       const { traffic } = host;
       for (let turn = 0; turn < 20; turn += 1) await nextTurn();
       expect(traffic.deltas).toBe(5);
@@ -217,7 +217,7 @@ describe('Residence', () => {
     }, 3);
   });
 
-  it('has a long history counted by several at once, and tells the total before the line has it all', async () => {
+  it('has a long history counted by several at once, and tells the total before the connection has it all', async () => {
     await tell(async (scheduler) => {
       const bench = openBench(scheduler, 3);
       const { host, history, pool } = bench;
@@ -280,8 +280,8 @@ describe('Residence', () => {
     }, 10);
   });
 
-  it('notes no lines of results far from the end, and finds all the same what those before it show', async () => {
-    const lines = (result: number): string =>
+  it('notes no connections of results far from the end, and finds all the same what those before it show', async () => {
+    const connections = (result: number): string =>
       Array.from(
         { length: 12 },
         (_, at) => `result ${result} has the line ${at} ${'-'.repeat(30)}`,
@@ -290,11 +290,15 @@ describe('Residence', () => {
       aiContent([toolCall(id, 'read_file', { absolute_path: `/w/${id}` })]),
       toolContent([toolResponse(id, 'read_file', result)]),
     ];
-    const results = FAR_RESULTS + 400;
-    const history = Array.from({ length: results }, (_, at) => asked(`c${at}`, lines(at))).flat();
+    const results = REACH_RESULTS + 400;
+    const history = Array.from({ length: results }, (_, at) =>
+      asked(`c${at}`, connections(at)),
+    ).flat();
     // Behind the last answer stand as many: the first of them shows what the one before the answer does.
-    const unsent = Array.from({ length: results }, (_, at) => asked(`u${at}`, lines(results + at)));
-    unsent[results - 1] = asked(`u${results - 1}`, lines(results - 1));
+    const unsent = Array.from({ length: results }, (_, at) =>
+      asked(`u${at}`, connections(results + at)),
+    );
+    unsent[results - 1] = asked(`u${results - 1}`, connections(results - 1));
     const parallel = [
       aiContent(unsent.flatMap(([{ blocks } = aiContent([])]) => blocks)),
       ...unsent.flatMap((entries) => entries.slice(1)).toReversed(),
@@ -317,10 +321,10 @@ describe('Residence', () => {
       bench.history.addAll(history);
       await drain(scheduler);
       expect(bench.host.traffic.farDeltas).toBeGreaterThan(1);
-      const near = lines(results - 200);
+      const near = connections(results - 200);
       // What the first result says is too far away to be looked for, here as there.
-      bench.history.addAll([...asked('near', near), ...asked('far', lines(0))]);
-      bench.history.addAll(asked('both', `${near}\n${lines(1)}`));
+      bench.history.addAll([...asked('near', near), ...asked('far', connections(0))]);
+      bench.history.addAll(asked('both', `${near}\n${connections(1)}`));
       await drain(scheduler);
       const got = await asks(bench, bench.settings);
       const { plan, texts } = planWithTexts(bench.history.getAll(), {

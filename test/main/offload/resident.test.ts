@@ -182,7 +182,7 @@ class Play {
         this.#aborts = new AbortController();
         return;
       case 'lose':
-        for (const line of host.openLines) {
+        for (const line of host.openConnections) {
           seen.losses += 1;
           line.fail(new WorkerPoolError('The thread died.', 'WORKER_DIED'));
         }
@@ -257,7 +257,7 @@ describe('ResidentOffload', () => {
           clockMs += 60_000;
           play.add(minEntries);
           await drain(scheduler);
-          expect(host.openLines.length).toBe(1);
+          expect(host.openConnections.length).toBe(1);
           const { base } = history;
           const asked = offload.optimize(history.getRawHistory(), base, bench.settings);
           const counted = history.waitForTokenUpdates();
@@ -273,7 +273,7 @@ describe('ResidentOffload', () => {
           offload.close();
           history.addAll([humanText('said after the end')]);
           await play.settle(scheduler);
-          expect(host.openLines).toEqual([]);
+          expect(host.openConnections).toEqual([]);
           seen.runs += 1;
           seen.openings += host.traffic.openings;
           seen.refusals += host.traffic.refusals;
@@ -332,9 +332,9 @@ describe('ResidentOffload', () => {
       history.addAll([humanText('begins a trial')]);
       offload.release();
       await drain(scheduler);
-      expect(host.openLines).toEqual([]);
+      expect(host.openConnections).toEqual([]);
       await addOne();
-      expect(host.openLines.length).toBe(1);
+      expect(host.openConnections.length).toBe(1);
     });
   });
 
@@ -343,11 +343,11 @@ describe('ResidentOffload', () => {
       const { history, host } = openBench(scheduler);
       history.addAll([humanText('hello')]);
       await drain(scheduler);
-      const [line] = host.openLines;
+      const [line] = host.openConnections;
       line?.fail(new WorkerPoolError('The thread died.', 'WORKER_DIED'));
       history.addAll([humanText('and more')]);
       await drain(scheduler);
-      expect(host.openLines.length).toBe(1);
+      expect(host.openConnections.length).toBe(1);
       expect(host.traffic.openings).toBe(2);
     });
   });
@@ -366,7 +366,7 @@ describe('ResidentOffload', () => {
       for (const wait of waits) await expect(wait).rejects.toBe(ABORTED);
       await expect(asks(bench, SETTINGS, aborts.signal)).rejects.toBe(ABORTED);
       await drain(scheduler);
-      expect(bench.host.openLines.length).toBe(1);
+      expect(bench.host.openConnections.length).toBe(1);
     });
   });
 });

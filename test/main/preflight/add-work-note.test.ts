@@ -97,7 +97,7 @@ describe.each(STRATEGIES)('%s', (strategy) => {
     const notes = history.filter(isWorkNote);
     const said = history.flatMap((entry) =>
       isWorkNote(entry)
-        ? readWorkNote(entry).said
+        ? readWorkNote(entry).userWords
         : entry.speaker === 'human'
           ? JSON.stringify(entry)
           : [],
@@ -212,7 +212,7 @@ describe('addWorkNote', () => {
       'human note ai tool human ai tool ai',
     );
     expect(findViolations(history)).toEqual([]);
-    expect(readWorkNote(history[1]!).said).toEqual(['Now that.']);
+    expect(readWorkNote(history[1]!).userWords).toEqual(['Now that.']);
   });
 
   it('leaves a note that there is where there is no room for another', () => {

@@ -19,7 +19,7 @@ function from(
   sentEntries: number,
   tokens = 1_000,
   spendableNow?: number,
-  toBeCached?: number,
+  minCachedTokens?: number,
 ): number {
   const metadata = { readWritePairsPruned: 0, fileDeduplicationsPruned: 0, recencyPruned: 0 };
   return worthwhileFrom({
@@ -27,7 +27,7 @@ function from(
     history: HISTORY,
     sentEntries,
     spendable: spendableNow,
-    toBeCached,
+    minCachedTokens,
     prices: { read: 0.1, write: 1.25 },
     countedTokens: (entry) => (HISTORY.indexOf(entry) < 5 ? tokens : 10 * tokens),
   });
@@ -167,10 +167,11 @@ describe('worthwhileFrom, of calls in parallel', () => {
 describe('worthwhileFrom, of prompts that are hardly cached', () => {
   it('counts what stands before as written anew where that is too short', () => {
     // 1,000 tokens for 40 calls at 0.1 are 4,000, and 3,000 behind them cost 3,450; with the 1,000 before, 4,600.
-    const at = (toBeCached: number): number => from([1], 5, 1_000, undefined, toBeCached);
+    const at = (minCachedTokens: number): number => from([1], 5, 1_000, undefined, minCachedTokens);
     expect([at(0), at(1_000), at(1_001)]).toEqual([1, 1, Infinity]);
     // What stood in front of the end that is removed is written anew as well, but not where nothing that was sent changes.
-    const end = (toBeCached: number): number => from([4], 5, 1_000, undefined, toBeCached);
+    const end = (minCachedTokens: number): number =>
+      from([4], 5, 1_000, undefined, minCachedTokens);
     expect([end(4_000), end(4_001)]).toEqual([4, Infinity]);
     expect(from([5], 5, 1_000, undefined, 4_001)).toBe(5);
   });

@@ -299,7 +299,7 @@ describe('shrinkText', () => {
       60,
       (at) => `\u001b[32m✓\u001b[0m case ${'abcdefghij'.charAt(at % 10)} ${at}`,
     );
-    const shown = { start: 20, end: 40, aside: 7, source: { callId: 'c', name: 'make' } };
+    const shown = { start: 20, end: 40, sourceIndex: 7, source: { callId: 'c', name: 'make' } };
     expect(shrinkText(text, [shown], COMMAND, DEFAULT, ']')).toContain(
       '[… 20 lines as in make, from "case a 20" …]',
     );
@@ -310,7 +310,7 @@ describe('shrinkText', () => {
       at === 30 ? ' FAIL  src/b.test.ts > adds' : `case ${at} of many that ran`,
     );
     const source = { callId: 'c', name: 'make', placeOf: (line: number) => (line === 138 ? 4 : 0) };
-    const shown = { start: 0, end: 60, aside: 107, source };
+    const shown = { start: 0, end: 60, sourceIndex: 107, source };
     expect(shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').slice(0, -1)).toEqual([
       '[… 30 lines as in make, from "case 0 of many that ran" …]',
       ' FAIL  src/b.test.ts > adds',
@@ -408,7 +408,7 @@ describe('shrinkText', () => {
     const failing = linesOf(14, (at) => ` FAIL  src/b${at}.test.ts > adds`);
     const text = `${rows(0, 30)}\n${failing}\n${rows(30, 40)}`;
     const source = { callId: 'c1', name: 'bash npm test' };
-    const shown = { start: 0, end: 84, source, there: 101 };
+    const shown = { start: 0, end: 84, source, sourceNumber: 101 };
     const kept = shrinkText(text, [shown], BUILD, DEFAULT, ']')?.split('\n').slice(0, -1);
     expect(kept).toEqual([
       '[… 30 lines as in bash npm test, there lines 101-130 …]',

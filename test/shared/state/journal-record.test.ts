@@ -13,8 +13,8 @@ import type { JournalRecord, SplicePiece } from '../../../src/shared/state/journ
 import { runs } from '../../support/scale.js';
 
 const place = fc.oneof(
-  fc.record({ there: fc.option(fc.nat(999_999_999)) }, { requiredKeys: [] }),
-  fc.record({ aside: fc.nat(9_000) }),
+  fc.record({ sourceNumber: fc.option(fc.nat(999_999_999)) }, { requiredKeys: [] }),
+  fc.record({ sourceIndex: fc.nat(9_000) }),
 );
 const shown = fc
   .tuple(

@@ -25,8 +25,8 @@ const text = fc.oneof(
 );
 
 const arbitraryRecord: fc.Arbitrary<WorkRecord> = fc.record({
-  said: fc.array(text, { maxLength: 30 }),
-  lostSaid: fc.nat(3),
+  userWords: fc.array(text, { maxLength: 30 }),
+  lostUserWords: fc.nat(3),
   done: fc
     .array(fc.tuple(text, fc.constantFrom(...WORK_KINDS)), { maxLength: 40 })
     .map((pairs) => new Map(pairs.map(([name, kind]) => [nameOf(name, kind), kind] as const))),
@@ -46,8 +46,8 @@ function textOf(note: IContent | null): string {
 }
 
 /** Order among kinds is not part of a record. */
-function plain({ said, lostSaid, done, lostDone }: WorkRecord): unknown {
-  return { said, lostSaid, lostDone, done: [...done].map(String).sort() };
+function plain({ userWords, lostUserWords, done, lostDone }: WorkRecord): unknown {
+  return { userWords, lostUserWords, lostDone, done: [...done].map(String).sort() };
 }
 
 const PLENTY = 1_000_000;
@@ -80,10 +80,10 @@ describe('workNote', () => {
   ])('loses %s after everything else that the user said', (prohibition) => {
     const others = Array.from({ length: 12 }, (_, at) => `Look at part ${at} of it, please. `);
     const said = ['Build it. ', `${others.join('')}${prohibition}`, ...others];
-    const note = workNote({ ...NO_WORK, said }, 800);
+    const note = workNote({ ...NO_WORK, userWords: said }, 800);
     expect(textOf(note)).toContain(prohibition);
     expect(textOf(note)).toMatch(/\n- \d+ more are left out\n/);
-    expect(readWorkNote(note ?? humanText('')).lostSaid).toBeGreaterThan(0);
+    expect(readWorkNote(note ?? humanText('')).lostUserWords).toBeGreaterThan(0);
   });
 
   it('loses nothing that fits', () => {
@@ -113,12 +113,12 @@ describe('workNote', () => {
     const marked = fc.array(fc.lorem({ mode: 'sentences', maxCount: 30 }), { minLength: 5 });
     fc.assert(
       fc.property(marked, fc.integer({ min: 900, max: 3_000 }), (said, maxBytes) => {
-        const note = workNote({ ...NO_WORK, said }, maxBytes);
+        const note = workNote({ ...NO_WORK, userWords: said }, maxBytes);
         fc.pre(note !== null);
         const kept = readWorkNote(note);
-        expect(kept.said.length + kept.lostSaid).toBe(said.length);
+        expect(kept.userWords.length + kept.lostUserWords).toBe(said.length);
         let from = 0;
-        for (const words of kept.said) {
+        for (const words of kept.userWords) {
           const pieces = words.split(/\[…\d+…\] /).filter((piece) => piece !== '');
           const at = said.findIndex(
             (message, index) => index >= from && pieces.every((piece) => message.includes(piece)),
@@ -136,9 +136,9 @@ describe('workNote', () => {
       `Please look at part ${at} of the tree. `.repeat(5),
     );
     const said = chat.toSpliced(90, 0, 'Go on. Never push to main! Thanks a lot for that.');
-    const kept = readWorkNote(workNote({ ...NO_WORK, said }, 1_200)!);
-    expect(kept.said.join('\n')).toContain('Never push to main!');
-    expect(kept.lostSaid).toBeGreaterThan(150);
+    const kept = readWorkNote(workNote({ ...NO_WORK, userWords: said }, 1_200)!);
+    expect(kept.userWords.join('\n')).toContain('Never push to main!');
+    expect(kept.lostUserWords).toBeGreaterThan(150);
   });
 
   it('keeps what is demanded at the end of a long task, and later changes, rather than how it is explained', () => {
@@ -157,32 +157,32 @@ describe('workNote', () => {
     ];
     const task = `Migrate the billing. ${story.join('')}\nPlan:\n${items.join('\n')}\n${story.join('')}\n${demands.join(' ')}`;
     const later = ['Can you also bump stripe to 17.4?', 'Skip CHF for now.', 'It moved to Monday.'];
-    const kept = readWorkNote(workNote({ ...NO_WORK, said: [task, ...later] }, 1_500)!);
-    const [first = ''] = kept.said;
+    const kept = readWorkNote(workNote({ ...NO_WORK, userWords: [task, ...later] }, 1_500)!);
+    const [first = ''] = kept.userWords;
     for (const said of ['Migrate the billing.', ...items, ...demands])
       expect(first).toContain(said);
-    expect(kept.said.slice(1)).toEqual(later);
+    expect(kept.userWords.slice(1)).toEqual(later);
   });
 
   it('gives up what was pasted before what was typed, however often it is reduced', () => {
     const rules = Array.from({ length: 300 }, (_, at) => `Rule ${at}: it must never be empty.\n`);
     const typed = ['Build it.', 'Do not use regular expressions.'];
-    let record: WorkRecord = { ...NO_WORK, said: typed };
+    let record: WorkRecord = { ...NO_WORK, userWords: typed };
     for (let round = 0; round < 6; round += 1) {
       typed.push(`Then build part ${round}.`);
       const pasted = `Here is log ${round}:\n${rules.join('')}`;
-      const said = [...record.said, typed.at(-1)!, pasted];
-      record = readWorkNote(workNote({ ...record, said }, 2_500)!);
-      expect(record.said).toEqual(expect.arrayContaining(typed));
+      const said = [...record.userWords, typed.at(-1)!, pasted];
+      record = readWorkNote(workNote({ ...record, userWords: said }, 2_500)!);
+      expect(record.userWords).toEqual(expect.arrayContaining(typed));
     }
   });
 
   it('says how much of a message is left out, also when more goes later', () => {
     const said = Array.from({ length: 40 }, (_, at) => `Part ${at} of the work is like this.`);
-    let record: WorkRecord = { ...NO_WORK, said: [said.join(' ')] };
+    let record: WorkRecord = { ...NO_WORK, userWords: [said.join(' ')] };
     for (const maxBytes of [1_500, 1_200, 900]) {
       record = readWorkNote(workNote(record, maxBytes)!);
-      const [words = ''] = record.said;
+      const [words = ''] = record.userWords;
       const gaps = [...words.matchAll(/\[…(\d+)…\] /g)];
       const units = gaps.reduce((sum, [mark, count]) => sum + Number(count) - mark.length, 0);
       expect(gaps.length).toBeGreaterThan(0);
@@ -194,15 +194,15 @@ describe('workNote', () => {
     const chat = Array.from({ length: 50 }, (_, at) => `Please look at part ${at} of it. `);
     const prohibition = 'Never touch src/legacy.c, which the importer of the old warehouse needs!';
     const said = [`${chat.join('')}${prohibition} ${chat.join('')}`];
-    expect(textOf(workNote({ ...NO_WORK, said }, 900))).toContain(prohibition);
+    expect(textOf(workNote({ ...NO_WORK, userWords: said }, 900))).toContain(prohibition);
   });
 
   it('gives up what was asked first after what was asked in between', () => {
     const said = Array.from({ length: 50 }, (_, at) => `Message number ${at} says something here.`);
-    const kept = readWorkNote(workNote({ ...NO_WORK, said }, 1_400)!);
-    expect(kept.said.length).toBeLessThan(50);
-    expect(kept.said[0]).toContain('number 0');
-    expect(kept.said.at(-1)).toContain('number 49');
+    const kept = readWorkNote(workNote({ ...NO_WORK, userWords: said }, 1_400)!);
+    expect(kept.userWords.length).toBeLessThan(50);
+    expect(kept.userWords[0]).toContain('number 0');
+    expect(kept.userWords.at(-1)).toContain('number 49');
   });
 
   it('gives up what went well before what failed, and the oldest first', () => {
@@ -220,14 +220,14 @@ describe('workNote', () => {
   });
 
   it('is nothing where there is no room, or nothing to tell', () => {
-    expect(workNote({ ...NO_WORK, said: ['hello'] }, 20)).toBeNull();
+    expect(workNote({ ...NO_WORK, userWords: ['hello'] }, 20)).toBeNull();
     expect(workNote(NO_WORK, PLENTY)).toBeNull();
   });
 });
 
 describe('readWorkNote', () => {
   it('reads nothing out of what somebody else says', () => {
-    const note = workNote({ ...NO_WORK, said: ['Ship it.'] }, PLENTY)!;
+    const note = workNote({ ...NO_WORK, userWords: ['Ship it.'] }, PLENTY)!;
     const said = humanText(textOf(note));
     expect(isWorkNote(said)).toBe(false);
     expect(readWorkNote(said)).toEqual(NO_WORK);

@@ -17,6 +17,8 @@ const FAILING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}make: Erro
 
 const PASSING = `${'src/main/some-module.ts is compiled\n'.repeat(40)}all of it is deployed`;
 
+const GONE = '[Bash: gh run list -s "exit code 1" — success, 3 lines]';
+
 describe('gatherWork', () => {
   it('takes down only what the user answered of entries that are shortened', () => {
     const history = [
@@ -27,7 +29,7 @@ describe('gatherWork', () => {
     const { callOf } = outlineHistory(history);
     const from = { history, callOf, toolCatalog: KNOWN_TOOL_CATALOG, earlier: NO_WORK };
     const record = gatherWork({ ...from, fateOf: () => 'shortened' });
-    expect(record).toEqual({ ...NO_WORK, said: ['Never the red one.'] });
+    expect(record).toEqual({ ...NO_WORK, userWords: ['Never the red one.'] });
     expect(gatherWork({ ...from, fateOf: () => 'kept' })).toEqual(NO_WORK);
   });
 
@@ -79,6 +81,12 @@ describe('gatherWork', () => {
         bash('npm test | tail', failed),
         bash('npm run build; npm run lint', { output: 'all is linted', exit_code: 0 }),
         bash('cp a b', 'cp: a: No such file or directory'),
+        bash('gh pr create', 'https://github.com/a/b/pull/12\n'),
+        call(
+          'merge_pull_request',
+          { number: 1 },
+          '{"message":"no","documentation_url":"https://d"}',
+        ),
         bash('make', { output: 'all is made', exit_code: 0 }),
         bash('make all | tail', { output: 'make: *** [all] Error 2', exit_code: 2 }),
       ),
@@ -88,6 +96,8 @@ describe('gatherWork', () => {
       'npm test | tail → 9 passed, 2 failed': 'answered',
       'npm run build; npm run lint → all is linted': 'answered',
       'cp a b → cp: a: No such file or directory': 'answered',
+      'gh pr create → https://github.com/a/b/pull/12': 'answered',
+      'merge_pull_request number: 1 → {"message":"no","documentation_url":"https://d"}': 'answered',
       make: 'passed',
       'make all | tail': 'failed',
     });
@@ -145,21 +155,21 @@ describe('gatherWork', () => {
       aiContent('I will never stop.'),
       humanText('No, the other one.'),
     ];
-    expect(gather(history).said).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
+    expect(gather(history).userWords).toEqual(['Build it.\nAnd test it.', 'No, the other one.']);
   });
 
   it('takes down what the user answered through a tool, unless that is denied or gone', () => {
     const ask = (result: unknown, error?: string): IContent[] =>
       call('AskUserQuestion', { questions: [{ question: 'Which?' }] }, result, error);
     const denial = "The user doesn't want to proceed with this tool use.";
-    const { said, done: outcomes } = gather([
+    const { userWords, done: outcomes } = gather([
       humanText('Build it.'),
       ...ask('User has answered: "Which?"="The blue one, never the red one."'),
       ...ask([{ type: 'text', text: 'The green one.' }]),
       ...ask(PRUNED_POINTER),
       ...ask('', denial),
     ]);
-    expect(said).toEqual([
+    expect(userWords).toEqual([
       'Build it.',
       'User has answered: "Which?"="The blue one, never the red one."',
       'The green one.',
@@ -170,13 +180,13 @@ describe('gatherWork', () => {
   it('goes on from what was known', () => {
     const earlier = {
       ...NO_WORK,
-      said: ['first'],
-      lostSaid: 2,
+      userWords: ['first'],
+      lostUserWords: 2,
       done: new Map([['npm test', 'failed']] as const),
     };
     expect(gather([humanText('second'), ...bash('npm test', OK)], earlier)).toEqual({
-      said: ['first', 'second'],
-      lostSaid: 2,
+      userWords: ['first', 'second'],
+      lostUserWords: 2,
       done: new Map([['npm test', 'passed']]),
       lostDone: {},
     });
@@ -284,12 +294,26 @@ describe('gatherWork', () => {
           '<tool_use_error>String not found.</tool_use_error>',
         ),
         call('replace_in_file', { path: '/w/b.ts' }, 'No replacement was performed: no match'),
+        call(
+          'apply_patch',
+          { input: '*** Begin Patch\n*** Update File: d.ts\n@@\n-x\n+y\n*** End Patch' },
+          'apply_patch verification failed: Failed to find expected lines in d.ts',
+        ),
+        call('edit', { filePath: '/w/e.ts' }, 'Found multiple matches for oldString.'),
+        call('edit', { path: '/w/f.ts' }, 'Found 2 occurrences of the text. It must be unique.'),
+        call('Edit', { file_path: '/w/g.ts' }, 'Found 3 matches, but replace_all is false.'),
+        call('Write', { file_path: '/w/failed.ts' }, 'failed.ts: 2 replacements made, no errors'),
         call('Write', { file_path: '/w/not-found.ts' }, 'Wrote /w/not-found.ts'),
         call('Write', { file_path: '/w/c.ts' }, "Updated. It is now:\n1\tthrow 'not found'"),
       ],
       {
         'write /w/a.ts': 'failed',
         'write /w/b.ts': 'failed',
+        'write d.ts': 'failed',
+        'write /w/e.ts': 'failed',
+        'write /w/f.ts': 'failed',
+        'write /w/g.ts': 'failed',
+        'write /w/failed.ts': 'written',
         'write /w/not-found.ts': 'written',
         'write /w/c.ts': 'written',
       },
@@ -384,6 +408,11 @@ describe('gatherWork', () => {
       {},
     ],
     [
+      'no exit code that a command is about, whose output is gone',
+      [call('Bash', { command: 'gh run list -s "exit code 1"' }, GONE)],
+      {},
+    ],
+    [
       'a permission that a program lacks',
       [bash('make', '', 'open: permission denied')],
       { make: 'failed' },
@@ -416,7 +445,7 @@ describe('gatherWork', () => {
       callOf,
       earlier: NO_WORK,
     });
-    expect(record).toEqual({ ...NO_WORK, said: ['two'] });
+    expect(record).toEqual({ ...NO_WORK, userWords: ['two'] });
   });
 
   it('names what is long by both ends', () => {

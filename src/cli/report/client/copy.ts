@@ -1,7 +1,7 @@
 // Copies the text of an element. If the browser refuses, the text stays selected for copying by hand.
 
 /** How long the button shows the outcome. */
-const SAID_FOR_MS = 2_000;
+const OUTCOME_SHOWN_MS = 2_000;
 
 /** Makes a button copy the element whose id its `data-copy` names. */
 export function startCopying(button: HTMLButtonElement): void {
@@ -10,7 +10,7 @@ export function startCopying(button: HTMLButtonElement): void {
   if (source === null) return;
   const say = (text: string): void => {
     button.textContent = text;
-    setTimeout(() => (button.textContent = label), SAID_FOR_MS);
+    setTimeout(() => (button.textContent = label), OUTCOME_SHOWN_MS);
   };
   button.addEventListener('click', () => {
     getSelection()?.selectAllChildren(source);

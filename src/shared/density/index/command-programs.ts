@@ -51,7 +51,7 @@ const DECIDED_BY_WORDS: ReadonlyMap<string, readonly (readonly [RegExp, Purpose]
   ...['rg', 'grep', 'egrep', 'fgrep'].map((program) => [program, GREP] as const),
 ]);
 /** Words that may precede a program's name: wrappers and shell keywords. */
-const CARRIERS: ReadonlySet<string> = new Set([
+const WRAPPERS: ReadonlySet<string> = new Set([
   ...['sudo', 'time', 'timeout', 'command', 'env', 'nice', 'nohup', 'if', 'then', 'do', 'else'],
   ...['cmd', '/c', '/k'],
 ]);
@@ -82,8 +82,8 @@ export function purposeOf(text: string): readonly [purpose: Purpose | undefined,
         continue;
       }
       if (STARTERS.has(word)) isStart = true;
-      else if ((isStart || isPiped) && !leadsOn(word)) {
-        const words = wordsBehind(text, end);
+      else if ((isStart || isPiped) && !precedesProgram(word)) {
+        const words = argumentsBehind(text, end);
         const purpose = purposeOfProgram(word, words);
         if (purpose === 'write') return [purpose, words];
         if (isStart && (purpose === 'read' || found === undefined)) found = purpose ?? found;
@@ -120,8 +120,8 @@ const BRACE = 123;
 const ASSIGNED = 61;
 
 /** Whether a word only precedes the program's name, as all words of `sudo -u 1` and `timeout 10` do. */
-function leadsOn(word: string): boolean {
-  return CARRIERS.has(word) || /^[-\d]/.test(word);
+function precedesProgram(word: string): boolean {
+  return WRAPPERS.has(word) || /^[-\d]/.test(word);
 }
 
 function purposeOfProgram(word: string, words: string): Purpose | undefined {
@@ -132,11 +132,11 @@ function purposeOfProgram(word: string, words: string): Purpose | undefined {
     : tests.find(([pattern]) => pattern.test(words))?.[1];
 }
 
-const UP_TO_NEXT = /^(?:"(?:\\[^]|[^"\\])*"|'[^']*'|[^;&|\n"'])*/;
+const ARGUMENTS = /^(?:"(?:\\[^]|[^"\\])*"|'[^']*'|[^;&|\n"'])*/;
 
 /** The arguments of a program: the text up to the next program, at most `MAX_WORDS` units. */
-function wordsBehind(text: string, start: number): string {
-  return UP_TO_NEXT.exec(text.slice(start, start + MAX_WORDS))?.[0] ?? '';
+function argumentsBehind(text: string, start: number): string {
+  return ARGUMENTS.exec(text.slice(start, start + MAX_WORDS))?.[0] ?? '';
 }
 
 /** The value of an assignment before a program. Quoted parts and command substitutions may contain spaces. */

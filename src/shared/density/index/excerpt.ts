@@ -10,11 +10,11 @@ import { onOneLine, shortened } from '../../shown-text.js';
 import {
   countsFailures,
   mayReportFailure,
-  placeAfter,
+  locationAfter,
   reportsFailure,
 } from '../../shrink/failures-first.js';
-import { endOfNumber, saysShown } from '../../shrink/shown-before.js';
-import { MAX_TELLING, saysLeftOut } from '../../shrink/shrinker.js';
+import { endOfNumber, isReference } from '../../shrink/shown-before.js';
+import { MAX_SCANNED_OF_LINE, saysLeftOut } from '../../shrink/shrinker.js';
 import { estimateResultTokens, tokensOfCharacters } from '../../tokens/estimate.js';
 import { identityFields, nextPageIn } from './identity-fields.js';
 import { MAX_SEEN, namesIn, seenLines } from './names-in-text.js';
@@ -43,23 +43,23 @@ const MAX_NEXT_LENGTH = 240;
 const LONG_RESULT = 0n;
 const OLD_EXCERPT = 1n;
 
-const NAMED_IN = new WeakMap<ToolResponseBlock, string>();
+const EXCERPT_LINES = new WeakMap<ToolResponseBlock, string>();
 
 /**
  * Returns the replacement of a result: the placeholder, followed by lines on its names, failures and
  * outcome. Cached per response, because the same edit may be found many times before it is applied.
  */
 export function excerptOfBlock(response: ToolResponseBlock, placeholder: string): string {
-  let named = NAMED_IN.get(response);
+  let named = EXCERPT_LINES.get(response);
   if (named === undefined) {
-    named = namedIn(response);
-    NAMED_IN.set(response, named);
+    named = excerptLines(response);
+    EXCERPT_LINES.set(response, named);
   }
   return placeholder + named;
 }
 
 /** The excerpt's lines below the placeholder; empty if the result has nothing worth quoting. */
-function namedIn(response: ToolResponseBlock): string {
+function excerptLines(response: ToolResponseBlock): string {
   const payload = readableText(response.result);
   const text = withoutNotes(withMembersInLines(payload));
   const room = Math.min(MAX_NAMES_LENGTH, NAMES_SHARE * payload.length);
@@ -70,7 +70,7 @@ function namedIn(response: ToolResponseBlock): string {
   const named = names.length === 0 ? '' : EXCERPT.named + names.join(' ');
   const next = nextPageIn(payload, Math.min(MAX_NEXT_LENGTH, OUTCOME_SHARE * payload.length));
   const goesOn = next === '' ? '' : EXCERPT.goesOn + next;
-  return named + endedAs(response, text, payload) + goesOn;
+  return named + outcomeLines(response, text, payload) + goesOn;
 }
 
 /** Removes the notes in which shrinking says what it left out: they name other calls, not this result's content. */
@@ -107,7 +107,7 @@ function linksIn(text: string, maxLength: number): readonly string[] {
 }
 
 /** The excerpt's lines on failures and outcome. Failures count as merely reported if the call is not known to have failed. */
-function endedAs(response: ToolResponseBlock, text: string, payload: string): string {
+function outcomeLines(response: ToolResponseBlock, text: string, payload: string): string {
   const isFailed = hasFailed(response);
   const [label, found] = outcomeIn(payload, Math.floor(OUTCOME_SHARE * payload.length));
   const failures = failuresIn(text).map((line) => shortened(onOneLine(line), MAX_FAILURE_LENGTH));
@@ -134,12 +134,19 @@ export function endingOf(response: ToolResponseBlock): string {
   if (isExcerpt(result)) return [...String(result).matchAll(EXCERPT_END)].at(-1)?.[1] ?? '';
   const payload = readableText(printedIn(result) ?? result);
   const text = withoutNotes(withMembersInLines(payload));
-  const end = sumOfFailures(payload) || outcomeIn(payload, MAX_OUTCOME_LENGTH)[1];
+  const end =
+    sumOfFailures(payload) || outcomeIn(payload, MAX_OUTCOME_LENGTH)[1] || onlyLineOf(payload);
   const isData = OBJECT.test(payload);
   const failures = isData || countsFailures(end) ? [] : failuresIn(text).slice(0, 1);
   const said = failures.map((line) => shortened(onOneLine(line), MAX_OUTCOME_LENGTH));
   if (end !== '' && !said.includes(end)) said.push(end);
   return said.join(' … ').replaceAll(/\s+/g, ' ');
+}
+
+/** The address, hash or number that is all of a text, such as the address of what was made; empty for other texts. */
+function onlyLineOf(text: string): string {
+  const line = text.slice(0, MAX_OUTCOME_LENGTH + 2).trim();
+  return /^\S*[\d/]\S*$/.test(line) ? shortened(line, MAX_OUTCOME_LENGTH) : '';
 }
 
 const EXCERPT_END = /\nIt (?:failed with|reported|began with|held|ended with): (.*)/g;
@@ -189,7 +196,7 @@ function lastStatements(payload: string): readonly string[] {
   const last: string[] = [];
   for (let at = lines.length - 1; at >= 0 && last.length < MAX_END_LINES; at -= 1) {
     const line = lines[at] ?? '';
-    if (saysShown(line)) break;
+    if (isReference(line)) break;
     if (isStatement(line)) (line.trimEnd().endsWith(':') ? headings : last).push(line);
   }
   return (last.length === 0 ? headings.slice(0, MAX_END_LINES) : last).reverse();
@@ -223,8 +230,9 @@ function failuresIn(text: string): readonly string[] {
   const lines = seenLines(text);
   const headings: string[] = [];
   for (const [at, line] of lines.entries()) {
-    if (!reportsFailure(line.slice(0, MAX_TELLING)) || endOfNumber(line, 0) !== -1) continue;
-    const said = saidAt(lines, at);
+    if (!reportsFailure(line.slice(0, MAX_SCANNED_OF_LINE)) || endOfNumber(line, 0) !== -1)
+      continue;
+    const said = failureAt(lines, at);
     if (HEADING.test(said)) headings.push(said);
     else if (failures.add(said).size === MAX_FAILURES) break;
   }
@@ -242,7 +250,7 @@ const LEVEL = /^\s*\{?\s*"\w{1,20}": ?(?:"\w{1,20}"|\d{1,3}),?\s*$/;
 const MAX_MEMBERS = 4;
 
 /** The failure that the line at `at` reports, taken from following lines where they hold it: exception, log message or place. */
-function saidAt(lines: readonly string[], at: number): string {
+function failureAt(lines: readonly string[], at: number): string {
   const line = lines[at] ?? '';
   if (TRACEBACK.test(line)) {
     const behind = lines.slice(at + 1, at + MAX_FRAMES);
@@ -252,7 +260,7 @@ function saidAt(lines: readonly string[], at: number): string {
     const members = lines.slice(at, at + MAX_MEMBERS).map((member) => member.trim());
     return messageIn(members.join(''));
   }
-  const place = placeAfter(lines, at);
+  const place = locationAfter(lines, at);
   return place === at ? messageIn(line) : `${line} ${(lines[place] ?? '').trim()}`;
 }
 

@@ -66,7 +66,7 @@ export function findInclusions(
     // After an unpaired group opening, texts may be file content.
     isCertain &&= arePaired && trimmedText(content) !== GROUP_OPENING;
   }
-  if (areTextsTrusted || (isCertain && areAskedFor(found, blocks, workspaceRoot))) return found;
+  if (areTextsTrusted || (isCertain && wereRequested(found, blocks, workspaceRoot))) return found;
   return found.filter((inclusion) => !isInText(inclusion));
 }
 
@@ -80,7 +80,7 @@ function isInText(inclusion: FoundInclusion): inclusion is TextInclusion {
  * second inclusion of one. The entry's own words end at the first marker: everything later may be
  * file content.
  */
-function areAskedFor(
+function wereRequested(
   found: readonly FoundInclusion[],
   blocks: readonly ContentBlock[],
   workspaceRoot: string,

@@ -31,7 +31,7 @@ import {
 import type { IndexScope } from './index-scope.js';
 import { OpenCalls, pairRows } from './open-calls.js';
 import { numberIn, PathTable, TextTable } from './text-table.js';
-import { FAR_RESULTS, UnsentResults } from './unsent-results.js';
+import { REACH_RESULTS, UnsentResults } from './unsent-results.js';
 import type { ComparedLines, EntryPlace } from './unsent-results.js';
 import type { ShownRun } from './shown-lines.js';
 import { firstRowFrom, stretchesOfRows, type EntryStretches } from './stretches.js';
@@ -120,10 +120,10 @@ export class HistoryIndex {
 
   /** Appends the entries after the indexed ones, up to `end`. The remaining ones must be appended before planning. */
   extend(history: readonly IContent[], end: number = history.length): void {
-    const far = this.#scope.unsent ? this.#unsent.farLengthIn(history, this.#length) : 0;
+    const reach = this.#scope.unsent ? this.#unsent.outOfReachLengthIn(history, this.#length) : 0;
     // Read by index, because the caller's array may override methods such as its iterator.
     for (let at = this.#length; at < end; at += 1) {
-      this.append(history[at] as IContent, at < far ? 'far' : 'end');
+      this.append(history[at] as IContent, at < reach ? 'out-of-reach' : 'end');
     }
   }
 
@@ -172,13 +172,13 @@ export class HistoryIndex {
     return { index, callRows, responseRows };
   }
 
-  /** Where the replacements of edited entries are: far if `FAR_RESULTS` unedited results and then an unedited answer follow. */
+  /** Where the replacements of edited entries are: out of reach if `REACH_RESULTS` unedited results and then an unedited answer follow. */
   placesOf(edited: ReadonlySet<number>): (entry: number) => EntryPlace {
-    const far = this.#farBefore(edited);
-    return (entry) => (entry < far ? 'moved-far' : 'moved');
+    const reach = this.#outOfReachBefore(edited);
+    return (entry) => (entry < reach ? 'moved-out-of-reach' : 'moved');
   }
 
-  #farBefore(edited: ReadonlySet<number>): number {
+  #outOfReachBefore(edited: ReadonlySet<number>): number {
     const { answers } = this;
     let answer = answers.length - 1;
     while (answer >= 0 && edited.has(answers.at(answer))) answer -= 1;
@@ -188,7 +188,7 @@ export class HistoryIndex {
     for (let row = firstRowFrom(entryOf, answers.at(answer)) - 1; row >= 0; row -= 1) {
       const entry = entryOf.at(row);
       if (!edited.has(entry)) results += 1;
-      if (results === FAR_RESULTS) return entry;
+      if (results === REACH_RESULTS) return entry;
     }
     return 0;
   }
@@ -204,10 +204,10 @@ export class HistoryIndex {
   }
 
   /**
-   * The lines of an unsent result that earlier results show, counting only rows for which `stands`.
+   * The lines of an unsent result that earlier results show, counting only rows for which `mayBeSource` holds.
    */
-  shownOf(result: ComparedLines, stands: (row: number) => boolean): readonly ShownRun[] {
-    return this.#unsent.shownOf(result, this.responses, stands);
+  shownOf(result: ComparedLines, mayBeSource: (row: number) => boolean): readonly ShownRun[] {
+    return this.#unsent.shownOf(result, this.responses, mayBeSource);
   }
 
   /** The name of the call that this response row answers, if it is among the last calls; see `lastCallOf`. */
@@ -305,9 +305,9 @@ export class HistoryIndex {
     calls.lastLine.push(lines?.last ?? NONE);
     // Reads of known lines are compared by lines. Writes, and calls for more output of a command, never repeat an earlier call.
     const asksForMore = kind === CALL_KIND.command && command === undefined;
-    const isTold = kind === CALL_KIND.write || lines !== undefined || asksForMore;
+    const neverRepeats = kind === CALL_KIND.write || lines !== undefined || asksForMore;
     calls.signature.push(
-      isTold ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
+      neverRepeats ? NO_SIGNATURE : signatureOf(call.name, command ?? call.parameters),
     );
   }
 

@@ -5,14 +5,14 @@ import { fieldsOf } from '../../json.js';
 import { MAX_SEEN } from './names-in-text.js';
 
 /** Field names by importance: own id, state, ids and links, numbers and codes. Without an own id, the others usually say too little. */
-const TELLING: readonly RegExp[] = [
+const IDENTITY_NAMES: readonly RegExp[] = [
   /^(?:id|number|key|uuid|sha)$/i,
   /^(?:status|state|conclusion|success|ok|merged|dry_?run|failed|failures|rejected|(?:failed|failure|error)_?count)$/i,
   /^(?:html_?url|web_?url|url|\w{1,30}(?:_id|Id))$/,
-  /^(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
+  /^(?!documentation_)(?:\w{1,30}(?:number|_nr|_no|_url|_?ref|reference)|(?:booking|confirmation|tracking)_?code)$/i,
 ];
 /** A state that says more than mere success. */
-const STATE =
+const INFORMATIVE_STATE =
   /^"\w+":"(?!(?:success|ok|done)|(?:complete|succee|finishe|create|update|delete|remove|save|sen)[dt])[a-z]/i;
 
 /**
@@ -21,12 +21,12 @@ const STATE =
  * @param isAnswer whether the object answers a call that may have made it, so that other ids, numbers or a state suffice @default false
  */
 export function identityFields(json: string, maxLength: number, isAnswer = false): string {
-  const found = TELLING.map((): string[] => []);
+  const found = IDENTITY_NAMES.map((): string[] => []);
   for (const [name, value] of fieldsOf(json.slice(0, MAX_SEEN))) {
-    found[TELLING.findIndex((telling) => telling.test(name))]?.push(`"${name}":${value}`);
+    found[IDENTITY_NAMES.findIndex((pattern) => pattern.test(name))]?.push(`"${name}":${value}`);
   }
   const [own, , ids, numbers] = found.map(({ length }) => length > 0);
-  const isInState = found[1]?.some((field) => STATE.test(field)) === true;
+  const isInState = found[1]?.some((field) => INFORMATIVE_STATE.test(field)) === true;
   if (own !== true && !(isAnswer && (ids === true || numbers === true || isInState))) return '';
   let fields = '';
   for (const field of found.flat()) {
@@ -49,7 +49,8 @@ const NEXT = new RegExp(
   'gim',
 );
 /** Pre-filter: matches wherever `NEXT` does and rarely elsewhere, though code is full of these words. `NEXT` takes 3 times as long. */
-const MAY_GO_ON = /(?:cursor|token|scroll_id|next)(?:[a-z_]{0,30}\\?"?\s{0,3}:|(?<=rel="?next))/i;
+const MAY_HAVE_NEXT =
+  /(?:cursor|token|scroll_id|next)(?:[a-z_]{0,30}\\?"?\s{0,3}:|(?<=rel="?next))/i;
 const IS_END = /\bhas_?(?:more|next(?:_?page)?)\\?"?\s{0,3}:\s{0,3}false\b/i;
 /** `next` counts only with a page's address or number, `cursor` only if there is no other name: each item of a list may have one. */
 const IS_NEXT = /^next(?:_?page)?$/i;
@@ -64,7 +65,7 @@ const MAX_ENDS = 4_000;
 export function nextPageIn(text: string, maxLength: number): string {
   const seen =
     text.length <= MAX_SEEN ? text : `${text.slice(0, MAX_ENDS)}\n${text.slice(-MAX_ENDS)}`;
-  if (!MAY_GO_ON.test(seen) || IS_END.test(seen)) return '';
+  if (!MAY_HAVE_NEXT.test(seen) || IS_END.test(seen)) return '';
   let [found, foundName] = ['', 'cursor'];
   for (const [, quoted, text, number, plain, line, link] of seen.matchAll(NEXT)) {
     const name = quoted ?? plain ?? 'next';

@@ -47,17 +47,17 @@ export function seenLines(text: string): readonly string[] {
  */
 export function namesIn(text: string, maxLength: number): readonly string[] {
   const names = new NameCounts(text);
-  const chosen = new Fitting(PATHS_PART * maxLength);
+  const chosen = new WordBudget(PATHS_PART * maxLength);
   collectWords(text, names, chosen);
   const paths = chosen.words;
   const taken = paths.join(' ');
-  const rest = new Fitting(maxLength - taken.length);
+  const rest = new WordBudget(maxLength - taken.length);
   names.takeLikeliest(rest, taken);
   return [...paths, ...rest.words];
 }
 
 /** Collects words within a length budget. */
-class Fitting {
+class WordBudget {
   readonly words: string[] = [];
   #left: number;
 
@@ -86,24 +86,24 @@ class Fitting {
 const UNITS = new Uint16Array(MAX_SEEN);
 const UNIT_BYTES = Buffer.from(UNITS.buffer);
 
-function collectWords(text: string, names: NameCounts, paths: Fitting): void {
+function collectWords(text: string, names: NameCounts, paths: WordBudget): void {
   const seenEnd = Math.min(text.length, MAX_SEEN);
   UNIT_BYTES.write(text, 0, 2 * seenEnd, 'utf16le');
-  let feed = breakFrom(text, '\n', 0, seenEnd);
-  let escaped = breakFrom(text, '\\n', 0, seenEnd);
+  let feed = nextBreak(text, '\n', 0, seenEnd);
+  let escaped = nextBreak(text, '\\n', 0, seenEnd);
   for (let at = 0; at < seenEnd;) {
     const next = Math.min(escaped, feed);
     const hasReturn = feed < escaped && next > at && text[next - 1] === '\r';
     const end = hasReturn ? next - 1 : next;
     if (end - at <= MAX_LINE_LENGTH) collectWordsOfLine(text, at, end, names, paths);
     at = next + (escaped < feed ? 2 : 1);
-    if (feed < at) feed = breakFrom(text, '\n', at, seenEnd);
-    if (escaped < at) escaped = breakFrom(text, '\\n', at, seenEnd);
+    if (feed < at) feed = nextBreak(text, '\n', at, seenEnd);
+    if (escaped < at) escaped = nextBreak(text, '\\n', at, seenEnd);
   }
 }
 
 /** The next line break, or the end. */
-function breakFrom(text: string, sign: string, from: number, end: number): number {
+function nextBreak(text: string, sign: string, from: number, end: number): number {
   const found = text.indexOf(sign, from);
   return found === -1 || found + sign.length > end ? end : found;
 }
@@ -114,7 +114,7 @@ function collectWordsOfLine(
   from: number,
   end: number,
   names: NameCounts,
-  paths: Fitting,
+  paths: WordBudget,
 ): void {
   for (let at = from; at < end; at += 1) {
     let kind = KINDS[UNITS[at] as number] as number;
@@ -130,7 +130,7 @@ function collectWordsOfLine(
       if (kind === 0) break;
       seen |= kind;
     }
-    if (!isTelling(seen) || at - start > MAX_WORD_LENGTH) continue;
+    if (!isDistinctive(seen) || at - start > MAX_WORD_LENGTH) continue;
     if ((seen & (SEPARATOR | ODD)) === 0) {
       if (!isRef(text, start)) names.add(start, at);
       continue;
@@ -154,7 +154,7 @@ function isHex(at: number): boolean {
   return (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x46);
 }
 
-function addPath(text: string, from: number, to: number, paths: Fitting): void {
+function addPath(text: string, from: number, to: number, paths: WordBudget): void {
   let end = to;
   while (end > from && UNITS[end - 1] === DOT) end -= 1;
   const start = UNITS[from] === DOT && UNITS[from + 1] === SLASH ? from + 2 : from;
@@ -182,7 +182,7 @@ function addParts(from: number, to: number, names: NameCounts): void {
     while (start < end && (kindAt(end - 1) & ODD) !== 0) end -= 1;
     let seen = start < end ? kindAt(start) & ~CAPITAL : 0;
     for (let place = start + 1; place < end; place += 1) seen |= kindAt(place);
-    if (isTelling(seen)) names.add(start, end);
+    if (isDistinctive(seen)) names.add(start, end);
   }
 }
 
@@ -190,7 +190,7 @@ function addParts(from: number, to: number, names: NameCounts): void {
  * Whether it may be an identifier rather than a plain word: it has a digit, a sign or an inner
  * capital.
  */
-function isTelling(seen: number): boolean {
+function isDistinctive(seen: number): boolean {
   return (seen & LETTER) !== 0 && (seen & (SIGN | CAPITAL)) !== 0;
 }
 
@@ -273,7 +273,7 @@ class NameCounts {
   }
 
   /** Takes names by score, ties in order of appearance, skipping those contained in `taken`. */
-  takeLikeliest(fitting: Fitting, taken: string): void {
+  takeLikeliest(fitting: WordBudget, taken: string): void {
     const groups = this.#groupsByScore();
     for (let at = 0; at < groups.length && fitting.hasRoom(MIN_NAME_LENGTH);) {
       const group = groups[at] as NameGroup;
@@ -294,7 +294,7 @@ class NameCounts {
   }
 
   /** Returns whether there was room for it. */
-  #take(number: number, fitting: Fitting, taken: string): boolean {
+  #take(number: number, fitting: WordBudget, taken: string): boolean {
     const [start, length] = [STARTS[number] as number, LENGTHS[number] as number];
     if (!fitting.hasRoom(length)) return false;
     const name = this.#text.slice(start, start + length);

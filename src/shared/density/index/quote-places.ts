@@ -1,11 +1,11 @@
 // Precomputes for each line of a text how a quote of its beginning can be found in that text: whether other lines begin the same, and
 // which of them it is. Used where the text itself is no longer available; keeps no text.
 
-import { FITS, QUOTED } from '../../shrink/shown-before.js';
+import { QUOTE_PLACE, QUOTE_LENGTH } from '../../shrink/shown-before.js';
 import { withoutCodes } from '../../shown-text.js';
 import { hashOf } from './hash.js';
 
-/** Returns for each line of a text a value as described at `FITS`. Takes linear time. */
+/** Returns for each line of a text a value as described at `QUOTE_PLACE`. Takes linear time. */
 export function quotePlaces(given: string): Uint8Array {
   const text = withoutCodes(given);
   const short: number[] = [];
@@ -15,7 +15,7 @@ export function quotePlaces(given: string): Uint8Array {
   const alike = new Set<number>();
   for (let start = 0; start <= text.length; start = endOfLine(text, start) + 1) {
     const from = firstWordIn(text, start);
-    const hash = beginningAt(text, from, QUOTED.short);
+    const hash = beginningAt(text, from, QUOTE_LENGTH.short);
     starts.push(from);
     short.push(hash);
     if (hash === NO_WORD) continue;
@@ -28,13 +28,13 @@ export function quotePlaces(given: string): Uint8Array {
   firsts.clear();
   for (const [line, hash] of short.entries()) {
     if (!alike.has(hash)) continue;
-    const long = beginningAt(text, starts[line] ?? 0, QUOTED.long);
+    const long = beginningAt(text, starts[line] ?? 0, QUOTE_LENGTH.long);
     const count = (counts.get(long) ?? 0) + 1;
     counts.set(long, count);
     if (count === 1) firsts.set(long, line);
-    const place = FITS.onlyIfLong + count;
-    places[line] = count > 1 && place <= FITS.most ? place : FITS.onlyIfLong;
-    if (count === 2) places[firsts.get(long) ?? 0] = FITS.onlyIfLong + 1;
+    const place = QUOTE_PLACE.longIsUnique + count;
+    places[line] = count > 1 && place <= QUOTE_PLACE.max ? place : QUOTE_PLACE.longIsUnique;
+    if (count === 2) places[firsts.get(long) ?? 0] = QUOTE_PLACE.longIsUnique + 1;
   }
   return places;
 }

@@ -21,10 +21,10 @@ export interface ShownRun {
   /**
    * Line number of the first line in the source, `null` if it has none; absent if both are numbered the same or unnumbered.
    */
-  readonly there?: number | null;
+  readonly sourceNumber?: number | null;
   /** Index of the first line in the source; set only if both are unnumbered and the run is not where a reader would look for it. */
-  readonly aside?: number;
-  /** Set along with `aside`: for each line of the source, how its quote can be found; see `FITS`. */
+  readonly sourceIndex?: number;
+  /** Set along with `sourceIndex`: for each line of the source, how its quote can be found; see `QUOTE_PLACE`. */
   readonly places?: Uint8Array;
 }
 
@@ -39,7 +39,7 @@ interface FoundRun extends ShownRun {
 /** Two runs count as consecutive if the source has at most this many lines between them. */
 const MAX_BETWEEN = 12;
 /** A run counts as in its place if it is off by at most this many lines, because hosts add lines around a text. */
-const MAX_ASIDE = 3;
+const MAX_OFFSET_LINES = 3;
 
 /** At most this many texts that contain a shingle are compared. */
 const MAX_COMPARED = 16;
@@ -147,8 +147,10 @@ export class KnownShingles {
       const found = this.#longestRun(text, at, last?.end ?? 0, firstText, rows);
       if (found !== undefined) {
         const { text: known, before, behind, ...run } = found;
-        const isAside = !('there' in run) && !isWhereLooked(text, found, last);
-        runs.push(isAside ? { ...run, aside: before, places: this.#placesIn(known) } : run);
+        const isHardToFind = !('sourceNumber' in run) && !isWhereExpected(text, found, last);
+        runs.push(
+          isHardToFind ? { ...run, sourceIndex: before, places: this.#placesIn(known) } : run,
+        );
         last = found;
       }
       at = found?.end ?? at + 1;
@@ -218,7 +220,7 @@ export class KnownShingles {
       text: known,
       before: place - before,
       behind: noted.count - place - behind,
-      ...(here !== there && { there: numberAfter(there, -before) }),
+      ...(here !== there && { sourceNumber: numberAfter(there, -before) }),
     };
   }
 
@@ -331,11 +333,12 @@ export class KnownShingles {
  * Whether a run is in the source where a reader would look for it: under the same line numbers, as far from the start or the end as
  * here, shortly after the previous run, or alone.
  */
-function isWhereLooked(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
+function isWhereExpected(text: TextLines, run: FoundRun, last: FoundRun | undefined): boolean {
   if (numberAt(text.numbered, run.start) !== null) return true;
-  const isNear = (there: number, here: number): boolean => Math.abs(there - here) <= MAX_ASIDE;
+  const isNear = (there: number, here: number): boolean =>
+    Math.abs(there - here) <= MAX_OFFSET_LINES;
   if (isNear(run.before, run.start) || isNear(run.behind, text.count - run.end)) return true;
-  if (run.before + run.behind <= MAX_ASIDE) return true;
+  if (run.before + run.behind <= MAX_OFFSET_LINES) return true;
   if (last?.row !== run.row) return false;
   const between = run.before - last.before - (last.end - last.start);
   return between >= 0 && between <= MAX_BETWEEN;

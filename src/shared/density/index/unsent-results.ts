@@ -28,8 +28,8 @@ export interface UnsentResult {
   shrunk?: {
     readonly settings: string;
     readonly text: string | undefined;
-    /** Index of the list in `standingRuns` whose references are used; `runs` are those of that list. */
-    readonly way: number;
+    /** Index of the list in `shownRuns` whose references are used; `runs` are those of that list. */
+    readonly variant: number;
     readonly runs: readonly ShownElsewhere[];
   };
 }
@@ -48,22 +48,22 @@ const WINDOW_SHINGLES = 10_000;
 /** The index keeps this many times the window, since removals bring older results into the window. */
 const SLACK = 2;
 
-/** Results that this many sent results follow are not indexed. */
-export const FAR_RESULTS: number = SLACK * WINDOW_RESULTS;
+/** Results that this many sent results follow are out of reach: they are not indexed, because no later result refers to them. */
+export const REACH_RESULTS: number = SLACK * WINDOW_RESULTS;
 
 /**
- * The position of an appended entry. `end`: at the end, in order. `far`: in order too, but followed by at least `FAR_RESULTS` results
- * and then an answer. `moved`: the next selection of entries puts it in its place, and its distance from the end is not known yet.
- * `moved-far`: moved too, but known to be far back in its final place.
+ * The position of an appended entry. `end`: at the end, in order. `out-of-reach`: in order too, but followed by at least
+ * `REACH_RESULTS` results and then an answer. `moved`: the next selection of entries puts it in its place, and its distance from the
+ * end is not known yet. `moved-out-of-reach`: moved too, but known to be out of reach in its final place.
  */
-export type EntryPlace = 'end' | 'far' | 'moved' | 'moved-far';
+export type EntryPlace = 'end' | 'out-of-reach' | 'moved' | 'moved-out-of-reach';
 
-/** Returns the length of the prefix of a list that at least `FAR_RESULTS` results and then an answer follow; 0 if there is none. */
-export function farLengthOf(contents: readonly IContent[], from: number = 0): number {
+/** Returns the length of the prefix of a list that at least `REACH_RESULTS` results and then an answer follow; 0 if there is none. */
+export function outOfReachLength(contents: readonly IContent[], from: number = 0): number {
   let length = contents.findLastIndex(({ speaker }) => speaker === 'ai');
   let results = 0;
-  while (results < FAR_RESULTS && length > from) results += resultsIn(contents[(length -= 1)]);
-  return results < FAR_RESULTS ? 0 : length;
+  while (results < REACH_RESULTS && length > from) results += resultsIn(contents[(length -= 1)]);
+  return results < REACH_RESULTS ? 0 : length;
 }
 
 function resultsIn(entry: IContent | undefined): number {
@@ -94,8 +94,8 @@ export class UnsentResults {
   #texts: number;
   /** What the index had to keep at its last clearing. */
   #needed = { shingles: 0, texts: 0 };
-  /** Cache of `farLengthIn`: the far prefix of a list, and the length `of` that list. */
-  #far = { length: 0, of: 0 };
+  /** Cache of `outOfReachLengthIn`: the prefix of a list that is out of reach, and the length `of` that list. */
+  #outOfReach = { length: 0, of: 0 };
 
   /** @param former the state of the history that this one derives from; shares its calls and index */
   constructor(former?: UnsentResults) {
@@ -104,11 +104,12 @@ export class UnsentResults {
     this.#texts = former === undefined ? 0 : former.#texts;
   }
 
-  /** Like `farLengthOf`, but cached, so that a long list that is appended in many steps is scanned once. */
-  farLengthIn(contents: readonly IContent[], from: number): number {
+  /** Like `outOfReachLength`, but cached, so that a long list that is appended in many steps is scanned once. */
+  outOfReachLengthIn(contents: readonly IContent[], from: number): number {
     const { length: of } = contents;
-    if (this.#far.of !== of) this.#far = { length: farLengthOf(contents, from), of };
-    return this.#far.length;
+    if (this.#outOfReach.of !== of)
+      this.#outOfReach = { length: outOfReachLength(contents, from), of };
+    return this.#outOfReach.length;
   }
 
   /** Remembers a call whose result may follow. */
@@ -122,7 +123,7 @@ export class UnsentResults {
   }
 
   #openAt(place: EntryPlace): Map<string, ToolCallBlock[]> {
-    return place === 'end' || place === 'far' ? this.#calls : this.#moving;
+    return place === 'end' || place === 'out-of-reach' ? this.#calls : this.#moving;
   }
 
   /**
@@ -148,11 +149,11 @@ export class UnsentResults {
     const isSeen = !error && (mediaTokens === 0 || typeof result === 'string');
     const text = isSeen ? resultText(result) : undefined;
     if (text === undefined || text.length < MIN_SHRUNK_LENGTH) return NO_TEXT;
-    if (place === 'far' || place === 'moved-far') {
+    if (place === 'out-of-reach' || place === 'moved-out-of-reach') {
       this.#texts += 1;
       return this.#texts;
     }
-    if (place === 'end') this.#forgetFar(responses, lastAnswer);
+    if (place === 'end') this.#forgetOutOfReach(responses, lastAnswer);
     const lines = cachedLinesOf(response, text);
     if (call !== undefined && mediaTokens === 0 && !isShrunk(text)) {
       const row = responses.length;
@@ -192,18 +193,18 @@ export class UnsentResults {
    * Returns the lines of a result that earlier results show. Depends only on the current history, not on the edits that led to it.
    *
    * @param result its row, and the lines of its text or of another form of it
-   * @param stands whether the result in a row stays as it is
+   * @param mayBeSource whether references may name the result in a row
    * @throws WorkerPoolError `RESIDENT_OUT_OF_STEP` when so many results were removed that the window reaches results that are no
    *   longer indexed: a new index of the current history contains them
    */
   shownOf(
     { row, lines }: ComparedLines,
     responses: ResponseColumns,
-    stands: (row: number) => boolean,
+    mayBeSource: (row: number) => boolean,
   ): readonly ShownRun[] {
     const rows = new Map<number, number>();
     const isKnown = this.#lookBack(responses, row, 1, (text, earlier) => {
-      if (stands(earlier)) rows.set(text, earlier);
+      if (mayBeSource(earlier)) rows.set(text, earlier);
     });
     if (!isKnown) throw new WorkerPoolError(FORGOTTEN, 'RESIDENT_OUT_OF_STEP');
     return this.#shingles.shownIn(lines, rows);
@@ -233,7 +234,7 @@ export class UnsentResults {
       length += end - start;
     }
     chosen.#orderTexts(responses);
-    chosen.#forgetFar(responses, lastAnswer);
+    chosen.#forgetOutOfReach(responses, lastAnswer);
     return chosen;
   }
 
@@ -256,12 +257,12 @@ export class UnsentResults {
   }
 
   /** Drops texts far before the unsent results from the index, once it has grown large. */
-  #forgetFar(responses: ResponseColumns, lastAnswer: number): void {
+  #forgetOutOfReach(responses: ResponseColumns, lastAnswer: number): void {
     const shingles = this.#shingles;
-    const isMuch = (): boolean =>
+    const isLarge = (): boolean =>
       shingles.size > UNCLEARED * Math.max(SLACK * WINDOW_SHINGLES, this.#needed.shingles) ||
-      shingles.texts > UNCLEARED * Math.max(FAR_RESULTS, this.#needed.texts);
-    if (!isMuch()) return;
+      shingles.texts > UNCLEARED * Math.max(REACH_RESULTS, this.#needed.texts);
+    if (!isLarge()) return;
     const [oldest = responses.text.length] = this.from(lastAnswer, responses).keys();
     const kept = new Set<number>();
     for (let row = oldest; row < responses.text.length; row += 1) kept.add(responses.text.at(row));
@@ -310,7 +311,7 @@ function* resultsBetween(
 
 const FORGOTTEN = 'Of results so far back is not known any more which lines they have.';
 
-/** Lines that later results may refer to, with how their quotes can be found; see `FITS`. */
+/** Lines that later results may refer to, with how their quotes can be found; see `QUOTE_PLACE`. */
 interface QuotedLines extends TextLines {
   readonly places: Uint8Array;
 }

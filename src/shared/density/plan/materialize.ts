@@ -21,17 +21,17 @@ import { countItems, PlanCursor, pointerOf } from './plan.js';
 import type { DensityPlan } from './plan.js';
 
 /** What is needed, besides the rows, to make a density result again. */
-export interface MadeBy {
+export interface PlanInputs {
   readonly settings: PassSettings;
   /** The texts that came with the plan. */
   readonly texts: readonly string[];
 }
 
-const MADE_BY = new WeakMap<DensityPlan, MadeBy>();
+const PLAN_INPUTS = new WeakMap<DensityPlan, PlanInputs>();
 
 /** What the rows of a result were made with; `undefined` for results made elsewhere. */
-export function madeBy({ rows }: Pick<DensityResult, 'rows'>): MadeBy | undefined {
-  return rows && MADE_BY.get(rows);
+export function planInputsOf({ rows }: Pick<DensityResult, 'rows'>): PlanInputs | undefined {
+  return rows && PLAN_INPUTS.get(rows);
 }
 
 /**
@@ -54,28 +54,28 @@ export function materializeDensityPlan(
     if (text === undefined) throw new RangeError('The plan comes without what it shrinks to.');
     return () => text;
   };
-  return materializeWith(plan, history, { settings, texts }, { textOf, put: putAtOnce });
+  return materializeWith(plan, history, { settings, texts }, { textOf, replace: replaceNow });
 }
 
 /**
  * Makes the text that replaces a response's result.
  *
- * @param isAlone whether a shrunk one refers to no other result @default false
+ * @param isPlain whether a shrunk one refers to no other result @default false
  */
-export type MakeText = (response: ToolResponseBlock, isAlone?: boolean) => string;
+export type MakeText = (response: ToolResponseBlock, isPlain?: boolean) => string;
 
 /** How replacement texts get into responses. */
-export interface ResultPlacement {
+export interface ResultReplacer {
   /** The replacement for a shrunk result, by its index in the plan's row. */
   readonly textOf: (number: number) => MakeText;
   /** Returns the response with the made text as its result, now or lazily. */
-  readonly put: (response: ToolResponseBlock, make: MakeText) => ToolResponseBlock;
+  readonly replace: (response: ToolResponseBlock, make: MakeText) => ToolResponseBlock;
 }
 
 const MADE = new WeakMap<ToolResponseBlock, ToolResponseBlock>();
 
 /** Returns the same block when the same edit is found again, so that its token count is reused. */
-function putAtOnce(response: ToolResponseBlock, make: MakeText): ToolResponseBlock {
+function replaceNow(response: ToolResponseBlock, make: MakeText): ToolResponseBlock {
   const text = make(response);
   const known = MADE.get(response);
   if (known?.result === text) return known;
@@ -105,7 +105,7 @@ export function shrunkFrom(block: ContentBlock): ShrunkFrom | undefined {
 
 /** Returns the response with an excerpt below a bare pointer. */
 export function excerptedBlock(response: ToolResponseBlock, pointer: string): ToolResponseBlock {
-  return putAtOnce(response, () => excerptOfBlock(response, pointer));
+  return replaceNow(response, () => excerptOfBlock(response, pointer));
 }
 
 const SHORTENED = new WeakMap<ToolCallBlock, ToolCallBlock>();
@@ -124,8 +124,8 @@ export function shortenedBlock(call: ToolCallBlock): ToolCallBlock {
 export function materializeWith(
   plan: DensityPlan,
   history: readonly IContent[],
-  by: MadeBy,
-  placement: ResultPlacement,
+  by: PlanInputs,
+  placement: ResultReplacer,
 ): DensityResult {
   const removals: number[] = [];
   const replacements = new Map<number, IContent>();
@@ -145,7 +145,7 @@ export function materializeWith(
       );
     }
     const blocks = editedBlocks(entry, row, made);
-    if (saysSomething(blocks)) replacements.set(index, { ...entry, blocks });
+    if (haveSubstance(blocks)) replacements.set(index, { ...entry, blocks });
     else if (entry.speaker !== 'human') removals.push(index);
     else replacements.set(index, { ...entry, blocks: [pointerText(entry.blocks)] });
   }
@@ -155,18 +155,18 @@ export function materializeWith(
 /** Builds a result and remembers what its rows were made with. */
 export function madeResult(
   rows: DensityPlan,
-  by: MadeBy,
+  by: PlanInputs,
   removals: readonly number[],
   replacements: ReadonlyMap<number, IContent>,
 ): DensityResult {
-  MADE_BY.set(rows, by);
+  PLAN_INPUTS.set(rows, by);
   return { removals, replacements, metadata: countItems(rows, by.settings), rows };
 }
 
 /** Returns the placeholder maker for the response in a row. */
 type PlaceholderAt = (row: PlanCursor) => MakeText;
 
-interface MadeTexts extends ResultPlacement {
+interface ReplacementTexts extends ResultReplacer {
   readonly placeholder: PlaceholderAt;
   readonly settings: PassSettings;
 }
@@ -186,7 +186,7 @@ function placeholders(history: readonly IContent[], form: PlaceholderForm): Plac
 }
 
 /** Checks types first, because blocks that always have substance need not be read. */
-function saysSomething(blocks: readonly ContentBlock[]): boolean {
+function haveSubstance(blocks: readonly ContentBlock[]): boolean {
   return (
     blocks.some(({ type }) => type !== 'text' && type !== 'code' && type !== 'thinking') ||
     blocks.some(hasSubstance)
@@ -197,7 +197,7 @@ function saysSomething(blocks: readonly ContentBlock[]): boolean {
 function editedBlocks(
   { speaker, blocks }: IContent,
   row: PlanCursor,
-  made: MadeTexts,
+  made: ReplacementTexts,
 ): readonly ContentBlock[] {
   const index = row.entry;
   const edited = blocks.map((block, at) =>
@@ -219,7 +219,7 @@ function editedBlocks(
 function editedBlock(
   block: ContentBlock,
   row: PlanCursor,
-  { placeholder, settings, textOf, put }: MadeTexts,
+  { placeholder, settings, textOf, replace }: ReplacementTexts,
 ): ContentBlock | null {
   const { entry, block: at } = row;
   let ranges: Range[] | undefined;
@@ -231,12 +231,12 @@ function editedBlock(
         edited = null;
         break;
       case ACTION.pointer:
-        if (block.type === 'tool_response') edited = put(block, placeholder(row));
+        if (block.type === 'tool_response') edited = replace(block, placeholder(row));
         break;
       case ACTION.excerpt:
         if (block.type === 'tool_response') {
           const line = placeholder(row);
-          edited = put(block, (response) => excerptOfBlock(response, line(response)));
+          edited = replace(block, (response) => excerptOfBlock(response, line(response)));
         }
         break;
       case ACTION.shorten:
@@ -245,7 +245,7 @@ function editedBlock(
       case ACTION.shrink: {
         const make = textOf(row.start);
         if (block.type !== 'tool_response') break;
-        const shrunk = put(block, make);
+        const shrunk = replace(block, make);
         noteShrunk(shrunk, { before: block, settings });
         edited = shrunk;
         break;
@@ -326,7 +326,7 @@ export function blocksOfDroppedCalls(
   blocks: readonly ContentBlock[],
   isDropped: (at: number) => boolean,
 ): readonly number[] {
-  if (!blocks.some(isBoundToCall)) return NOWHERE;
+  if (!blocks.some(isBoundToCall)) return NO_PLACES;
   const dropped = new Set<string>();
   const kept = new Set<string>();
   blocks.forEach((block, at) => {
@@ -345,4 +345,4 @@ export function isBoundToCall(
   return block.type === 'opaque' && block.callId !== undefined;
 }
 
-const NOWHERE: readonly number[] = [];
+const NO_PLACES: readonly number[] = [];

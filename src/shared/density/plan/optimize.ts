@@ -14,7 +14,7 @@ import type { IndexPart, IndexScope } from '../index/index-scope.js';
 import type { Judgement } from '../rules/density-rule.js';
 import { DENSITY_RULES, isOn } from '../rules/density-rules.js';
 import type { RuleFinding } from '../rules/density-rules.js';
-import { ACTION, actionOf, isLeaving, markOf, emptyMarks, ruleOf } from '../rules/marks.js';
+import { ACTION, actionOf, isRemoved, markOf, emptyMarks, ruleOf } from '../rules/marks.js';
 import type { Marks } from '../rules/marks.js';
 import { doPartialWritesSupersede } from '../rules/read-write.js';
 import { rowsToShrink, SHRINK } from '../rules/shrink.js';
@@ -255,10 +255,10 @@ function keepFirstOfGroups({ calls, groupCount }: HistoryIndex, marks: Marks): v
     const group = calls.group.at(row);
     if (group === NONE) continue;
     if (first[group] === NONE) first[group] = row;
-    else if (!isLeaving(marks.calls[row])) isNeeded[group] = 1;
+    else if (!isRemoved(marks.calls[row])) isNeeded[group] = 1;
   }
   first.forEach((row, group) => {
-    if (isNeeded[group] === 0 || !isLeaving(marks.calls[row])) return;
+    if (isNeeded[group] === 0 || !isRemoved(marks.calls[row])) return;
     marks.calls[row] = 0;
     marks.responses[calls.response.at(row)] = 0;
   });

@@ -106,7 +106,7 @@ class Judge {
   readonly #linesRead: Int32Array;
   readonly #laterRead: Int32Array;
   /** By path, whether a later call wrote or read the whole file. */
-  readonly #isWhole: Uint8Array;
+  readonly #isWholeFileLater: Uint8Array;
   /** By signature, the newest successful call. */
   readonly #repeatedBy = new Map<number, number>();
 
@@ -115,7 +115,7 @@ class Judge {
     this.#rules = rules;
     this.#linesRead = new Int32Array(index.pathCount).fill(NONE);
     this.#laterRead = new Int32Array(index.calls.length).fill(NONE);
-    this.#isWhole = new Uint8Array(index.pathCount);
+    this.#isWholeFileLater = new Uint8Array(index.pathCount);
   }
 
   judge(): WorkingSet {
@@ -160,7 +160,7 @@ class Judge {
     if (kind === CALL_KIND.ask) return FRESH;
     const again = this.#repeatedBy.get(calls.signature.at(call));
     if (again !== undefined) return [WORKING_SET_REASON.repeated, again];
-    const covering = path === NONE ? NONE : this.#covering(call, path);
+    const covering = path === NONE ? NONE : this.#laterReadOfAll(call, path);
     if (covering !== NONE) return [WORKING_SET_REASON['read-again'], covering];
     const time = maxAgeOf(kind, responses.tokens.at(response), this.#rules);
     if (age > time) return EXPIRED;
@@ -184,7 +184,7 @@ class Judge {
     const hasFailed = (responses.flags.at(response) & RESPONSE_FLAG.failed) !== 0;
     if (hasFailed || this.#isUnsent(response)) return false;
     if (calls.access.at(call) !== CALL_ACCESS.writeWhole) return true;
-    return path !== NONE && this.#isWhole[path] === 1;
+    return path !== NONE && this.#isWholeFileLater[path] === 1;
   }
 
   /** @param path its only file, or `NONE` */
@@ -196,11 +196,11 @@ class Judge {
       readsLines(calls, call) &&
       calls.firstLine.at(call) <= WHOLE_FILE.first &&
       calls.lastLine.at(call) >= WHOLE_FILE.last;
-    if (isWritten || (isRead && this.#shows(call))) this.#isWhole[path] = 1;
+    if (isWritten || (isRead && this.#shows(call))) this.#isWholeFileLater[path] = 1;
   }
 
   /** Finds a later read that shows all lines of this one. */
-  #covering(call: number, path: number): number {
+  #laterReadOfAll(call: number, path: number): number {
     const { firstLine, lastLine } = this.#index.calls;
     let later = this.#linesRead[path] ?? NONE;
     for (let steps = 0; later !== NONE && steps < MAX_COMPARED; steps += 1) {

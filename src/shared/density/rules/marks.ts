@@ -53,7 +53,7 @@ export function ruleOf(mark: number): number {
 }
 
 /** Whether the marked block is removed as a whole. */
-export function isLeaving(mark: number | undefined): boolean {
+export function isRemoved(mark: number | undefined): boolean {
   const action = actionOf(mark);
   return action === ACTION.drop || action === ACTION.companion;
 }

@@ -4,7 +4,7 @@ import { placeholderOf } from '../../density.js';
 import { shownToolName } from '../../placeholder.js';
 import { RESPONSE_FLAG } from '../index/history-columns.js';
 import type { DensityRule, RulePass } from './density-rule.js';
-import { ACTION, isLeaving } from './marks.js';
+import { ACTION, isRemoved } from './marks.js';
 
 /** Finding on a result, by its rank among those of its tool. */
 export interface RecencyFinding {
@@ -66,7 +66,7 @@ function markOldResults(
   const ranks = isExplained ? new Float64Array(responses.length) : undefined;
   const seen = new Float64Array(toolCount);
   for (let row = responses.length - 1; row >= 0; row -= 1) {
-    if (isLeaving(marks.responses[row])) continue;
+    if (isRemoved(marks.responses[row])) continue;
     const tool = responses.tool.at(row);
     const rank = (seen[tool] ?? 0) + 1;
     seen[tool] = rank;

@@ -6,7 +6,7 @@ import { hasPlaceholder, RESPONSE_FLAG } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import { isDue, isStale } from './judge-working-set.js';
 import type { WorkingSet } from './judge-working-set.js';
-import { isLeaving } from './marks.js';
+import { isRemoved } from './marks.js';
 import type { Marks } from './marks.js';
 import type { WorkingSetRules } from './working-set-rules.js';
 
@@ -63,7 +63,7 @@ export function atPrices(rules: WorkingSetRules, prices: CachePrices): WorkingSe
 const CALL_TOKENS = 100;
 
 /** What other rules of the pass remove. */
-export type TakenAway = Pick<Marks, 'calls' | 'responses'>;
+export type OtherRemovals = Pick<Marks, 'calls' | 'responses'>;
 
 /** What pruning stale results would bring. Tokens are estimates. */
 export interface Reclaim {
@@ -87,7 +87,7 @@ export function reclaimOf(
   index: HistoryIndex,
   { reason, spent }: Pick<WorkingSet, 'reason' | 'spent'>,
   { paybackCalls, freeTokens }: WorkingSetRules,
-  taken: TakenAway,
+  taken: OtherRemovals,
 ): Reclaim {
   const { answers, calls, responses } = index;
   /** A free edit needs no due result to pay for it. */
@@ -137,9 +137,9 @@ function tokensAfter(
   { responses }: HistoryIndex,
   row: number,
   reason: Uint8Array,
-  taken: TakenAway,
+  taken: OtherRemovals,
 ): number {
-  if (isLeaving(taken.responses[row])) return 0;
+  if (isRemoved(taken.responses[row])) return 0;
   const flags = responses.flags.at(row);
   const isPlaceholder =
     taken.responses[row] !== 0 || hasPlaceholder(flags) || (flags & RESPONSE_FLAG.excerpt) !== 0;

@@ -1,14 +1,14 @@
 // Finds which lines of a result the session shows elsewhere: in earlier results, and in the arguments of the result's own call.
 // Also compares earlier results with the other form in which the result may be sent. Decides nothing about what is sent.
 
-import { MAX_CALLS_BACK, nameFarBack } from '../../call-name.js';
+import { MAX_CALLS_BACK, nameWithPosition } from '../../call-name.js';
 import type { ToolCallBlock } from '../../content.js';
 import { asRecord } from '../../json.js';
 import { JSON_TABLES } from '../../shrink/json-tables.js';
-import { FITS, MIN_RUN } from '../../shrink/shown-before.js';
+import { QUOTE_PLACE, MIN_RUN } from '../../shrink/shown-before.js';
 import type { ShownElsewhere } from '../../shrink/shown-before.js';
-import { leftAlone, runsShrinker } from '../../shrink/shrink-text.js';
-import type { LeftText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
+import { shrinkWithoutReferences, runsShrinker } from '../../shrink/shrink-text.js';
+import type { ShortenedText, ShrinkSettings, ShrunkCall } from '../../shrink/shrink-text.js';
 import { Draft } from '../../shrink/shrinker.js';
 import type { ShrinkPurpose } from '../../shrink/shrinker.js';
 import { payloadText } from '../../tokens/content-text.js';
@@ -24,53 +24,54 @@ import type { TextLines } from '../index/text-lines.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 
 /** Lines of a result that earlier results show, and the rows of those earlier results. */
-export interface Standing {
+export interface ShownRuns {
   readonly runs: readonly ShownElsewhere[];
   readonly rows: readonly number[];
 }
 
 /**
- * The lines of a result that are also shown by earlier results for which `stands` holds. The first item is about the result's text
+ * The lines of a result that are also shown by earlier results that may be a source. The first item is about the result's text
  * or its table form. The second, if any, is about what shrinkers leave of the text, since earlier results may be shrunk the same way.
  */
-export function standingRuns(
+export function shownRuns(
   result: UnsentResult,
   index: HistoryIndex,
-  stands: (row: number) => boolean,
+  mayBeSource: (row: number) => boolean,
   settings: ShrinkSettings,
-): readonly Standing[] {
+): readonly ShownRuns[] {
   const { row, text, lines } = result;
   const use = index.useOf(result.call);
-  const shown = index.shownOf(result, stands);
+  const shown = index.shownOf(result, mayBeSource);
   // File contents are sent verbatim, and the parameters of the call tell which lines are meant.
   const isFile = PURPOSES[use.kind] === undefined;
-  const standing = (runs: readonly ShownRun[]): Standing => standingIn(result, index, runs, isFile);
+  const describe = (runs: readonly ShownRun[]): ShownRuns =>
+    describeRuns(result, index, runs, isFile);
   const [first] = shown;
   const isWhole = shown.length === 1 && first?.start === 0 && first.end === lines.count;
-  if (isWhole || isFile) return [standing(shown)];
+  if (isWhole || isFile) return [describe(shown)];
   if (tableOf(result, text) !== null) {
-    return [standing(shownInTable(result, index, stands, settings) ?? shown)];
+    return [describe(shownInTable(result, index, mayBeSource, settings) ?? shown)];
   }
-  const left = leftFormOf(result, text, shrunkCallOf(result, use), settings);
-  if (left.text === text) return [standing(shown)];
+  const left = shrunkFormOf(result, text, shrunkCallOf(result, use), settings);
+  if (left.text === text) return [describe(shown)];
   left.lines ??= linesOf(left.text);
-  const inLeft = index.shownOf({ row, lines: left.lines }, stands);
-  if (inLeft.length === 0) return [standing(shown)];
-  return [standing(shown), standing(behind(inLeft, lines.count))];
+  const inLeft = index.shownOf({ row, lines: left.lines }, mayBeSource);
+  if (inLeft.length === 0) return [describe(shown)];
+  return [describe(shown), describe(behind(inLeft, lines.count))];
 }
 
-function standingIn(
+function describeRuns(
   result: UnsentResult,
   index: HistoryIndex,
   shown: readonly ShownRun[],
   isFile: boolean,
-): Standing {
-  const runs = shown.map(({ row, aside, places, ...lines }) => {
-    const name = nameFarBack(index.nameAt(row), laterCalls(index, row, result.row));
+): ShownRuns {
+  const runs = shown.map(({ row, sourceIndex, places, ...lines }) => {
+    const name = nameWithPosition(index.nameAt(row), laterCalls(index, row, result.row));
     const callId = index.idOf(index.responses.id.at(row));
-    if (isFile || aside === undefined) return { ...lines, source: { callId, name } };
-    const placeOf = (line: number): number => places?.[line] ?? FITS.only;
-    return { ...lines, aside, source: { callId, name, placeOf } };
+    if (isFile || sourceIndex === undefined) return { ...lines, source: { callId, name } };
+    const placeOf = (line: number): number => places?.[line] ?? QUOTE_PLACE.shortIsUnique;
+    return { ...lines, sourceIndex, source: { callId, name, placeOf } };
   });
   return { runs, rows: shown.map(({ row }) => row) };
 }
@@ -106,13 +107,13 @@ export function shrunkCallOf(
 }
 
 /** Another form in which a result may be sent, with its lines once they are computed. */
-interface Form extends LeftText {
+interface Form extends ShortenedText {
   lines?: TextLines;
 }
 
 const UNKNOWN_SUBJECT = { purpose: 'unknown', command: '', level: 'default' } as const;
 const TABLES = new WeakMap<SeenResult, Form | null>();
-const LEFT = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
+const SHRUNK_FORMS = new WeakMap<SeenResult, { readonly settings: string; readonly form: Form }>();
 /** A table refers to earlier results only if they show at least this share of its lines. */
 const MIN_SHOWN_SHARE = 0.5;
 
@@ -121,24 +122,24 @@ function tableOf(result: SeenResult, text: string): Form | null {
   let table = TABLES.get(result);
   if (table === undefined) {
     const written = JSON_TABLES.shrink(Draft.ofText(text), UNKNOWN_SUBJECT)?.text;
-    table = written === undefined ? null : { text: written, took: [JSON_TABLES.label] };
+    table = written === undefined ? null : { text: written, removed: [JSON_TABLES.label] };
     TABLES.set(result, table);
   }
   return table;
 }
 
 /** What shrinkers leave of a result, cached; its whole text if they remove nothing. */
-export function leftFormOf(
+export function shrunkFormOf(
   result: SeenResult,
   text: string,
   call: ShrunkCall,
   shrink: ShrinkSettings,
 ): Form {
   const settings = JSON.stringify(shrink);
-  const known = LEFT.get(result);
+  const known = SHRUNK_FORMS.get(result);
   if (known?.settings === settings) return known.form;
-  const form = leftAlone(text, call, shrink);
-  LEFT.set(result, { settings, form });
+  const form = shrinkWithoutReferences(text, call, shrink);
+  SHRUNK_FORMS.set(result, { settings, form });
   return form;
 }
 
@@ -148,8 +149,8 @@ export function formOf(
   text: string,
   call: ShrunkCall,
   settings: ShrinkSettings,
-): LeftText {
-  return tableOf(result, text) ?? leftFormOf(result, text, call, settings);
+): ShortenedText {
+  return tableOf(result, text) ?? shrunkFormOf(result, text, call, settings);
 }
 
 /** Selects the runs in the other form of a result, with lines of that form. In `runs`, they are offset by the result's `count` lines. */
@@ -173,16 +174,16 @@ function behind(runs: readonly ShownRun[], count: number): readonly ShownRun[] {
 function shownInTable(
   result: UnsentResult,
   index: HistoryIndex,
-  stands: (row: number) => boolean,
+  mayBeSource: (row: number) => boolean,
   settings: ShrinkSettings,
 ): readonly ShownRun[] | undefined {
   const table = tableOf(result, result.text);
   if (table === null) return undefined;
   const lines = (table.lines ??= linesOf(table.text));
   const { count } = result.lines;
-  const runs = index.shownOf({ row: result.row, lines }, stands);
+  const runs = index.shownOf({ row: result.row, lines }, mayBeSource);
   const [run] = runs;
-  const isWhole = run?.start === 0 && run.end === lines.count && run.there === undefined;
+  const isWhole = run?.start === 0 && run.end === lines.count && run.sourceNumber === undefined;
   if (isWhole) return [{ start: 0, end: count, row: run.row }];
   const shown = runs.reduce((sum, { start, end }) => sum + end - start, 0);
   const isSent = runsShrinker(settings, JSON_TABLES);

@@ -8,7 +8,7 @@ import { placeholderOf, shrinkSettingsOf } from '../../density.js';
 import type { PassSettings, PlaceholderForm, ShrinkOption } from '../../density.js';
 import { pushTo } from '../../lists-by-key.js';
 import { MAX_HOST_LINES, outcomeOf } from '../../outcome.js';
-import { placeholderEnding } from '../../placeholder.js';
+import { placeholderEnding, SHOWN_THERE } from '../../placeholder.js';
 import { resultText } from '../../shrink/result-text.js';
 import {
   canBeReferenced,
@@ -27,21 +27,21 @@ import { countLines } from '../../shown-text.js';
 import { payloadText } from '../../tokens/content-text.js';
 import { digestResponse, summaryLine } from '../../summarize/tool-summary.js';
 import type { CallUse } from '../index/call-use.js';
-import { NONE } from '../index/history-columns.js';
+import { hasPlaceholder, NONE } from '../index/history-columns.js';
 import type { HistoryIndex } from '../index/history-index.js';
 import type { UnsentResult } from '../index/unsent-results.js';
 import type { DensityRule } from './density-rule.js';
-import { ACTION } from './marks.js';
+import { ACTION, isRemoved, markOf, ruleOf } from './marks.js';
 import type { Marks } from './marks.js';
 import {
   formOf,
-  leftFormOf,
+  shrunkFormOf,
   runsInCall,
   runsInForm,
   shrunkCallOf,
-  standingRuns,
+  shownRuns,
 } from './shown-runs.js';
-import type { SeenResult, Standing } from './shown-runs.js';
+import type { SeenResult, ShownRuns } from './shown-runs.js';
 
 /** The level of sessions that configure none. */
 export const DEFAULT_SHRINK: ShrinkOption = 'default';
@@ -122,13 +122,13 @@ export function* rowsToShrink(
 ): Generator<number, void, undefined> {
   const unsent = index.unsentResults();
   const shared = unsent.size === 0 ? NO_IDS : sharedIds(index);
-  const stands = (row: number): boolean => {
+  const mayBeSource = (row: number): boolean => {
     const id = index.responses.id.at(row);
     return !isMarked(row) && !shared.has(id) && canBeReferenced(index.idOf(id));
   };
   for (const result of unsent.values()) {
     if (isMarked(result.row)) continue;
-    if (shrunkBy(settings, result, index, stands, referredBy) !== undefined) yield result.row;
+    if (shrunkBy(settings, result, index, mayBeSource, referredBy) !== undefined) yield result.row;
   }
 }
 
@@ -136,18 +136,21 @@ const NO_IDS: ReadonlySet<number> = new Set();
 
 /**
  * Records which results the results that stay refer to, and undoes the marks of earlier rules on those sources: otherwise, the
- * lines that the references stand for would be shown nowhere.
+ * lines that the references stand for would be shown nowhere. Later calls with the name of a source keep their place, since references
+ * count them: see `nameFarBack`. Of these, only the results go.
  */
 function keepSources(index: HistoryIndex, marks: Marks): void {
   const { calls, responses } = index;
+  const pointerOf = (row: number): number => {
+    const isSettled = hasPlaceholder(responses.flags.at(row));
+    return isSettled ? 0 : markOf(ACTION.pointer, ruleOf(marks.responses[row] ?? 0));
+  };
   /** By call id, the rows that refer to the nearest earlier result with that id. */
   const sought = new Map<string, number[]>();
-  let isAnyKept = false;
   for (let row = responses.length - 1; row >= 0; row -= 1) {
     const id = sought.size === 0 ? '' : index.idOf(responses.id.at(row));
     for (const from of sought.get(id) ?? NO_ROWS) {
       pushTo(marks.referredBy, row, from);
-      isAnyKept ||= marks.responses[row] !== 0;
       marks.responses[row] = 0;
     }
     sought.delete(id);
@@ -155,9 +158,16 @@ function keepSources(index: HistoryIndex, marks: Marks): void {
     if (ids === NONE || marks.responses[row] !== 0) continue;
     for (const source of index.idOf(ids).split(' ')) pushTo(sought, source, row);
   }
-  if (!isAnyKept) return;
+  if (marks.referredBy.size === 0) return;
+  /** Of calls whose results are referred to. */
+  const names = new Set<number>();
   for (let call = 0; call < calls.length; call += 1) {
-    if (marks.referredBy.has(calls.response.at(call))) marks.calls[call] = 0;
+    const row = calls.response.at(call);
+    const name = calls.name.at(call);
+    if (marks.referredBy.has(row)) names.add(name);
+    else if (!isRemoved(marks.calls[call]) || !names.has(name)) continue;
+    else marks.responses[row] = pointerOf(row);
+    marks.calls[call] = 0;
   }
 }
 
@@ -168,24 +178,29 @@ function shrunkBy(
   settings: PassSettings,
   result: UnsentResult,
   index: HistoryIndex,
-  stands: (row: number) => boolean,
+  mayBeSource: (row: number) => boolean,
   referredBy: Marks['referredBy'],
 ): string | undefined {
   const shrink = shrinkSettingsOf(settings.shrink);
   if (shrink === undefined || isRecalled(result.response.toolName)) return undefined;
   const form = placeholderOf(settings);
   const isOn = runsShrinker(shrink, SHOWN_BEFORE_SHRINKER) && !settings.recencyPruning;
-  const ways = isOn ? standingRuns(result, index, stands, shrink) : [NOT_SHOWN];
-  const key = JSON.stringify([shrink, form, ways.map(({ runs }) => runs)]);
+  const variants = isOn ? shownRuns(result, index, mayBeSource, shrink) : [NOT_SHOWN];
+  const key = JSON.stringify([shrink, form, variants.map(({ runs }) => runs)]);
   if (result.shrunk?.settings !== key) {
     const use = index.useOf(result.call);
-    const texts = ways.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
+    const texts = variants.map(({ runs }) => shrunkResult(result, runs, use, shrink, form));
     const [length = 0, inForm = Infinity] = texts.map((text = result.text) => text.length);
-    const way = inForm < FORM_SHARE * length ? 1 : 0;
-    result.shrunk = { settings: key, text: texts[way], way, runs: ways[way]?.runs ?? [] };
+    const variant = inForm < FORM_SHARE * length ? 1 : 0;
+    result.shrunk = {
+      settings: key,
+      text: texts[variant],
+      variant,
+      runs: variants[variant]?.runs ?? [],
+    };
   }
-  const { text, way } = result.shrunk;
-  for (const row of ways[way]?.rows ?? []) pushTo(referredBy, row, result.row);
+  const { text, variant } = result.shrunk;
+  for (const row of variants[variant]?.rows ?? []) pushTo(referredBy, row, result.row);
   return text;
 }
 
@@ -195,7 +210,7 @@ function shrunkBy(
  */
 const FORM_SHARE = 0.5;
 
-const NOT_SHOWN: Standing = { runs: [], rows: [] };
+const NOT_SHOWN: ShownRuns = { runs: [], rows: [] };
 
 /** The ids that several results share, because some models restart the numbering of calls in each answer. */
 function sharedIds({ responses: { id } }: HistoryIndex): ReadonlySet<number> {
@@ -230,9 +245,9 @@ export function shrunkResult(
   const isJsonFile = text !== result && JSON_FILE.test(payloadText(call.parameters));
   const inForm = runsInForm(runs, lines?.count ?? countLines(text));
   if (inForm.length > 0 && !isJsonFile) {
-    const { text: sent, took } = formOf(seen, text, given, settings);
-    return statingAlike(response, sent, inForm, (left) =>
-      shrinkText(sent, left, { ...given, before: took }, settings, ending),
+    const { text: sent, removed } = formOf(seen, text, given, settings);
+    return keepingOutcome(response, sent, inForm, (left) =>
+      shrinkText(sent, left, { ...given, before: removed }, settings, ending),
     );
   }
   const isOn = runsShrinker(settings, SHOWN_BEFORE_SHRINKER);
@@ -242,12 +257,13 @@ export function shrunkResult(
     // Has the form of a placeholder, so that the model does not mistake it for the text that it refers to.
     const name = source.name === callName(call) ? '' : `, ${source.name}`;
     const key = `${shownBefore(source.callId)}${name}: ${keyOfCall(call) ?? ''}`;
-    return summaryLine(digestResponse(response), { key }, ending);
+    const unfailed = outcomeOf(response) === 'unstated' ? SHOWN_THERE : 'success';
+    return summaryLine(digestResponse(response), { key }, ending, unfailed);
   }
   if (isJsonFile) return undefined;
-  const alone = shown.length === 0 ? leftFormOf(seen, text, given, settings) : undefined;
-  return statingAlike(response, text, shown, (left) =>
-    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.took }, settings, ending),
+  const alone = shown.length === 0 ? shrunkFormOf(seen, text, given, settings) : undefined;
+  return keepingOutcome(response, text, shown, (left) =>
+    shrinkText(alone?.text ?? text, left, { ...given, before: alone?.removed }, settings, ending),
   );
 }
 
@@ -255,7 +271,7 @@ export function shrunkResult(
  * Returns a shortened result; `undefined` if it stays whole. If the shortened result no longer states how its call ended, keeps the
  * first and last lines, in which hosts state that.
  */
-function statingAlike(
+function keepingOutcome(
   response: ToolResponseBlock,
   text: string,
   shown: readonly ShownElsewhere[],

@@ -12,7 +12,7 @@ function noteOf(lines: readonly string[], first: number, end: number): string {
   const places = quotePlaces(lines.join('\n'));
   const source = { callId: 'c', name: 'make', placeOf: (line: number) => places[line] ?? 0 };
   const shown = Draft.ofLines(lines.slice(first, end));
-  const run = { start: 0, end: end - first, aside: first, source };
+  const run = { start: 0, end: end - first, sourceIndex: first, source };
   return withoutRuns(shown, [run])?.draft.text ?? '';
 }
 

@@ -74,10 +74,10 @@ describe('KnownShingles', () => {
     ]);
     // All that is there.
     expect(found(`${other}\n${text(0, 60)}\n${other}`)).toEqual([{ start: 5, end: 65, row: 0 }]);
-    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, aside: 20, places }]);
+    expect(found(text(20, 9))).toEqual([{ start: 0, end: 9, row: 0, sourceIndex: 20, places }]);
     expect(found(`${text(0, 9)}\n${other}\n${text(40, 9)}`)).toEqual([
       { start: 0, end: 9, row: 0 },
-      { start: 14, end: 23, row: 0, aside: 40, places },
+      { start: 14, end: 23, row: 0, sourceIndex: 40, places },
     ]);
   });
 
@@ -89,7 +89,7 @@ describe('KnownShingles', () => {
     const noted = `${text(100, 5)}\n${alike(0)}\n${alike(0)}\n${alike(20)}\n${text(200, 5)}`;
     known.note(2, linesOf(noted), quotePlaces(noted));
     const found = (): readonly object[] => known.shownIn(linesOf(alike(20)), new Map([[2, 0]]));
-    const run = { start: 0, end: 20, row: 0, aside: 45, places: quotePlaces(noted) };
+    const run = { start: 0, end: 20, row: 0, sourceIndex: 45, places: quotePlaces(noted) };
     expect([...run.places.subarray(43, 47)]).toEqual([3, 3, 1, 1]);
     expect(found()).toEqual([run]);
     known.keep(new Set([2]));
@@ -138,13 +138,15 @@ describe('KnownShingles', () => {
     ['numbered from elsewhere on', (line: string, at: number) => `${at + 40}\t${line}`, 40],
     ['numbered alike', (line: string, at: number) => `  ${at + 7}→${line}`, undefined],
     ['without numbers', (line: string) => line, null],
-  ])('knows lines %s there', (_name, made, there) => {
+  ])('knows lines %s there', (_name, made, sourceNumber) => {
     const known = new KnownShingles();
     const numbered = (line: string, at: number): string => `${at + 7}→${line}`;
     const lines = text(0, 12).split('\n');
     known.note(1, linesOf(lines.map(made).join('\n')));
     const found = known.shownIn(linesOf(lines.map(numbered).join('\n')), new Map([[1, 5]]));
-    expect(found).toEqual([{ start: 0, end: 12, row: 5, ...(there !== undefined && { there }) }]);
+    expect(found).toEqual([
+      { start: 0, end: 12, row: 5, ...(sourceNumber !== undefined && { sourceNumber }) },
+    ]);
   });
 
   it.each([
@@ -160,7 +162,7 @@ describe('KnownShingles', () => {
     const known = new KnownShingles();
     known.note(1, linesOf(indented.join('\n')));
     const found = known.shownIn(linesOf(indented.map(made).join('\n')), new Map([[1, 5]]));
-    expect(found).toEqual([{ start: 0, end: 9, row: 5, there: null }]);
+    expect(found).toEqual([{ start: 0, end: 9, row: 5, sourceNumber: null }]);
   });
 
   it('takes lines that are indented otherwise for other lines', () => {
@@ -184,11 +186,11 @@ describe('KnownShingles', () => {
     const known = new KnownShingles();
     known.note(1, numbered);
     const found = known.shownIn(linesOf(lines.join('\n')), new Map([[1, 0]]));
-    expect(found).toEqual(parts.map((part) => ({ ...part, there: 0 })));
+    expect(found).toEqual(parts.map((part) => ({ ...part, sourceNumber: 0 })));
     const bare = new KnownShingles();
     bare.note(1, linesOf(lines.join('\n')));
     expect(bare.shownIn(numbered, new Map([[1, 0]]))).toEqual(
-      parts.map((part) => ({ ...part, there: null })),
+      parts.map((part) => ({ ...part, sourceNumber: null })),
     );
   });
 
@@ -321,7 +323,7 @@ function numberAfter(line: string | undefined, steps: number): number | null {
 
 /** Whether the lines of a run stand at a place in a text, numbered as it says. */
 function isTrue(
-  { start, end, there }: ShownRun,
+  { start, end, sourceNumber: there }: ShownRun,
   lines: readonly string[],
   noted: readonly string[],
   place: number,

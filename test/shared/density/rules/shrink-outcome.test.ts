@@ -13,6 +13,7 @@ import type { IContent, ToolResponseBlock } from '../../../../src/shared/content
 import { DEFAULT_DENSITY_CONFIG } from '../../../../src/shared/density.js';
 import { optimize } from '../../../../src/shared/density/plan/optimize.js';
 import { outcomeOf } from '../../../../src/shared/outcome.js';
+import { placeholderKind } from '../../../../src/shared/placeholder.js';
 import { isShrunk } from '../../../../src/shared/shrink/shown-before.js';
 import { applied } from '../../../support/applied.js';
 import { WORKING_TOOLS } from '../../../support/arbitrary-working-history.js';
@@ -61,6 +62,19 @@ describe('SHRINK', () => {
     const last = sent('run_shell_command', { command: 'make' }, runs);
     expect(isShrunk(String(last.result))).toBe(true);
     expect(String(last.result)).toContain(end);
+  });
+
+  it.each([
+    ['says of output that is all the same how it ended', 'Exit Code: 1', 'error'],
+    ['says of output that is all the same how it ended', 'Exit Code: 0', 'success'],
+    ['claims no success where that is not stated', 'a.ts(1,7): error TS2322', 'shown there'],
+  ])('%s: %s', (_, end, outcome) => {
+    const run = log([], [end]);
+    const last = sent('run_shell_command', { command: 'npx tsc' }, [run, run]);
+    expect(String(last.result)).toContain(
+      `unchanged from the result of c0: npx tsc — ${outcome}, `,
+    );
+    expect(placeholderKind(last)).toBe('pointer');
   });
 
   it('leaves the exit code at the start of what failed again', () => {

@@ -94,7 +94,7 @@ describe('SHRINK', () => {
       /^\[run_shell_command: unchanged from the result of first, read_file a\.ts: /,
     );
     expect(lastResult([humanText('go'), ...before, ...read(wrapped(lines(0, 40)))])).toMatch(
-      /^\[read_file: unchanged from the result of first: a.ts — success/,
+      /^\[read_file: unchanged from the result of first: a.ts — shown there/,
     );
   });
 
@@ -172,7 +172,7 @@ describe('SHRINK', () => {
     const history = [humanText('go'), ...read(text, 'first'), ...read(text, 'again')];
     const after = applied(history, optimize(history, CONFIG));
     expect(responseAt(after, 4).result).toBe(
-      '[read_file: unchanged from the result of first: a.ts — success, 60 lines; recall("again") for the original]',
+      '[read_file: unchanged from the result of first: a.ts — shown there, 60 lines; recall("again") for the original]',
     );
     expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
   });
@@ -206,7 +206,7 @@ describe('SHRINK', () => {
     const known = applied(history, optimize(history, CONFIG));
     expect(isShrunk(String(responseAt(known, 2).result))).toBe(true);
     expect(lastResult([...known, ...polled('waits')])).toMatch(
-      /^\[job_state: unchanged from the result of first: j-1 — success, \d+ lines/,
+      /^\[job_state: unchanged from the result of first: j-1 — shown there, \d+ lines/,
     );
     expect(lastResult([...known, ...polled('done')])).toMatch(/^\{"job":"j-1",/);
     const ofFile = asked('read_file', { path: 'a.ts' }, responseAt(history, 2).result);
@@ -479,6 +479,19 @@ describe('SHRINK', () => {
     expect(applied(after, optimize(after, CONFIG))).toEqual(after);
     const gone = sent.filter((_, entry) => entry !== 3 && entry !== 4);
     expect(optimize([...gone, ...written], CONFIG).removals).toEqual([1, 2]);
+  });
+
+  it('keeps calls that references count, without their results', () => {
+    const [first, second] = [read(lines(0, 60), 'first'), read(lines(60, 120), 'second')];
+    const other = asked('read_file', { path: 'b.ts' }, `${lines(0, 60)}\nand more`, 'other');
+    const before = [humanText('go'), ...first, ...second, ...other];
+    const sent = applied(before, optimize(before, CONFIG));
+    expect(responseAt(sent, 6).result).toContain('as in read_file a.ts (the 2nd back)');
+    const written = asked('write_file', { path: 'a.ts', content: 'new' }, 'ok');
+    const after = applied([...sent, ...written], optimize([...sent, ...written], CONFIG));
+    expect(after.filter((entry, at) => entry !== [...sent, ...written][at])).toHaveLength(1);
+    expect(placeholderKind(responseAt(after, 4))).toBe('pointer');
+    expect(applied(after, optimize(after, CONFIG))).toEqual(after);
   });
 
   it('is told of what it does, and why', () => {

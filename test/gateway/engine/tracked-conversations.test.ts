@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { findList, readList } from '../../../src/gateway/body/list-in-body.js';
-import { Lines } from '../../../src/gateway/engine/lines.js';
+import { TrackedConversations } from '../../../src/gateway/engine/tracked-conversations.js';
 
-const lines = new Lines(8, false, () => undefined);
+const conversations = new TrackedConversations(8, false, () => undefined);
 
 /** Takes a body in; returns how many of its messages were known, as the objects that they were. */
 function take(texts: readonly string[], scope: string = 'one', before: string = ''): number {
   const bytes = Buffer.from(`{${before}"messages":[${texts.join(',')}]}`);
   const start = findList(bytes, ['messages'])!;
-  const known = lines.knownStart(scope, bytes, start);
+  const known = conversations.knownStart(scope, bytes, start);
   const list = readList(bytes, start, ['messages'], known.elements)!;
   const fresh = list.elements.slice(known.messages.length);
   const messages = [
@@ -16,14 +16,19 @@ function take(texts: readonly string[], scope: string = 'one', before: string = 
     ...fresh.map(({ start: from, end }) => JSON.parse(bytes.toString('utf8', from, end)) as object),
   ];
   expect(messages).toEqual(texts.map((text): unknown => JSON.parse(text)));
-  const { line } = lines.take({ scope, api: 'anthropic', name: undefined }, list, messages, known);
-  known.messages.forEach((message, at) => expect(line.messages[at]).toBe(message));
+  const { conversation } = conversations.record(
+    { scope, api: 'anthropic', name: undefined },
+    list,
+    messages,
+    known,
+  );
+  known.messages.forEach((message, at) => expect(conversation.messages[at]).toBe(message));
   return known.messages.length;
 }
 
 const user = (content: string): string => JSON.stringify({ role: 'user', content });
 
-describe('Lines', () => {
+describe('TrackedConversations', () => {
   it('knows what a body begins with, in whichever of the lines of its scope that came', () => {
     const [one, other] = [[user('make it work')], [user('make it walk'), user('on')]];
     expect([take(one), take(other)]).toEqual([0, 0]);
@@ -41,13 +46,13 @@ describe('Lines', () => {
   });
 
   it('goes on with a conversation whose texts were written as parts while they had a mark', () => {
-    const known = new Lines(8, false, () => undefined);
+    const known = new TrackedConversations(8, false, () => undefined);
     const come = (messages: readonly object[]): boolean => {
       const bytes = Buffer.from(JSON.stringify({ messages }));
       const start = findList(bytes, ['messages'])!;
       const about = { scope: 'one', api: 'anthropic', name: 'a' } as const;
       const list = readList(bytes, start, ['messages'], [])!;
-      return known.take(about, list, messages, known.knownStart('one', bytes, start)).isNew;
+      return known.record(about, list, messages, known.knownStart('one', bytes, start)).isNew;
     };
     const marked = (text: string): object => ({
       role: 'user',
@@ -61,13 +66,14 @@ describe('Lines', () => {
   });
 
   it('knows a conversation that its host has written anew by its calls, and by the words that it begins with', () => {
-    const known = new Lines(8, false, () => undefined);
+    const known = new TrackedConversations(8, false, () => undefined);
     const come = (messages: readonly object[]): string => {
       const bytes = Buffer.from(JSON.stringify({ messages }));
       const start = findList(bytes, ['messages'])!;
       const about = { scope: 'one', api: 'chat', name: undefined } as const;
       const list = readList(bytes, start, ['messages'], [])!;
-      return known.take(about, list, messages, known.knownStart('one', bytes, start)).line.id;
+      return known.record(about, list, messages, known.knownStart('one', bytes, start)).conversation
+        .id;
     };
     const call = (number: number, more: object): object => {
       const called = { name: 'read', arguments: `{"path":"${number}"}` };
@@ -92,6 +98,8 @@ describe('Lines', () => {
 
   it('knows nothing of a list that is empty', () => {
     const bytes = Buffer.from('{"messages":[ ]}');
-    expect(lines.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual([]);
+    expect(conversations.knownStart('one', bytes, findList(bytes, ['messages'])!).messages).toEqual(
+      [],
+    );
   });
 });

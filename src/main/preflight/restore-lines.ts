@@ -1,11 +1,11 @@
 // Restores lines in results of a rewritten history that refer to removed results, which no other result shows. Applies nothing.
 
 import type { IContent } from '../../shared/content.js';
-import { entriesAlone } from '../../shared/state/stand-alone.js';
+import { entriesWithoutReferences } from '../../shared/state/without-references.js';
 import type { SessionParts } from './session-parts.js';
 
 /** Lines are restored for at most this share of what a compression saves, and of the room it or a cut leaves below threshold or limit. */
-export const GIVEN_BACK_SHARE = 0.5;
+export const RESTORED_SHARE = 0.5;
 
 /**
  * Restores the lines of results, newest first, as far as there is room.
@@ -14,7 +14,7 @@ export const GIVEN_BACK_SHARE = 0.5;
  * @param room maximum counted tokens to add
  * @returns the list with the restored results (the same list if there are none), and the counted tokens that they add
  */
-export async function giveBack(
+export async function restoreLines(
   { history, config }: Pick<SessionParts, 'history' | 'config'>,
   former: readonly IContent[],
   compacted: readonly IContent[],
@@ -24,9 +24,9 @@ export async function giveBack(
   let tokens = 0;
   if (room > 0) {
     const { toolCatalog } = config.densityOptions;
-    const alone = [...entriesAlone(former, compacted, toolCatalog)].reverse();
-    const counts = await history.countEach(alone.flat());
-    for (const [at, [referring, entry]] of alone.entries()) {
+    const restored = [...entriesWithoutReferences(former, compacted, toolCatalog)].reverse();
+    const counts = await history.countEach(restored.flat());
+    for (const [at, [referring, entry]] of restored.entries()) {
       const added = (counts[2 * at + 1] ?? 0) - (counts[2 * at] ?? 0);
       if (tokens + added > room) continue;
       tokens += added;

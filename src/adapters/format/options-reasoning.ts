@@ -7,7 +7,7 @@ import type { ThinkingBlock } from '../../shared/content.js';
 import { thinkingBlock } from './blocks.js';
 
 /** Returns the reasoning in the provider options of a call or of its message; empty if there is none. */
-export function carriedReasoning(options: unknown): readonly JsonRecord[] {
+export function optionsReasoning(options: unknown): readonly JsonRecord[] {
   const { openrouter } = asRecord(options) ?? {};
   return asArray(asRecord(openrouter)?.['reasoning_details']).filter(isRecord);
 }
@@ -18,8 +18,8 @@ export function isOfGemini({ format }: JsonRecord): boolean {
 }
 
 /** Returns options without carried reasoning; the same object if there is none. */
-export function withoutCarriedReasoning(options: unknown): unknown {
-  if (carriedReasoning(options).length === 0) return options;
+export function withoutOptionsReasoning(options: unknown): unknown {
+  if (optionsReasoning(options).length === 0) return options;
   const all = asRecord(options);
   const { reasoning_details: _, ...openrouter } = asRecord(all?.['openrouter']) ?? {};
   return { ...all, openrouter };
@@ -28,14 +28,14 @@ export function withoutCarriedReasoning(options: unknown): unknown {
 /**
  * Returns the block of carried reasoning; `undefined` if there are no details.
  *
- * @param isTold whether reasoning parts hold the same text, so that the block has none and the text counts once
+ * @param isInParts whether reasoning parts hold the same text, so that the block has none and the text counts once
  */
-export function carriedBlock(
+export function optionsReasoningBlock(
   details: readonly JsonRecord[],
-  isTold: boolean,
+  isInParts: boolean,
 ): ThinkingBlock | undefined {
   if (details.length === 0) return undefined;
-  if (isTold) return thinkingBlock('');
+  if (isInParts) return thinkingBlock('');
   const textOf = (...keys: readonly string[]): string =>
     details.flatMap((detail) => keys.flatMap((key) => asText(detail[key]) ?? [])).join('\n');
   const data = textOf('data');

@@ -1,5 +1,5 @@
-// A session's line to its resident history, by Comlink over a port. Ensures that every call ends: with a validated reply, or
-// with the failure of the line.
+// A session's connection to its resident history, by Comlink over a port. Ensures that every call ends: with a validated reply, or
+// with the failure of the connection.
 
 import type { MessagePort } from 'node:worker_threads';
 import { releaseProxy, wrap } from 'comlink';
@@ -19,10 +19,10 @@ import { Deadline } from '../waiting/abortable.js';
 import { readCompressionReply, readDeltaReply, readPassReply } from './reply.js';
 import type { ReadReply } from './reply.js';
 
-/** Even if the thread answers others, a call waits at most this many times its deadline; then only its line is given up. */
+/** Even if the thread answers others, a call waits at most this many times its deadline; then only its connection is given up. */
 const MAX_EXTENSIONS = 12;
 
-export interface ResidentLineOptions {
+export interface ResidentConnectionOptions {
   /** Whether the worker counts the tokens of new entries. */
   readonly countsTokens: boolean;
   /** How long a thread may be silent while an answer is pending. */
@@ -33,26 +33,26 @@ export interface ResidentLineOptions {
   readonly onHeard: () => void;
   /** Called if the thread is silent for too long; it should be stopped. */
   readonly onStuck: () => void;
-  /** Called once when the line is closed, for any reason. */
+  /** Called once when the connection is closed, for any reason. */
   readonly onEnd: () => void;
 }
 
 /**
- * An open line. In Comlink a call's promise hangs forever if the thread dies, so each call races with the port's `close` event,
- * which comes within about a millisecond, and with a deadline. A line that failed once is closed: the worker's state may differ
+ * An open connection. In Comlink a call's promise hangs forever if the thread dies, so each call races with the port's `close` event,
+ * which comes within about a millisecond, and with a deadline. A connection that failed once is closed: the worker's state may differ
  * from what the session assumes.
  */
-export class ResidentLine {
+export class ResidentConnection {
   readonly #port: MessagePort;
   readonly #remote: Remote<ResidentCalls>;
   /** Cached: Comlink creates a proxy on each property access. */
   readonly #calls: Pick<Remote<ResidentCalls>, keyof ResidentCalls>;
-  readonly #options: ResidentLineOptions;
+  readonly #options: ResidentConnectionOptions;
   /** The functions that reject each open call. */
   readonly #openCalls: Set<(error: Error) => void> = new Set();
   #failure: Error | undefined;
 
-  constructor(port: MessagePort, options: ResidentLineOptions) {
+  constructor(port: MessagePort, options: ResidentConnectionOptions) {
     this.#port = port;
     this.#options = options;
     // Node's port has the methods that Comlink needs, but Comlink's types expect a browser's.
@@ -69,11 +69,11 @@ export class ResidentLine {
         }),
       );
     });
-    // A pending call keeps the process alive; an idle line must not.
+    // A pending call keeps the process alive; an idle connection must not.
     port.unref();
   }
 
-  /** Whether the line can no longer be used. */
+  /** Whether the connection can no longer be used. */
   get isClosed(): boolean {
     return this.#failure !== undefined;
   }
@@ -83,7 +83,7 @@ export class ResidentLine {
     return this.#openCalls.size > 0;
   }
 
-  /** Posts a delta synchronously. @throws WorkerPoolError if the line fails, which closes it. */
+  /** Posts a delta synchronously. @throws WorkerPoolError if the connection fails, which closes it. */
   receive(delta: HistoryDelta): Promise<ReadReply<DeltaValue>> {
     return this.#call(
       () => this.#calls.receive(delta),
@@ -107,7 +107,7 @@ export class ResidentLine {
     return this.#call(() => this.#calls.compress(base, request), readCompressionReply);
   }
 
-  /** Closes the line; the worker releases what it holds for it. Idempotent. */
+  /** Closes the connection; the worker releases what it holds for it. Idempotent. */
   close(): void {
     this.#fail(new WorkerPoolError('The line to a resident history is closed.', 'CLOSED'));
   }
@@ -165,7 +165,7 @@ export class ResidentLine {
         renew(this.#startDeadline(postedAt, timeoutMs - silentMs, renew));
         return;
       }
-      // A thread that still answers other sessions is not stopped; only this line is given up.
+      // A thread that still answers other sessions is not stopped; only this connection is given up.
       if (isSilent) this.#options.onStuck();
       const ending = isSilent ? '; its thread was stopped' : ', although its thread is busy';
       this.#fail(
@@ -181,7 +181,7 @@ export class ResidentLine {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const fail of this.#openCalls) fail(error);
-    // Comlink registers the port for every proxy until the proxy is collected, and the port's listeners reference this line and its
+    // Comlink registers the port for every proxy until the proxy is collected, and the port's listeners reference this connection and its
     // session. Without releasing each proxy, they would leak.
     for (const proxy of [this.#remote, ...Object.values(this.#calls)]) proxy[releaseProxy]();
     this.#port.removeAllListeners();

@@ -16,16 +16,16 @@ export interface RequestUsage {
 /** Minimum growth of the history between two requests, in counted tokens, to learn the ratio from them. */
 const MIN_GROWTH_TOKENS = 2_000;
 
-/** The unseen tokens of one session's requests. */
-export class UnseenTokens {
+/** The overhead of one session's requests, as usage reports show it. */
+export class LearnedOverhead {
   readonly #calibration: TokenCalibration;
   /** The request with the shortest history, with which others are compared. */
   #shortest: RequestUsage | undefined;
   /**
-   * The request with the fewest unseen tokens. The minimum is used because a report that is too high, such as a sum over several
+   * The request with the lowest overhead. The minimum is used because a report that is too high, such as a sum over several
    * requests, must not make the window look full.
    */
-  #least: RequestUsage | undefined;
+  #lowest: RequestUsage | undefined;
 
   /** @param former the memory of an earlier session of the history */
   constructor(calibration: TokenCalibration, former?: UsageMemory | null) {
@@ -36,11 +36,11 @@ export class UnseenTokens {
       return { modelName, reportedTokens, countedTokens };
     };
     this.#shortest = usageOf(former.shortest);
-    this.#least = usageOf(former.least);
+    this.#lowest = usageOf(former.least);
   }
 
   get memory(): UsageMemory | null {
-    const [shortest, least] = [this.#shortest, this.#least];
+    const [shortest, least] = [this.#shortest, this.#lowest];
     if (shortest === undefined || least === undefined) return null;
     return {
       modelName: least.modelName ?? null,
@@ -49,23 +49,23 @@ export class UnseenTokens {
     };
   }
 
-  /** Unseen tokens per request, in the model's own tokens; 0 until usage is reported. */
+  /** Overhead per request, in the model's own tokens; 0 until usage is reported. */
   get tokens(): number {
-    return this.#least === undefined ? 0 : Math.max(0, Math.floor(this.#restOf(this.#least)));
+    return this.#lowest === undefined ? 0 : Math.max(0, Math.floor(this.#overheadOf(this.#lowest)));
   }
 
   /**
-   * Learns from the usage of a request. The model's ratio is learned from the difference between two requests, in which the unseen
-   * tokens cancel out. The history must have doubled, so that no small difference decides the ratio of a large history.
+   * Learns from the usage of a request. The model's ratio is learned from the difference between two requests, in which the
+   * overhead cancels out. The history must have doubled, so that no small difference decides the ratio of a large history.
    */
   observe(usage: RequestUsage): ObservationOutcome {
-    if (this.#least?.modelName !== usage.modelName) this.#shortest = this.#least = undefined;
+    if (this.#lowest?.modelName !== usage.modelName) this.#shortest = this.#lowest = undefined;
     const shortest = (this.#shortest ??= usage);
-    const least = (this.#least ??= usage);
+    const least = (this.#lowest ??= usage);
     const outcome = this.#compare(shortest, usage);
     const oneIsWrong = outcome === 'too-low' || outcome === 'too-high';
     if (oneIsWrong || usage.countedTokens < shortest.countedTokens) this.#shortest = usage;
-    if (this.#restOf(usage) < this.#restOf(least)) this.#least = usage;
+    if (this.#overheadOf(usage) < this.#overheadOf(least)) this.#lowest = usage;
     return outcome;
   }
 
@@ -78,7 +78,7 @@ export class UnseenTokens {
     return this.#calibration.observe(other.modelName, reportedGrowth, growth);
   }
 
-  #restOf({ modelName, reportedTokens, countedTokens }: RequestUsage): number {
+  #overheadOf({ modelName, reportedTokens, countedTokens }: RequestUsage): number {
     return reportedTokens - this.#calibration.ratioOf(modelName) * countedTokens;
   }
 }

@@ -1,11 +1,11 @@
-// A line whose thread does not answer: what is given up, the line alone or its thread.
+// A connection whose thread does not answer: what is given up, the connection alone or its thread.
 
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ResidentLine } from '../../../src/main/offload/resident-line.js';
+import { ResidentConnection } from '../../../src/main/offload/resident-connection.js';
 import { codeOf } from '../../support/faulty-pool.js';
 
-/** A line that nobody answers, on a thread that was last heard at the time that `lastHeardAt` tells. */
+/** A connection that nobody answers, on a thread that was last heard at the time that `lastHeardAt` tells. */
 function unanswered(lastHeardAt: () => number) {
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => {
@@ -14,8 +14,8 @@ function unanswered(lastHeardAt: () => number) {
   const onStuck = vi.fn();
   const onEnd = vi.fn();
   const options = { countsTokens: false, timeoutMs: 5, lastHeardAt, onHeard: vi.fn() };
-  const line = new ResidentLine(port1, { ...options, onStuck, onEnd });
-  return { line, onStuck, onEnd };
+  const connection = new ResidentConnection(port1, { ...options, onStuck, onEnd });
+  return { connection, onStuck, onEnd };
 }
 
 const PASS = {
@@ -26,18 +26,18 @@ const PASS = {
 };
 
 test('stops a thread that answers nobody', async () => {
-  const { line, onStuck, onEnd } = unanswered(() => -Infinity);
-  const answer = codeOf(line.plan({ revision: 0, length: 0 }, PASS));
+  const { connection, onStuck, onEnd } = unanswered(() => -Infinity);
+  const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
   expect(await answer).toBe('WORKER_TIMEOUT');
   expect(onStuck).toHaveBeenCalledOnce();
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-test('leaves a thread that answers others to them, and gives up its own line alone', async () => {
-  const { line, onStuck, onEnd } = unanswered(() => performance.now());
-  const answer = codeOf(line.plan({ revision: 0, length: 0 }, PASS));
+test('leaves a thread that answers others to them, and gives up its own connection alone', async () => {
+  const { connection, onStuck, onEnd } = unanswered(() => performance.now());
+  const answer = codeOf(connection.plan({ revision: 0, length: 0 }, PASS));
   expect(await answer).toBe('WORKER_TIMEOUT');
   expect(onStuck).not.toHaveBeenCalled();
   expect(onEnd).toHaveBeenCalledOnce();
-  expect(line.isClosed).toBe(true);
+  expect(connection.isClosed).toBe(true);
 });

@@ -11,23 +11,23 @@ import { traceKey, traceOn } from './journal.js';
 /** A fixed seed, so that keys are equal in all processes; other traces have a seed per process. */
 const SEED = 0x811c9dc5;
 
-const KEYS = new WeakMap<HistoryService, StandingKey>();
+const KEYS = new WeakMap<HistoryService, HistoryKey>();
 
 /** Returns the key of the present entries; `undefined` if nothing was edited, so that these are the added entries. */
-export function standingKeyOf(history: HistoryService): number | undefined {
+export function historyKeyOf(history: HistoryService): number | undefined {
   return keyOf(history)?.now;
 }
 
-/** Hashes in slices what `standingKeyOf` would otherwise hash at once. */
-export function* standInSlices(history: HistoryService): Generator<void, void, undefined> {
+/** Hashes in slices what `historyKeyOf` would otherwise hash at once. */
+export function* hashInSlices(history: HistoryService): Generator<void, void, undefined> {
   yield* keyOf(history)?.settleInSlices() ?? [];
 }
 
-function keyOf(history: HistoryService): StandingKey | undefined {
+function keyOf(history: HistoryService): HistoryKey | undefined {
   if (history.journal.count === 0) return undefined;
   let key = KEYS.get(history);
   if (key === undefined) {
-    key = new StandingKey(history);
+    key = new HistoryKey(history);
     KEYS.set(history, key);
   }
   return key;
@@ -36,7 +36,7 @@ function keyOf(history: HistoryService): StandingKey | undefined {
 /** Entries hashed per slice, which takes a fraction of a millisecond. */
 const SLICE = 64;
 
-class StandingKey {
+class HistoryKey {
   readonly #history: HistoryService;
   /** Prefix hashes: for each entry, the hash of all entries up to and including it. */
   readonly #hashes: number[] = [];
@@ -72,6 +72,6 @@ export function lengthOfKey(key: number): number {
 }
 
 /** Whether entries have this key. */
-export function haveKey(entries: readonly IContent[], key: number): boolean {
+export function matchesKey(entries: readonly IContent[], key: number): boolean {
   return traceKey(entries.length, entries.reduce(traceOn, SEED)) === key;
 }

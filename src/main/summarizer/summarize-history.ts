@@ -26,7 +26,7 @@ import { readSummary } from './summary-response.js';
 import type { ReadSummary } from './summary-response.js';
 import type { Todo } from './todo.js';
 
-export interface FoldInput {
+export interface SummaryInput {
   /** For error messages. */
   readonly strategyName: string;
   readonly summarizer: Summarizer;
@@ -47,7 +47,7 @@ export interface FoldInput {
 }
 
 /** Timeout of the lookup of an earlier answer, in milliseconds: an answer that exists is returned at once. */
-const LOOK_MS = 1_000;
+const LOOKUP_TIMEOUT_MS = 1_000;
 const NO_ANSWER: SummarizerResponse = { text: '', finishReason: 'unknown' };
 
 /** The frame that the bundled prompt asks for. */
@@ -65,7 +65,7 @@ const BYTES_PER_TOKEN = 4;
  * @throws SummaryRejectedError for an unfit answer; CompressionExecutionError if the summarizer failed or its window is too
  *   small; the signal's reason.
  */
-export async function foldHistory(given: FoldInput): Promise<string> {
+export async function summarizeHistory(given: SummaryInput): Promise<string> {
   const input: Subject = { ...given, subject: given.version && subjectOf(given) };
   const { system, todos } = input;
   if (!isSummarizer(input.summarizer)) {
@@ -84,7 +84,7 @@ export async function foldHistory(given: FoldInput): Promise<string> {
   const budget = summaryBudget(input.summarizer.contextLimit, systemTokens + promptTokens);
   if (budget === undefined) throw windowTooSmall(input, 'not even one piece of the history fits');
 
-  const known = await askForKnown(input, budget);
+  const known = await lookUpAnswer(input, budget);
   if (known !== undefined) return known;
   // An oversized earlier summary is summarized like an entry.
   const isBounded = previousTokens <= budget.maxOutputTokens;
@@ -113,27 +113,27 @@ const NO_DATA = { lines: [], previousSummary: '', piece: 1, pieces: 2, maxWords:
 
 type Piece = Pick<SummaryRequest, 'lines' | 'previousSummary' | 'piece' | 'pieces'>;
 
-interface Subject extends FoldInput {
+interface Subject extends SummaryInput {
   /** Hash of what is summarized, the same in every process; `undefined` if requests are not shared. */
   readonly subject: string | undefined;
 }
 
-function subjectOf({ version, system, entries, previousSummary }: FoldInput): string {
+function subjectOf({ version, system, entries, previousSummary }: SummaryInput): string {
   const texts = createHash('sha256');
   for (const entry of entries) texts.update(textOfEntry(entry));
   return idOf([version, system, previousSummary, texts.digest('hex')]);
 }
 
 /** Returns a one-piece summary that this or another process has requested before, if it is finished and fit. */
-async function askForKnown(
+async function lookUpAnswer(
   input: Subject,
   { maxOutputTokens }: SummaryBudget,
 ): Promise<string | undefined> {
   const { summarizer, subject, system } = input;
   if (summarizer.answerTo === undefined || subject === undefined) return undefined;
   const id = idOf([subject]);
-  const look = async (): Promise<unknown> => (await summarizer.answerTo?.(id)) ?? NO_ANSWER;
-  const read = await answerOf(input, LOOK_MS, look);
+  const lookUp = async (): Promise<unknown> => (await summarizer.answerTo?.(id)) ?? NO_ANSWER;
+  const read = await answerOf(input, LOOKUP_TIMEOUT_MS, lookUp);
   // Ignore an unfit answer here: the regular request with the same id gets it again and handles it.
   if (!read.ok || (system.includes(FRAME) && !read.isFramed)) return undefined;
   const [tokens = 0] = await measure(input, [read.summary]);
@@ -196,7 +196,7 @@ function ask(input: Subject, { prompt, maxOutputTokens, about }: Question): Prom
 
 /** Calls the summarizer and reads its answer. It may be custom code: it gets a deadline, and its errors are wrapped. */
 async function answerOf(
-  { signal, strategyName }: FoldInput,
+  { signal, strategyName }: SummaryInput,
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<ReadSummary> {
@@ -236,7 +236,7 @@ function idOf(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts));
 }
 
-async function measure(input: FoldInput, texts: readonly string[]): Promise<readonly number[]> {
+async function measure(input: SummaryInput, texts: readonly string[]): Promise<readonly number[]> {
   const counts = await input.countTexts(texts);
   input.signal?.throwIfAborted();
   return texts.map((text, at) =>
@@ -245,7 +245,7 @@ async function measure(input: FoldInput, texts: readonly string[]): Promise<read
 }
 
 function windowTooSmall(
-  { strategyName, summarizer }: FoldInput,
+  { strategyName, summarizer }: SummaryInput,
   why: string,
 ): CompressionExecutionError {
   return new CompressionExecutionError(

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { UnseenTokens } from '../../../src/main/preflight/unseen-tokens.js';
+import { LearnedOverhead } from '../../../src/main/preflight/learned-overhead.js';
 import type { UsageMemory } from '../../../src/main/state/session-state.js';
 import { TokenCalibration } from '../../../src/main/tokens/token-calibration.js';
 import { arbitraryRatio } from '../../support/arbitrary-ratio.js';
@@ -13,7 +13,7 @@ const MODEL = 'claude';
 
 interface World {
   readonly calibration: TokenCalibration;
-  readonly unseen: UnseenTokens;
+  readonly unseen: LearnedOverhead;
   /** Reports a request with that history. */
   readonly call: (countedTokens: number, reportedTokens?: number) => string;
   /** What the next request is taken for. */
@@ -23,7 +23,7 @@ interface World {
 /** A model that makes `ratio` tokens of each counted one, and requests that hold `overhead` besides. */
 function world(overhead: number, ratio: number): World {
   const calibration = new TokenCalibration();
-  const unseen = new UnseenTokens(calibration);
+  const unseen = new LearnedOverhead(calibration);
   return {
     calibration,
     unseen,
@@ -33,7 +33,7 @@ function world(overhead: number, ratio: number): World {
   };
 }
 
-describe('UnseenTokens', () => {
+describe('LearnedOverhead', () => {
   it('are none before a report, and all that the history does not explain after the first', () => {
     const { unseen, call, calibration } = world(27_000, 1.5);
     expect(unseen.tokens).toBe(0);
@@ -56,7 +56,7 @@ describe('UnseenTokens', () => {
     call(400);
     call(300, 50_000);
     const memory = JSON.parse(JSON.stringify(unseen.memory)) as UsageMemory;
-    const later = new UnseenTokens(calibration, memory);
+    const later = new LearnedOverhead(calibration, memory);
     expect(later.tokens).toBe(unseen.tokens);
     expect(later.memory).toEqual(memory);
     const usage = { modelName: MODEL, reportedTokens: 42_600, countedTokens: 10_400 };

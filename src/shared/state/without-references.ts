@@ -34,7 +34,7 @@ export function shrunkText(
 }
 
 /** Like `shrunkText`, but without references to other results, and with the original text if it cannot be shrunk. */
-export function textAlone(
+export function textWithoutReferences(
   answered: Answered,
   settings: RowSettings,
   toolCatalog: ToolCatalog | undefined,
@@ -44,11 +44,11 @@ export function textAlone(
 }
 
 /** Maps each result without references to the shrunk result with references that it replaces. */
-const IN_PLACE_OF = new WeakMap<ContentBlock, ContentBlock>();
+const REPLACED = new WeakMap<ContentBlock, ContentBlock>();
 
-/** The shrunk result with references that a block replaces; `undefined` for blocks that `entriesAlone` did not make. */
+/** The shrunk result with references that a block replaces; `undefined` for blocks that `entriesWithoutReferences` did not make. */
 export function referringResult(block: ContentBlock): ContentBlock | undefined {
-  return IN_PLACE_OF.get(block);
+  return REPLACED.get(block);
 }
 
 /**
@@ -56,12 +56,13 @@ export function referringResult(block: ContentBlock): ContentBlock | undefined {
  * references. Returns the new entries by the entry to replace, in order. Results whose originals this process does not know stay as
  * they are.
  */
-export function entriesAlone(
+export function entriesWithoutReferences(
   former: readonly IContent[],
   rewritten: readonly IContent[],
   toolCatalog: ToolCatalog | undefined,
 ): ReadonlyMap<IContent, IContent> {
   const kept = new Set(rewritten);
+  /** The results that stay as they are. */
   const shown = new Set(rewritten.flatMap(({ blocks }) => blocks));
   /** By call id, the latest result so far. */
   const answers = new Map<string, ContentBlock>();
@@ -75,37 +76,41 @@ export function entriesAlone(
     for (const block of entry.blocks) {
       if (block.type !== 'tool_response') continue;
       const ids = kept.has(entry) ? sourceIdsOf(block.result) : '';
-      if (ids !== '' && ids.split(' ').some(isLost)) lost.add(block);
+      if (ids !== '' && ids.split(' ').some(isLost)) {
+        lost.add(block);
+        // Without references, other lines of it may be left out, so results that refer to it are lost as well.
+        shown.delete(block);
+      }
       answers.set(block.callId, block);
     }
     if (lost.size > 0) found.set(entry, lost);
   }
-  return found.size === 0 ? NONE_LOST : madeAlone(found, former, toolCatalog);
+  return found.size === 0 ? NONE_LOST : makeEntries(found, former, toolCatalog);
 }
 
 const NONE_LOST: ReadonlyMap<IContent, IContent> = new Map();
 
-function madeAlone(
+function makeEntries(
   found: ReadonlyMap<IContent, ReadonlySet<ContentBlock>>,
   former: readonly IContent[],
   toolCatalog: ToolCatalog | undefined,
 ): ReadonlyMap<IContent, IContent> {
   const { callOf } = outlineHistory(former);
-  const alone = new Map<IContent, IContent>();
+  const entries = new Map<IContent, IContent>();
   former.forEach((entry, index) => {
     const lost = found.get(entry);
     if (lost === undefined) return;
     const blocks = entry.blocks.map((block, at) => {
       const call = lost.has(block) ? callOf(index, at) : undefined;
-      return call === undefined ? block : blockAlone(block, call, toolCatalog);
+      return call === undefined ? block : blockWithoutReferences(block, call, toolCatalog);
     });
     if (blocks.some((block, at) => block !== entry.blocks[at]))
-      alone.set(entry, { ...entry, blocks });
+      entries.set(entry, { ...entry, blocks });
   });
-  return alone;
+  return entries;
 }
 
-function blockAlone(
+function blockWithoutReferences(
   block: ContentBlock,
   call: ToolCallBlock,
   toolCatalog: ToolCatalog | undefined,
@@ -114,7 +119,10 @@ function blockAlone(
   if (from === undefined) return block;
   const { before } = from;
   const settings = rowSettings(from.settings);
-  const alone = withResult(before, textAlone({ call, response: before }, settings, toolCatalog));
-  IN_PLACE_OF.set(alone, block);
-  return alone;
+  const made = withResult(
+    before,
+    textWithoutReferences({ call, response: before }, settings, toolCatalog),
+  );
+  REPLACED.set(made, block);
+  return made;
 }

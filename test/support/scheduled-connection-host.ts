@@ -1,9 +1,9 @@
-// Lines to resident histories without threads: a line takes its messages in their order, as a thread
+// Connections to resident histories without threads: a connection takes its messages in their order, as a thread
 // does, and answers when a scheduler says so. It can be lost, and an opening can be refused.
 
 import type fc from 'fast-check';
-import type { SessionLine } from '../../src/main/offload/residence.js';
-import type { LineHost, ResidentGuest } from '../../src/main/offload/resident.js';
+import type { SessionConnection } from '../../src/main/offload/residence.js';
+import type { ConnectionHost, EvictableSession } from '../../src/main/offload/resident.js';
 import type { ReadReply } from '../../src/main/offload/reply.js';
 import type { DensityBase, PassSettings } from '../../src/shared/density.js';
 import { asError, WorkerPoolError } from '../../src/shared/errors.js';
@@ -21,12 +21,12 @@ import { countPacked, textOfBytes } from '../../src/worker/unpack-entries.js';
 import { ResidentHistory } from '../../src/worker/resident-history.js';
 import { countThirds } from './piece-counters.js';
 
-/** What went over the lines of a host. */
+/** What went over the connections of a host. */
 export interface LineTraffic {
   openings: number;
   refusals: number;
   deltas: number;
-  /** Parcels that were counted before the line had them. */
+  /** Parcels that were counted before the connection had them. */
   counts: number;
   lostCounts: number;
   /** Deltas so far from the end that of their results nothing is looked for. */
@@ -44,8 +44,8 @@ export interface LineTraffic {
   readonly complaints: Error[];
 }
 
-/** Opens lines when the scheduler says so. */
-export class ScheduledLineHost implements LineHost {
+/** Opens connections when the scheduler says so. */
+export class ScheduledConnectionHost implements ConnectionHost {
   readonly traffic: LineTraffic = {
     ...{
       openings: 0,
@@ -73,17 +73,17 @@ export class ScheduledLineHost implements LineHost {
   readonly countingThreads = 2;
   countsFrom = 3;
   readonly #scheduler: fc.Scheduler;
-  readonly #lines: ScheduledLine[] = [];
+  readonly #connections: ScheduledConnection[] = [];
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
   }
 
-  get openLines(): readonly ScheduledLine[] {
-    return this.#lines.filter(({ isClosed }) => !isClosed);
+  get openConnections(): readonly ScheduledConnection[] {
+    return this.#connections.filter(({ isClosed }) => !isClosed);
   }
 
-  async open(_guest: ResidentGuest, options: ResidentOptions): Promise<SessionLine> {
+  async open(_guest: EvictableSession, options: ResidentOptions): Promise<SessionConnection> {
     const isRefused = this.refusalsAhead > 0;
     if (isRefused) this.refusalsAhead -= 1;
     await this.#scheduler.schedule(Promise.resolve(), 'open');
@@ -92,9 +92,13 @@ export class ScheduledLineHost implements LineHost {
       throw new WorkerPoolError('There is no thread.', 'WORKER_DIED');
     }
     this.traffic.openings += 1;
-    const line = new ScheduledLine(this.#scheduler, structuredClone(options), this.traffic);
-    this.#lines.push(line);
-    return line;
+    const connection = new ScheduledConnection(
+      this.#scheduler,
+      structuredClone(options),
+      this.traffic,
+    );
+    this.#connections.push(connection);
+    return connection;
   }
 
   touch(): void {
@@ -121,8 +125,8 @@ export class ScheduledLineHost implements LineHost {
   }
 }
 
-/** A line that fails as a whole, as a real one does. */
-export class ScheduledLine implements SessionLine {
+/** A connection that fails as a whole, as a real one does. */
+export class ScheduledConnection implements SessionConnection {
   readonly #scheduler: fc.Scheduler;
   readonly #traffic: LineTraffic;
   readonly #history: ResidentHistory;
@@ -159,7 +163,7 @@ export class ScheduledLine implements SessionLine {
       this.#traffic.passes += 1;
       this.#traffic.lastPass = delta.pass;
     }
-    if (delta.isFar === true) this.#traffic.farDeltas += 1;
+    if (delta.isOutOfReach === true) this.#traffic.farDeltas += 1;
     this.#characters += characters;
     this.#traffic.mostCharacters = Math.max(this.#traffic.mostCharacters, this.#characters);
     const posted = structuredClone(delta);
@@ -190,7 +194,7 @@ export class ScheduledLine implements SessionLine {
     this.fail(new WorkerPoolError('The line is closed.', 'CLOSED'));
   }
 
-  /** Loses the line, and with it all answers that are outstanding. */
+  /** Loses the connection, and with it all answers that are outstanding. */
   fail(error: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;

@@ -8,12 +8,12 @@ import { loadTextCounter } from '../shared/tokens/o200k.js';
 import { ResidentHistory } from './resident-history.js';
 
 /** Opens a resident history that lives until the other end closes `port`. */
-export function openResidentLine(port: unknown, options: ResidentOptions): void {
+export function openResidentConnection(port: unknown, options: ResidentOptions): void {
   // Node's MessagePort has the methods that Comlink needs, but its types only allow those of browsers.
-  expose(new ResidentLine(options), port as Endpoint);
+  expose(new ResidentConnection(options), port as Endpoint);
 }
 
-class ResidentLine implements ResidentCalls {
+class ResidentConnection implements ResidentCalls {
   readonly #options: ResidentOptions;
   #history: Promise<ResidentHistory> | undefined;
 

@@ -1,4 +1,4 @@
-// Tracks the conversations ("lines") that pass through a gateway by their latest body: which conversation a request continues, and
+// Tracks the conversations that pass through a gateway by their latest body: which conversation a request continues, and
 // how much of the request is already parsed. Compacts nothing.
 
 import { createHash } from 'node:crypto';
@@ -16,15 +16,15 @@ import { callsIn, isFromModel, isFromUser } from './apis.js';
 import type { ApiName } from './apis.js';
 import type { WatchedSession } from './edit-log.js';
 
-/** What all requests of a line have in common. */
-interface LineKey {
+/** What all requests of a conversation have in common. */
+interface ConversationKey {
   readonly scope: string;
   readonly api: ApiName;
   readonly name: string | undefined;
 }
 
 /** One conversation. */
-export interface Line extends LineKey {
+export interface TrackedConversation extends ConversationKey {
   readonly id: string;
   /** The message list of the latest body, with the byte ranges of its elements. */
   list: ListInBody;
@@ -41,25 +41,25 @@ export interface Line extends LineKey {
   hasBoundReasoning: boolean;
   /** Whether bound reasoning was removed from the conversation. */
   hasLostReasoning: boolean;
-  /** Number of calls that are being compacted. The line is not evicted while there are any. */
+  /** Number of calls that are being compacted. The conversation is not evicted while there are any. */
   openCalls: number;
 }
 
 /** The messages at the start of a new body that are known already. */
 export interface KnownStart {
-  /** The line with the longest common prefix. */
-  readonly line: Line | undefined;
+  /** The conversation with the longest common prefix. */
+  readonly conversation: TrackedConversation | undefined;
   /** The parsed messages whose bytes are unchanged. */
   readonly messages: readonly object[];
   /** Their ranges in the new body. */
   readonly elements: readonly ByteRange[];
 }
 
-/** The line that a list belongs to. */
-interface TakenLine {
-  readonly line: Line;
+/** The conversation that a list belongs to. */
+interface RecordedRequest {
+  readonly conversation: TrackedConversation;
   readonly isNew: boolean;
-  /** Whether the list does not continue the line's last list, but is a rewrite of it by the host. */
+  /** Whether the list does not continue the conversation's last list, but is a rewrite of it by the host. */
   readonly isRewritten: boolean;
 }
 
@@ -69,47 +69,51 @@ const CLOSE_OBJECT = 0x7d;
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** The conversations of a gateway, least recently used first. */
-export class Lines {
-  readonly #maxLines: number;
+export class TrackedConversations {
+  readonly #maxConversations: number;
   /** By id, least recently used first. */
-  readonly #lines = new Map<string, Line>();
+  readonly #conversations = new Map<string, TrackedConversation>();
   readonly #areShared: boolean;
-  readonly #onGone: (line: Line) => void;
+  readonly #onEvicted: (conversation: TrackedConversation) => void;
 
   /**
    * @param areShared whether other processes serve the same conversations, so that all must derive the same ids
-   * @param onGone called with each evicted line
+   * @param onEvicted called with each evicted conversation
    */
-  constructor(maxLines: number, areShared: boolean, onGone: (line: Line) => void) {
-    this.#maxLines = maxLines;
+  constructor(
+    maxConversations: number,
+    areShared: boolean,
+    onEvicted: (conversation: TrackedConversation) => void,
+  ) {
+    this.#maxConversations = maxConversations;
     this.#areShared = areShared;
-    this.#onGone = onGone;
+    this.#onEvicted = onEvicted;
   }
 
-  /** Returns the line with an id; `undefined` if it is unknown or was evicted. */
-  named(id: string): Line | undefined {
-    return this.#lines.get(id);
+  /** Returns the conversation with an id; `undefined` if it is unknown or was evicted. */
+  named(id: string): TrackedConversation | undefined {
+    return this.#conversations.get(id);
   }
 
-  /** Finds the line of a scope that has the most leading elements in common with the list at `start`. */
+  /** Finds the conversation of a scope that has the most leading elements in common with the list at `start`. */
   knownStart(scope: string, bytes: Buffer, start: number): KnownStart {
-    let best: Line | undefined;
+    let best: TrackedConversation | undefined;
     let bestCount = 0;
     const first = skipSpace(bytes, start + 1);
     const isEmpty = bytes[first] === CLOSE_LIST;
     const key = isEmpty ? undefined : keyOf(bytes, { start: first, end: skipValue(bytes, first) });
-    for (const line of this.#lines.values()) {
-      if (line.firstKey !== key || line.scope !== scope) continue;
-      const count = commonElements(line.list, bytes, start);
+    for (const conversation of this.#conversations.values()) {
+      if (conversation.firstKey !== key || conversation.scope !== scope) continue;
+      const count = commonElements(conversation.list, bytes, start);
       if (count < bestCount || count === 0) continue;
-      best = line;
+      best = conversation;
       bestCount = count;
     }
-    if (best === undefined) return { line: undefined, messages: [], elements: [] };
+    if (best === undefined) return { conversation: undefined, messages: [], elements: [] };
     const moved = start - best.list.start;
     const elements = best.list.elements.slice(0, bestCount);
     return {
-      line: best,
+      conversation: best,
       messages: best.messages.slice(0, bestCount),
       elements:
         moved === 0
@@ -119,91 +123,99 @@ export class Lines {
   }
 
   /**
-   * Records a list as the latest one of the line that it belongs to, or as the first one of a new line, and opens a call. May evict
-   * other lines.
+   * Records a list as the latest one of the conversation that it belongs to, or as the first one of a new conversation, and opens a call. May evict
+   * other conversations.
    *
    * @param start the result of `knownStart` for the list
    */
-  take(
-    about: LineKey,
+  record(
+    about: ConversationKey,
     list: ListInBody,
     messages: readonly object[],
     start: KnownStart,
-  ): TakenLine {
-    const isOf = (line: Line): boolean => hasKey(line, about);
-    const continued = this.#continuedLine(isOf, messages, start);
-    const known = continued ?? this.#rewrittenLine(about, messages);
+  ): RecordedRequest {
+    const isOf = (conversation: TrackedConversation): boolean => hasKey(conversation, about);
+    const continued = this.#findContinued(isOf, messages, start);
+    const known = continued ?? this.#findRewritten(about, messages);
     const firstKey = keyOf(list.bytes, list.elements[0]);
-    const line: Line = known ?? {
+    const conversation: TrackedConversation = known ?? {
       ...about,
       id: this.#idOf(about, messages),
       ...{ list, firstKey, messages, sent: undefined },
       ...{ watched: undefined, takeUsage: undefined, hasBoundReasoning: false },
-      hasLostReasoning: start.line?.hasLostReasoning === true,
+      hasLostReasoning: start.conversation?.hasLostReasoning === true,
       openCalls: 0,
     };
-    line.openCalls += 1;
-    line.list = list;
-    line.firstKey = firstKey;
-    line.messages = messages;
-    this.#lines.delete(line.id);
-    this.#lines.set(line.id, line);
+    conversation.openCalls += 1;
+    conversation.list = list;
+    conversation.firstKey = firstKey;
+    conversation.messages = messages;
+    this.#conversations.delete(conversation.id);
+    this.#conversations.set(conversation.id, conversation);
     this.#makeRoom();
-    return { line, isNew: known === undefined, isRewritten: known !== continued };
+    return { conversation, isNew: known === undefined, isRewritten: known !== continued };
   }
 
-  /** Returns the line that a list would continue; a list without a name matches lines of any name. Records nothing. */
-  continuedBy(about: LineKey, messages: readonly object[], start: KnownStart): Line | undefined {
-    const isOf = (line: Line): boolean => hasKey(line, { ...about, name: about.name ?? line.name });
-    return this.#continuedLine(isOf, messages, start);
-  }
-
-  #continuedLine(
-    isOf: (line: Line) => boolean,
+  /** Returns the conversation that a list would continue; a list without a name matches conversations of any name. Records nothing. */
+  continuedBy(
+    about: ConversationKey,
     messages: readonly object[],
-    { line: likely, messages: known }: KnownStart,
-  ): Line | undefined {
-    // The whole line is a byte-exact prefix of the list, and no line has more in common with it.
+    start: KnownStart,
+  ): TrackedConversation | undefined {
+    const isOf = (conversation: TrackedConversation): boolean =>
+      hasKey(conversation, { ...about, name: about.name ?? conversation.name });
+    return this.#findContinued(isOf, messages, start);
+  }
+
+  #findContinued(
+    isOf: (conversation: TrackedConversation) => boolean,
+    messages: readonly object[],
+    { conversation: likely, messages: known }: KnownStart,
+  ): TrackedConversation | undefined {
+    // The whole conversation is a byte-exact prefix of the list, and no conversation has more in common with it.
     if (likely?.messages.length === known.length && isOf(likely)) return likely;
-    let best: Line | undefined;
+    let best: TrackedConversation | undefined;
     let bestLength = 0;
-    for (const line of this.#lines.values()) {
-      if (!isOf(line)) continue;
-      const length = commonLength(line.messages, messages);
-      if (length < bestLength || !goesOn(line.messages, messages, length)) continue;
-      best = line;
+    for (const conversation of this.#conversations.values()) {
+      if (!isOf(conversation)) continue;
+      const length = commonMessages(conversation.messages, messages);
+      if (length < bestLength || !continues(conversation.messages, messages, length)) continue;
+      best = conversation;
       bestLength = length;
     }
     return best;
   }
 
   /**
-   * Finds the line whose last messages or calls a list contains, after its host has summarized or cleared the earlier ones, or has
+   * Finds the conversation whose last messages or calls a list contains, after its host has summarized or cleared the earlier ones, or has
    * reformatted all of them.
    */
-  #rewrittenLine(about: LineKey, messages: readonly object[]): Line | undefined {
-    let best: Line | undefined;
-    let mostKept = LEAST_KEPT;
+  #findRewritten(
+    about: ConversationKey,
+    messages: readonly object[],
+  ): TrackedConversation | undefined {
+    let best: TrackedConversation | undefined;
+    let mostKept = MIN_KEPT;
     const calls = new Set(messages.flatMap(callsIn));
     const hasAnswers = messages.some(isFromModel);
-    for (const line of hasAnswers ? this.#lines.values() : []) {
-      if (!hasKey(line, about)) continue;
+    for (const conversation of hasAnswers ? this.#conversations.values() : []) {
+      if (!hasKey(conversation, about)) continue;
       // A shared id is derived from the first message: with another one, another process would derive another id.
-      if (this.#areShared && !isSame(firstOf(line.messages), firstOf(messages))) continue;
-      const isLike = !hasOpeningOf(line.messages, messages);
+      if (this.#areShared && !isSame(firstOf(conversation.messages), firstOf(messages))) continue;
+      const hasOtherOpening = !haveSameOpening(conversation.messages, messages);
       const kept = Math.max(
-        answersKept(line.messages, messages, isLike),
-        callsKept(line.messages, calls, isLike),
+        answersKept(conversation.messages, messages, hasOtherOpening),
+        callsKept(conversation.messages, calls, hasOtherOpening),
       );
       if (kept < mostKept) continue;
-      best = line;
+      best = conversation;
       mostKept = kept;
     }
     return best;
   }
 
-  /** Derives the id of a new line; if conversations are shared, the same in every process. */
-  #idOf({ scope, api, name }: LineKey, messages: readonly object[]): string {
+  /** Derives the id of a new conversation; if conversations are shared, the same in every process. */
+  #idOf({ scope, api, name }: ConversationKey, messages: readonly object[]): string {
     // Ignores cache marks: agents set one on the first message only as long as it is near the end.
     const first = textWithoutCacheMarks({ ...firstOf(messages) });
     // The scope is part of a shared id, so that no user can reach another one's conversation by repeating its messages.
@@ -211,24 +223,24 @@ export class Lines {
     const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
     const base = `${api}-${digest.slice(0, this.#areShared ? 32 : 16)}`;
     let id = base;
-    for (let number = 2; this.#lines.has(id); number += 1) id = `${base}-${number}`;
+    for (let number = 2; this.#conversations.has(id); number += 1) id = `${base}-${number}`;
     return id;
   }
 
   #makeRoom(): void {
     let bytes = 0;
-    for (const line of this.#lines.values()) bytes += keptBytes(line);
-    for (const oldest of this.#lines.values()) {
-      if (this.#lines.size <= this.#maxLines && bytes <= MAX_KEPT_BYTES) return;
+    for (const conversation of this.#conversations.values()) bytes += keptBytes(conversation);
+    for (const oldest of this.#conversations.values()) {
+      if (this.#conversations.size <= this.#maxConversations && bytes <= MAX_KEPT_BYTES) return;
       if (oldest.openCalls > 0) continue;
-      this.#lines.delete(oldest.id);
+      this.#conversations.delete(oldest.id);
       bytes -= keptBytes(oldest);
-      this.#onGone(oldest);
+      this.#onEvicted(oldest);
     }
   }
 }
 
-function keptBytes({ list, sent }: Line): number {
+function keptBytes({ list, sent }: TrackedConversation): number {
   return list.bytes.length + (sent?.text.length ?? 0);
 }
 
@@ -254,7 +266,7 @@ function commonElements(
 /** Number of bytes that `keyOf` samples. */
 const SEEN_BYTES = 64;
 
-/** A cheap hash of a message (FNV-1a over sampled bytes): rules out most lines without comparing bodies. */
+/** A cheap hash of a message (FNV-1a over sampled bytes): rules out most conversations without comparing bodies. */
 function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
   const step = Math.ceil((end - start) / SEEN_BYTES);
   let key = end - start;
@@ -267,7 +279,7 @@ function keyOf(bytes: Uint8Array, { start, end }: ByteRange = NOTHING): number {
 const NOTHING: ByteRange = { start: 0, end: 0 };
 
 /** Number of equal leading messages. Nearly all are identical objects, which makes the comparison cheap. */
-function commonLength(known: readonly object[], messages: readonly object[]): number {
+function commonMessages(known: readonly object[], messages: readonly object[]): number {
   let length = 0;
   while (length < known.length && isSame(known[length], messages[length])) length += 1;
   return length;
@@ -277,28 +289,28 @@ function commonLength(known: readonly object[], messages: readonly object[]): nu
  * Whether messages continue a conversation: the common prefix must contain a message of the user and all answers of the model. Other
  * messages at the end of the conversation may have been replaced.
  */
-function goesOn(known: readonly object[], messages: readonly object[], common: number): boolean {
+function continues(known: readonly object[], messages: readonly object[], common: number): boolean {
   if (known.slice(common).some(isFromModel)) return false;
   return common === known.length || messages.slice(0, common).some(isFromUser);
 }
 
 /** Minimum of kept answers or calls. A single one may occur in two conversations, such as the call that all of them begin with. */
-const LEAST_KEPT = 2;
+const MIN_KEPT = 2;
 
-function hasKey(line: Line, { scope, api, name }: LineKey): boolean {
-  return line.scope === scope && line.api === api && line.name === name;
+function hasKey(conversation: TrackedConversation, { scope, api, name }: ConversationKey): boolean {
+  return conversation.scope === scope && conversation.api === api && conversation.name === name;
 }
 
 /**
  * Counts how many of a conversation's answers a list has kept at any position, back from the last answer to the first mismatch.
  *
- * @param isLike whether the list begins with other words of the user: its host may have summarized it, or it may be a different
+ * @param hasOtherOpening whether the list begins with other words of the user: its host may have summarized it, or it may be a different
  *   conversation about a similar request
  */
 function answersKept(
   known: readonly object[],
   messages: readonly object[],
-  isLike: boolean,
+  hasOtherOpening: boolean,
 ): number {
   const last = known.findLastIndex(isFromModel);
   if (last === -1) return 0;
@@ -311,11 +323,15 @@ function answersKept(
     if (isFromModel(message)) kept.push(message);
   }
   const isAll = !known.slice(0, last - back + 1).some(isFromModel);
-  return (isLike && isAll ? kept.filter(isOfOneOnly) : kept).length;
+  return (hasOtherOpening && isAll ? kept.filter(isUniqueAnswer) : kept).length;
 }
 
 /** Like `answersKept`, but counts the conversation's calls. */
-function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike: boolean): number {
+function callsKept(
+  known: readonly object[],
+  calls: ReadonlySet<string>,
+  hasOtherOpening: boolean,
+): number {
   const kept: string[] = [];
   for (let at = known.length - 1; at >= 0; at -= 1) {
     const own = callsIn(known[at]);
@@ -323,20 +339,20 @@ function callsKept(known: readonly object[], calls: ReadonlySet<string>, isLike:
     kept.push(...own.slice(gap + 1));
     if (gap !== -1) return kept.length;
   }
-  return (isLike ? kept.filter(isUnique) : kept).length;
+  return (hasOtherOpening ? kept.filter(hasUniqueId) : kept).length;
 }
 
 /** A heuristic for whether an answer occurs in one conversation only: it has a unique call, or long text and no calls. */
-function isOfOneOnly(message: object): boolean {
+function isUniqueAnswer(message: object): boolean {
   const calls = callsIn(message);
   const { content } = asRecord(message) ?? {};
   return calls.length === 0
     ? (textOfParts(content)?.length ?? 0) > LONG_TEXT
-    : calls.some(isUnique);
+    : calls.some(hasUniqueId);
 }
 
 /** Whether a call has an id that is not numbered. Models that number their calls make equal calls for similar requests. */
-function isUnique(call: string): boolean {
+function hasUniqueId(call: string): boolean {
   return !NUMBERED.test(call);
 }
 
@@ -346,7 +362,7 @@ const LONG_TEXT = 80;
 const NUMBERED = /^\["(?:[^"]*[^"A-Za-z\d])?[A-Za-z]{0,8}\d{1,6}"/;
 
 /** Whether two conversations begin with the same text of the user, regardless of how it is split into parts. */
-function hasOpeningOf(known: readonly object[], messages: readonly object[]): boolean {
+function haveSameOpening(known: readonly object[], messages: readonly object[]): boolean {
   const [first, other] = [firstOf(known), firstOf(messages)];
   const words = wordsOf(first);
   return words === undefined ? isSame(first, other) : words === wordsOf(other);

@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { HistoryService } from '../../../src/main/history-service.js';
 import {
-  haveKey,
+  matchesKey,
   lengthOfKey,
-  standingKeyOf,
-  standInSlices,
-} from '../../../src/main/state/standing-key.js';
+  historyKeyOf,
+  hashInSlices,
+} from '../../../src/main/state/history-key.js';
 import { humanText } from '../../../src/shared/content.js';
 import { NO_EDITS } from '../../../src/shared/density.js';
 import { historyOf } from '../../support/notation.js';
@@ -15,22 +15,22 @@ import { historyOf } from '../../support/notation.js';
 /** Never change it: states have it. */
 const KEY = 20_399_479_472;
 
-describe('haveKey', () => {
+describe('matchesKey', () => {
   it('recognizes entries by a key that another process has made', () => {
     const entries = historyOf('h a:r1 t:r1 a');
     expect(lengthOfKey(KEY)).toBe(entries.length);
-    expect(haveKey(entries, KEY)).toBe(true);
-    expect(haveKey(entries.slice(0, -1), KEY)).toBe(false);
-    expect(haveKey(entries.toReversed(), KEY)).toBe(false);
+    expect(matchesKey(entries, KEY)).toBe(true);
+    expect(matchesKey(entries.slice(0, -1), KEY)).toBe(false);
+    expect(matchesKey(entries.toReversed(), KEY)).toBe(false);
   });
 });
 
-describe('standInSlices', () => {
+describe('hashInSlices', () => {
   it('hashes a long history in many slices, whatever is edited or added between two of them', async () => {
     const history = new HistoryService();
     history.addAll(Array.from({ length: 1_000 }, (_, at) => humanText(`message ${at}`)));
     await history.applyDensityResult({ ...NO_EDITS, removals: [500] });
-    const slices = standInSlices(history);
+    const slices = hashInSlices(history);
     let yields = 0;
     for (; slices.next().done !== true; yields += 1) {
       const replacements = new Map([[yields, humanText(`edit ${yields}`)]]);
@@ -39,13 +39,13 @@ describe('standInSlices', () => {
       if (yields === 12) history.add(humanText('and now?'));
     }
     expect(yields).toBeGreaterThan(15);
-    expect(haveKey(history.getRawHistory(), standingKeyOf(history) ?? 0)).toBe(true);
+    expect(matchesKey(history.getRawHistory(), historyKeyOf(history) ?? 0)).toBe(true);
   });
 
   it('has nothing to do where no edit has landed', () => {
     const history = new HistoryService();
     history.add(humanText('hello'));
-    expect([...standInSlices(history)]).toEqual([]);
-    expect(standingKeyOf(history)).toBeUndefined();
+    expect([...hashInSlices(history)]).toEqual([]);
+    expect(historyKeyOf(history)).toBeUndefined();
   });
 });
