@@ -3,7 +3,7 @@
 // back to an earlier message.
 
 import { readsFile, runsCommands, searches, writesFile } from '../../shared/tool-catalog.js';
-import type { LineFormat, RecordReader } from './format.js';
+import type { Format, RecordReader } from './format.js';
 import type { ContentMetadata } from '../../shared/content.js';
 import { addAnthropicMessage } from './anthropic-content.js';
 import { ClaudeBranch } from './claude-branch.js';
@@ -192,7 +192,7 @@ function modelMetadata(record: JsonRecord, message: JsonRecord): ContentMetadata
 }
 
 /** Sessions of Claude Code. */
-export const CLAUDE_CODE: LineFormat<'claude-code'> = {
+export const CLAUDE_CODE: Format<'claude-code'> = {
   name: 'claude-code',
   // Keys were taken from recorded sessions.
   toolCatalog: {
