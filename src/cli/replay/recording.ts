@@ -6,7 +6,7 @@ import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.
 import type { Attribution } from '../measure/attribution.js';
 import { subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
-import { CATEGORIES, Composition, sharesOf } from '../measure/composition.js';
+import { CATEGORIES, Composition, compositionOf, sharesOf } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
@@ -73,20 +73,20 @@ export async function recordingOf(
   const tokensOf = (entry: IContent): number => tokens.get(entry) ?? 0;
   const walk = new RecordingWalk(density.toolCatalog ?? {}, tokensOf);
   for (const step of steps) walk.take(step);
+  const said = contexts.flatMap((context) => context.said);
   return {
     ...walk.result(),
-    requests: requestsOf(windows, walk.added),
-    model: modelOf(walk.added),
+    everything: compositionOf(said, tokensOf),
+    requests: requestsOf(windows, said),
+    model: modelOf(said),
     ...{ contexts, landed, density, tokensOf },
   };
 }
 
 /** Accumulates the figures of all steps, in order. */
 class RecordingWalk {
-  readonly added: IContent[] = [];
   readonly #tokensOf: (entry: IContent) => number;
   readonly #catalog: ToolCatalog;
-  readonly #everything = new Composition();
   readonly #present = new Composition();
   readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
@@ -105,25 +105,22 @@ class RecordingWalk {
       const { byCategory } = this.#present;
       this.#turns.push(CATEGORIES.map((category) => byCategory.get(category) ?? 0));
     } else if (step.kind === 'context') {
-      for (const entry of step.ended.left) this.#present.remove(entry);
+      for (const entry of step.ended.left) this.#remove(entry);
       this.#lives.endContext(this.#turns.length);
     } else {
-      for (const entry of step.removed) this.#change(entry, -1);
-      for (const entry of step.added) this.#change(entry, 1);
+      for (const entry of step.removed) this.#remove(entry);
+      for (const entry of step.added) this.#present.add(entry, this.#tokensOf(entry));
       for (const attribution of step.attributions) this.#takeEdit(step.cause, attribution);
     }
   }
 
-  #change(entry: IContent, by: 1 | -1): void {
-    if (by === 1) this.#present.add(entry, this.#tokensOf(entry));
-    else this.#present.remove(entry);
+  #remove(entry: IContent): void {
+    this.#present.remove(entry, this.#tokensOf(entry));
   }
 
   #takeEntry(entry: IContent): void {
     const tokens = this.#tokensOf(entry);
-    this.added.push(entry);
-    this.#everything.add(entry, tokens);
-    this.#change(entry, 1);
+    this.#present.add(entry, tokens);
     for (const { block, tokens: part } of sharesOf(entry, tokens)) {
       if (block?.type === 'tool_call') this.#takeCall(block);
       if (block?.type !== 'tool_response') continue;
@@ -164,7 +161,6 @@ class RecordingWalk {
       rows: rowsOf(this.#edits),
       names: this.#names,
       subjects: this.#subjects,
-      everything: this.#everything,
       atEnd: this.#present,
       lives: this.#lives.all,
     };

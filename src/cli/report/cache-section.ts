@@ -54,7 +54,7 @@ function bars(requests: readonly RecordedRequest[]): Markup {
   const line = requests
     .map(({ without }, at) => `${at === 0 ? 'M0 ' : 'V'}${y(without.sentTokens)}H${at + 1}`)
     .join('');
-  const rewrites = requests.flatMap(({ isRewrite }, at) => (isRewrite ? [at] : []));
+  const rewrites = requests.flatMap((request, at) => (request.rewrites > 0 ? [at] : []));
   const label = `Input of each of ${requests.length} calls; the table below has the totals.`;
   return html`<div class="steps">
     <span class="top">${formatCompact(top)}</span>
