@@ -56,13 +56,13 @@ async function analyze(
   setup: ReplaySetup,
   { signal, progress, ...found }: Playing,
 ): Promise<AnalysisReport> {
-  const { contextLimit = null, recencyRetention = null } = setup;
+  const { contextLimit = null, recency = null } = setup;
   const { sessions, unread } = await analyzeFiles(found, { ...setup, signal, progress });
   return {
     reportVersion: 1,
     path,
     isFolder: found.isFolder,
-    settings: { contextLimit, recencyRetention },
+    settings: { contextLimit, recencyRetention: recency },
     sessions,
     totals: sumAnalyses(sessions),
     unread,

@@ -4,15 +4,15 @@
 import type { DensityConfig } from '../../density.js';
 import type { IContent, Session, ToolCatalog, ToolCallBlock } from '../../index.js';
 import type { Attribution } from '../measure/attribution.js';
-import { subjectOfCall } from '../measure/call-subject.js';
+import { namePaths, subjectOfCall } from '../measure/call-subject.js';
 import type { Subject } from '../measure/call-subject.js';
 import { CATEGORIES, Composition, compositionOf, sharesOf } from '../measure/composition.js';
 import { addTo } from '../measure/aggregate.js';
 import type { ReplayReport } from './replay-report.js';
 import { attributeSteps, entriesOf } from './attributed-steps.js';
 import type { AttributedStep, LandedExplanation, RecordedContext } from './attributed-steps.js';
-import { rowsOf } from './edit-row.js';
-import type { EditRow, RecordedEdit } from './edit-row.js';
+import { combinedRows } from './edit-row.js';
+import type { EditRow } from './edit-row.js';
 import { requestsOf } from './money.js';
 import type { RecordedRequest } from './money.js';
 import { ResultLives } from './result-lives.js';
@@ -24,8 +24,9 @@ import type { EditCause, SessionRecorder } from './session-recorder.js';
 export interface Recorded {
   /** Tokens by category after the edits of each turn, in the order of `CATEGORIES`. */
   readonly turns: readonly (readonly number[])[];
-  readonly edits: readonly RecordedEdit[];
-  /** The edits, combined into one row per call and rule. */
+  /** The parts of each edit, by call, response and rule. */
+  readonly edits: readonly EditRow[];
+  /** The same, with a call and its response in one row. */
   readonly rows: readonly EditRow[];
   /** All tool names and call ids, for which reports check whether redaction hides any. */
   readonly names: ReadonlySet<string>;
@@ -91,7 +92,7 @@ class RecordingWalk {
   readonly #subjects = new Map<string, Subject>();
   readonly #lives = new ResultLives();
   readonly #turns: (readonly number[])[] = [];
-  readonly #edits: RecordedEdit[] = [];
+  readonly #edits: EditRow[] = [];
   readonly #names = new Set<string>();
 
   constructor(catalog: ToolCatalog, tokensOf: (entry: IContent) => number) {
@@ -138,7 +139,7 @@ class RecordingWalk {
   }
 
   #takeEdit(cause: EditCause, attribution: Attribution): void {
-    const { before, after, callId } = attribution;
+    const { rule, why, callId, toolName: tool, includedPaths, items, before, after } = attribution;
     const tokensOf = (entry: IContent | null): number =>
       entry === null ? 0 : this.#tokensOf(entry);
     // If no block of this part is left but its entry stays, the per-entry overhead was not reclaimed: exclude it from both counts.
@@ -146,11 +147,12 @@ class RecordingWalk {
     this.#lives.edit(attribution, this.#turns.length);
     this.#edits.push({
       turn: this.#turns.length,
-      cause,
-      attribution,
+      ...{ cause, rule, why, callId, tool, items },
+      speaker: (before ?? after)?.speaker ?? 'human',
+      subject: this.#subjects.get(callId ?? '') ?? subjectOfPaths(includedPaths),
       tokensBefore: tokensOf(before) - frame,
       tokensAfter: tokensOf(after) - frame,
-      subject: this.#subjects.get(callId ?? '') ?? null,
+      before: before === null ? [] : [before],
     });
   }
 
@@ -158,13 +160,18 @@ class RecordingWalk {
     return {
       turns: this.#turns,
       edits: this.#edits,
-      rows: rowsOf(this.#edits),
+      rows: combinedRows(this.#edits),
       names: this.#names,
       subjects: this.#subjects,
       atEnd: this.#present,
       lives: this.#lives.all,
     };
   }
+}
+
+function subjectOfPaths(paths: readonly string[]): Subject | null {
+  const path = namePaths(paths);
+  return path === null ? null : { path, excerpt: null };
 }
 
 function modelOf(entries: readonly IContent[]): string | null {

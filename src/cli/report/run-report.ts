@@ -42,7 +42,7 @@ export async function runReport(path: string, given: ReportArguments, fail: Fail
     if (!found.isFolder) {
       const transcript = await readSession(path, options);
       const recording = await replaySession(path, transcript, { ...options, explains: true });
-      const compared = { ...options, removalsFile: undefined, offload: 'inline' } as const;
+      const compared = { ...options, removalLog: undefined, offload: 'inline' } as const;
       const policies = await comparePolicies(recording, given.strategy, (edits) =>
         replaySession(path, transcript, { ...compared, session: { edits } }),
       );

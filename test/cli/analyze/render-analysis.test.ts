@@ -25,7 +25,7 @@ async function reportOf(
     {
       offload: 'inline',
       strategy: 'high-density',
-      recencyRetention: settings.recencyRetention ?? undefined,
+      recency: settings.recencyRetention ?? undefined,
     },
   );
   return {
