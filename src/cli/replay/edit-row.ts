@@ -68,7 +68,8 @@ export function excerptOf({ before }: EditRow, maxLength: number): string {
 const INVISIBLE =
   /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
-function textOf(block: ContentBlock): string {
+/** Returns the content of a block as text. */
+export function textOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return block.text;

@@ -125,7 +125,10 @@ async function replayIn(
       workspaceRoot: workspaceRoot ?? null,
       settings: { ...reportedSettings(options), contextLimit },
       entries: transcript.entries.length,
-      ...replayTotals(recorder, recorded.rows, contextLimit),
+      exceeded: recorder.exceeded,
+      compressionFailure: recorder.compressionFailure,
+      playedEntries: recorder.playedEntries,
+      ...replayTotals(recorder.windows, recorded.rows, contextLimit),
       money: { ...sumInput(recorded.requests), price: usedPrice(options.price, recorded.model) },
       removals:
         removalLog === undefined ? null : await countRemovals(removalLog, session.sessionId),
