@@ -32,7 +32,7 @@ export interface ReplayOptions extends ReplaySetup, ReadSessionOptions {
   /** A compactor from `createReplayCompactor` with the same options. Its requests to a summarizer are not metered. @default a new one */
   readonly compactor?: Compactor | undefined;
   /** Options that override those of the session, to compare edit policies. */
-  readonly session?: Pick<SessionOptions, 'edits' | 'minReclaimTokens' | 'density'> | undefined;
+  readonly session?: Pick<SessionOptions, 'edits' | 'density'> | undefined;
   /** Whether to explain edits. Takes about as long as one more density pass per edit. @default false */
   readonly explains?: boolean | undefined;
 }
