@@ -8,6 +8,7 @@ import { firstDifference, holdsReasoning } from '../../src/main/preflight/reason
 import { SILENT_LOGGER } from '../../src/main/host/logger.js';
 import type { Session } from '../../src/main/session.js';
 import { RemovalLog } from '../../src/main/removal-log/removal-log.js';
+import { humanText } from '../../src/shared/content.js';
 import type { IContent } from '../../src/shared/content.js';
 import { ContextWindowExceededError } from '../../src/shared/errors.js';
 import { findViolations } from '../../src/shared/validity.js';
@@ -17,6 +18,7 @@ import { describeHistory, historyOf } from '../support/notation.js';
 import {
   deferred,
   entriesOf,
+  keepLast,
   openNoted,
   openSession,
   strategyOf,
@@ -119,13 +121,25 @@ describe('Session', () => {
     });
 
     it.each([
-      ['the threshold is reached with what is pending', { contextLimit: 200 }, 110],
-      ['it does not fit', { contextLimit: 200, settings: { 'compression.threshold': 1 } }, 150],
+      ['the threshold is reached with what is pending', { contextLimit: 100 }, 26],
+      ['it does not fit', { contextLimit: 90, settings: { 'compression.threshold': 1 } }, 31],
     ])('lands it when %s', async (_, parts, pendingTokens) => {
       const session = await sentRead(batched, parts);
       const { pruned, compressed } = await write(session, pendingTokens);
       expect(pruned?.reason).toBe('threshold');
       expect(compressed).toBeNull();
+    });
+
+    it('compresses as well when an edit at the threshold leaves little room', async () => {
+      const strategy = keepLast(2);
+      const session = await sentRead(batched, { contextLimit: 100, strategy });
+      const { pruned, compressed } = await write(session, 30);
+      expect([pruned?.reason, pruned?.tokensAfter]).toEqual(['threshold', 40]);
+      expect(compressed).toMatchObject({ outcome: 'applied', tokensBefore: 40, tokensAfter: 20 });
+      // The next request begins with what this one sent, for there is room again.
+      session.history.add(humanText('Go on.'));
+      const next = await session.ensureCompressionBeforeSend('p', 30);
+      expect(next).toMatchObject({ pruned: null, compressed: null });
     });
 
     it.each([

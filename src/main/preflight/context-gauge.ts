@@ -4,6 +4,7 @@
 import { assertTokens } from '../../shared/misuse.js';
 import type { HistoryService } from '../history-service.js';
 import type { RequestMemory, SessionMemory, UsageMemory } from '../state/session-state.js';
+import { TARGET_SHARE } from '../strategies/strategy.js';
 import type { AgentRuntimeContext } from '../strategies/strategy.js';
 import type { ObservationOutcome, TokenCalibration } from '../tokens/token-calibration.js';
 import type { PreflightRequest } from './request-options.js';
@@ -187,6 +188,15 @@ export class ContextGauge {
    */
   shouldCompress(pendingTokens?: number): boolean {
     return this.#history.getTotalTokens() >= this.thresholdTokens(pendingTokens);
+  }
+
+  /**
+   * Counted tokens below which edits at the threshold have to bring the history; else it is compressed as well. The prompt cache is
+   * invalidated anyway, and with little room left the next edits would soon invalidate it again. Halfway to the target of a compression.
+   */
+  lowWaterTokens(): number {
+    const share = this.#runtimeContext.ephemerals.compressionThreshold();
+    return this.budget.thresholdTokens((share * (1 + TARGET_SHARE)) / 2, this.#pendingTokens);
   }
 
   get countSource(): Exclude<TokenSource, 'reported'> {

@@ -111,7 +111,7 @@ export class Preflight {
     if (request.removesReasoning === true) sent.noteRefusedReasoning();
     const pruned = yield* this.#pruneWhenDirty(request);
     signal?.throwIfAborted();
-    const compressed = yield* this.#compressWhenDue(request);
+    const compressed = yield* this.#compressWhenDue(request, pruned);
     // Needed even if the history was below the limit before: entries added during the compression may exceed it.
     const fitted = yield* this.#fit(signal);
     return { pruned, compressed: appliedOf(compressed, dropped), fitted };
@@ -216,16 +216,24 @@ export class Preflight {
   }
 
   /**
-   * Compresses a history over the threshold or the limit. Returns `null` if no compression was due, its removals could not be
-   * recorded, it failed while the history was over the limit, or the model's summary was rejected.
+   * Compresses a history over the threshold or the limit, or one that the edits of this preflight have left little below the
+   * threshold. Returns `null` if no compression was due, its removals could not be recorded, it failed while the history was over
+   * the limit, or the model's summary was rejected.
    */
-  async *#compressWhenDue(request: PreflightRequest): Steps<CompressedEvent | null> {
-    const { gauge } = this.#parts;
+  async *#compressWhenDue(
+    request: PreflightRequest,
+    pruned: PrunedEvent | null,
+  ): Steps<CompressedEvent | null> {
+    const { gauge, history } = this.#parts;
+    const isReached = (): boolean =>
+      pruned?.reason === 'threshold'
+        ? history.getTotalTokens() < gauge.lowWaterTokens()
+        : !gauge.shouldCompress();
     const landed = yield* this.#landAhead(request);
     if (!gauge.fits()) return appliedOf(yield* this.#compressOverLimit(request), landed);
-    if (landed !== null || !gauge.shouldCompress()) return landed;
+    if (landed !== null || isReached()) return landed;
     try {
-      return yield* this.#compressUnlessHeld(request);
+      return yield* this.#compressUnlessHeld(request, isReached);
     } catch (thrown) {
       if (isWriteFailure(thrown) && gauge.fits()) return null;
       // A bad summary must not fail a turn whose history fits.
@@ -291,8 +299,9 @@ export class Preflight {
 
   /** Compresses over the limit. Only reports an error of the strategy, so that the fit step still runs. */
   async *#compressOverLimit(request: PreflightRequest): Steps<CompressedEvent | null> {
+    const { gauge } = this.#parts;
     try {
-      return yield* this.#compressUnlessHeld(request);
+      return yield* this.#compressUnlessHeld(request, () => !gauge.shouldCompress());
     } catch (thrown) {
       request.signal?.throwIfAborted();
       yield { step: 'none', compressionFailure: asError(thrown) };
@@ -300,11 +309,14 @@ export class Preflight {
     }
   }
 
-  /** Compresses, unless the guard or a background summary holds the compression. */
-  async *#compressUnlessHeld(request: PreflightRequest): Steps<CompressedEvent> {
-    const { gauge, guard, history } = this.#parts;
+  /** Compresses, unless the guard or a background summary holds the compression. @param isReached as in `#compress` */
+  async *#compressUnlessHeld(
+    request: PreflightRequest,
+    isReached: () => boolean,
+  ): Steps<CompressedEvent> {
+    const { guard, history } = this.#parts;
     const reason = guard.holdReason(history.getTotalTokens()) ?? this.#holdReason;
-    if (reason === null) return yield* this.#compress(request, () => !gauge.shouldCompress());
+    if (reason === null) return yield* this.#compress(request, isReached);
     const event = heldCompression(this.#parts, reason);
     yield {
       step: 'compressed',

@@ -90,6 +90,8 @@ class PreflightReplay {
   readonly #terms: CachingTerms;
   /** Counted tokens at which a history would have been compressed. */
   readonly #thresholdTokens: number;
+  /** The same after edits at the threshold. */
+  readonly #lowWaterTokens: number;
   #isCompressed = false;
   #admission: Admission | undefined;
 
@@ -102,6 +104,7 @@ class PreflightReplay {
     }
     this.#terms = pricedTerms(parts.cache, requestTerms(parts));
     this.#thresholdTokens = parts.gauge.thresholdTokens();
+    this.#lowWaterTokens = parts.gauge.lowWaterTokens();
     this.#gate = new EditGate({
       ...gateOptions(parts),
       sent: this.#sent,
@@ -166,7 +169,9 @@ class PreflightReplay {
       this.#passes?.noteLanding(landed, false);
     }
     this.#admission = admission;
-    this.#isCompressed = copy.tokens >= this.#thresholdTokens;
+    const isRoomWanted = admission?.reason === 'threshold';
+    this.#isCompressed =
+      copy.tokens >= (isRoomWanted ? this.#lowWaterTokens : this.#thresholdTokens);
   }
 
   /** Plays a preflight between two batch points, where only shrunk results may land. */

@@ -19,9 +19,9 @@ const MIN_TIMES = 1.5;
 /** Worded so that it stays true whatever happens to the earlier result. */
 const SAME_AS = 'unchanged from the result of ';
 const SHOWN_BY_CALL = 'unchanged, as its call has them';
-const SOURCE = /unchanged from the result of ([\w.-]{1,64})/;
-const SOURCES = /lines of earlier results \(([\w.-]{1,64}(?:, [\w.-]{1,64})*)\)/;
-const ID = /^[\w.-]{1,64}$/;
+const SOURCE = /unchanged from the result of ([\w.#-]{1,64})/;
+const SOURCES = /lines of earlier results \(([\w.#-]{1,64}(?:, [\w.#-]{1,64})*)\)/;
+const ID = /^[\w.#-]{1,64}$/;
 /** A result refers to at most this many others, so that the line that names them stays short. */
 const MAX_SOURCES = 8;
 

@@ -93,6 +93,28 @@ describe('contentsCompactor', () => {
     },
   );
 
+  it.each([true, false])('refers to what an earlier result shows (ids: %s)', async (hasIds) => {
+    await using host = createCompactor({ offload: 'inline' });
+    const file = Array.from({ length: 60 }, (_, at) => `const value${at} = ${at ** 2};`).join('\n');
+    const read = (id: string): Content[] => {
+      const use = { ...(hasIds && { id }), name: 'read_file' };
+      return [
+        { role: 'model', parts: [{ functionCall: { ...use, args: { file_path: 'a.ts' } } }] },
+        { role: 'user', parts: [{ functionResponse: { ...use, response: { output: file } } }] },
+      ];
+    };
+    const contents = [
+      { role: 'user', parts: [{ text: 'Look twice.' }] },
+      ...read('1'),
+      ...read('2'),
+    ];
+    const sent = await contentsCompactor(host)(contents, { modelName: MODEL });
+    const last = JSON.stringify(sent.at(-1));
+    expect(last).toContain(`unchanged from the result of ${hasIds ? '1' : '#1.0'}`);
+    expect(last.length).toBeLessThan(300);
+    expect(sent.slice(0, -1)).toEqual(contents.slice(0, -1));
+  });
+
   it('drops a stale reading with its call, and keeps all other contents as they are', async () => {
     const contents = geminiContents(WORK);
     const compact = contentsCompactor(compactor, { edits: 'every-turn' });
